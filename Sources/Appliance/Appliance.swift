@@ -46,26 +46,22 @@ package final class Appliance: Sendable {
             hub.publish(.fault(code: name, message: DeviceError(wrapping: error).message))
         }
         // In stop order: orders end first, then the recording is closed.
-        let check: [any Service] =
-            opened.isChecked
-            ? []
-            : [
-                ArchiveCheck(recorder: recorder) { error in ending.request { $0.damage = error } }
-            ]
-        supervisor = Supervisor(
-            [
-                PanelService(settings: configuration.panel, controller: recorder.panel) { failed("panel", $0) },
-                ControlSocket(
-                    configuration.control,
-                    handler: RecorderHandler(recorder: recorder, settingsChanged: { change.yield() })
-                ) { failed("control", $0) },
-                SettingsService(recorder: recorder, changes: changes) { ending.request { $0.needsRestart = true } },
-                StorageService(recorder: recorder) { ending.request { $0.needsRestart = true } },
-                recorder, ListeningService(recorder: recorder), ClockService(recorder: recorder),
-                WatchdogService(recorder: recorder, systemd: systemd),
-                LogService(recorder: recorder, systemd: systemd),
-            ] + check
-        ) { service, error in failed(service.name, error) }
+        var services: [any Service] = [
+            PanelService(settings: configuration.panel, controller: recorder.panel) { failed("panel", $0) },
+            ControlSocket(
+                configuration.control,
+                handler: RecorderHandler(recorder: recorder, settingsChanged: { change.yield() })
+            ) { failed("control", $0) },
+            SettingsService(recorder: recorder, changes: changes) { ending.request { $0.needsRestart = true } },
+            StorageService(recorder: recorder) { ending.request { $0.needsRestart = true } },
+            recorder, ListeningService(recorder: recorder), ClockService(recorder: recorder),
+            WatchdogService(recorder: recorder, systemd: systemd),
+            LogService(recorder: recorder, systemd: systemd),
+        ]
+        if !opened.isChecked {
+            services.append(ArchiveCheck(recorder: recorder) { error in ending.request { $0.damage = error } })
+        }
+        supervisor = Supervisor(services) { service, error in failed(service.name, error) }
     }
 
     /// The damage of the database that ended the appliance; the next start rebuilds it. Nil if it was told to stop.

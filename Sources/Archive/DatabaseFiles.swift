@@ -36,6 +36,21 @@ struct DatabaseFiles {
         Self.suffixes.contains { isTaken(path + $0) && access(path + $0, R_OK | W_OK) != 0 && errno == EACCES }
     }
 
+    /// Returns `damaged` in place of an error if SQLite never writes such a header: it reports a wrong version there as
+    /// "read-only" or "unsupported".
+    func explain(_ error: DeviceError) -> DeviceError {
+        guard error.code == .denied || error.code == .failed, hasDamagedHeader else { return error }
+        return DeviceError(
+            .damaged, error.operation, status: error.status,
+            "\(path): the header of the database is damaged; run fieldscribe recover, which rebuilds it")
+    }
+
+    private var hasDamagedHeader: Bool {
+        guard let bytes = try? beginning(ofFile: path, count: 100), bytes.count == 100 else { return false }
+        // The write version is 1 or 2, the schema format at most 4, big-endian. https://www.sqlite.org/fileformat.html
+        return bytes[18] > 2 || bytes[44..<47].contains { $0 > 0 } || bytes[47] > 4
+    }
+
     /// Renames all files to free names, and returns the database's new path.
     func setAside() throws(DeviceError) -> String {
         var turn = 1

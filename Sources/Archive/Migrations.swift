@@ -18,8 +18,12 @@ enum Migrations {
     static func apply(to connection: Connection, path: String) throws {
         let version = try connection.number("PRAGMA user_version")
         let owner = try connection.number("PRAGMA application_id")
-        let recorded = try recordedVersion(of: connection)
-        if version < 0 || recorded.map({ isDamaged(version: version, owner: owner, recorded: $0) }) == true {
+        let recorded: Int? = try hasHouse(connection) ? connection.number("SELECT version FROM house") : nil
+        // A newer version changes the header and `house` in one transaction: if they differ, bits have flipped.
+        let isDamaged = recorded.map {
+            owner == application ? version != $0 : (owner ^ application).nonzeroBitCount <= 2
+        }
+        if version < 0 || isDamaged == true {
             throw DeviceError(
                 .damaged, "PRAGMA user_version",
                 "\(path): the database's header is damaged; run fieldscribe recover, which rebuilds it")
@@ -89,16 +93,6 @@ enum Migrations {
         try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'house' AND type = 'table'") == 1
     }
 
-    /// The version in the table `house`; nil if there is no such table.
-    private static func recordedVersion(of connection: Connection) throws(DeviceError) -> Int? {
-        try hasHouse(connection) ? connection.number("SELECT version FROM house") : nil
-    }
-
-    /// Whether bits of our header have flipped. A newer version changes the header and `house` in one transaction.
-    private static func isDamaged(version: Int, owner: Int, recorded: Int) -> Bool {
-        owner == application ? version != recorded : (owner ^ application).nonzeroBitCount <= 2
-    }
-
     /// A checksum of the schema's text: SQLite reports a flipped bit there as other errors than damage.
     private static func schemaChecksum(of connection: Connection) throws(DeviceError) -> String {
         let lines = try connection.rows(
@@ -133,10 +127,9 @@ enum Migrations {
         do throws(DeviceError) {
             // The sum reads every word of the index. SQLite counts a comparison with the segments as a write.
             _ = try connection.number("SELECT sum(cnt) FROM temp.index_words")
-            let counts = try connection.rows(
-                "SELECT (SELECT count(*) FROM segment), (SELECT count(*) FROM segment_text_docsize)"
-            ) { ($0.integer(0), $0.integer(1)) }
-            if counts.allSatisfy({ $0.0 == $0.1 }) { return }
+            let isWhole = try connection.number(
+                "SELECT (SELECT count(*) FROM segment) = (SELECT count(*) FROM segment_text_docsize)")
+            if isWhole == 1 { return }
         } catch {
             guard error.code == .damaged else { throw error }
         }

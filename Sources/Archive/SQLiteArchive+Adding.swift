@@ -26,13 +26,7 @@ extension SQLiteArchive {
             startedAt: file.startedAt, clock: file.clock, microphone: file.source, boot: nil, monotonic: nil)
         let gaps = file.damage.map { Gap($0, cause: .damage) }
         let id = try claimNumber { id in
-            let entries: [JournalEntry] = [
-                .recording(number: id, startedAt: start.startedAt, sound: nil, length: nil),
-                .began(
-                    startedAt: start.startedAt, clock: start.clock, microphone: start.microphone, boot: nil,
-                    monotonic: nil),
-            ]
-            return try journal.claim(id, for: prepared, entries + gaps.map { .gap(content: $0) })
+            try journal.claim(id, for: prepared, start.entries(of: id) + gaps.map { .gap(content: $0) })
         }
         do {
             try connection.transaction {

@@ -52,7 +52,7 @@ extension SQLiteArchive {
     /// uncommitted.
     func importHistory() throws {
         let end = try historyEnd()
-        let found = try history.lines(from: end).lines.map { (line: $0, entry: HistoryEntry(line: $0.text)) }
+        let found = try history.lines(from: end).map { (line: $0, entry: HistoryEntry(line: $0.text)) }
         guard found.contains(where: { $0.entry != nil }) else { return }
         try connection.transaction {
             for (line, entry) in found {
@@ -117,7 +117,7 @@ extension SQLiteArchive {
             // The database first: the file always has as many entries or more.
             let known = try queries.history(of: nil)
             do throws(DeviceError) {
-                return HistoryCheck(file: file.path, known: known, found: try file.lines().lines.map(\.text)).findings
+                return HistoryCheck(file: file.path, known: known, found: try file.lines().map(\.text)).findings
             } catch {
                 return [StorageFinding(.damaged, error, at: file.path)]
             }
@@ -129,7 +129,7 @@ extension SQLiteArchive {
     package func repairHistory() throws -> String? {
         let known = try queries.history(of: nil)
         var isDamaged = true
-        if let found = try? history.lines().lines.map(\.text) {
+        if let found = try? history.lines().map(\.text) {
             isDamaged = !HistoryCheck(file: history.path, known: known, found: found).findings.isEmpty
         }
         let own = HistoryCheck(file: history.path, known: known, found: known.map(\.text))

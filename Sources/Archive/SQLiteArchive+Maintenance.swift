@@ -115,7 +115,7 @@ extension SQLiteArchive {
         if let count = entry.struck, try queries.gaps(of: entry.recording).redacted.count != count { entry.pass = nil }
         entry.struck = nil
         var counted = entry
-        counted.pass = try entry.pass.map { try number(ofPass: $0, in: entry.recording) }
+        counted.pass = try entry.pass.map { try queries.number(ofPass: $0, in: entry.recording) }
         // A copy is added again if another pass turns out to have the same text.
         let isKnown = try queries.exports(of: entry.recording).contains {
             ($0.volume, $0.folder, $0.manifest) == (entry.volume, entry.folder, entry.manifest)

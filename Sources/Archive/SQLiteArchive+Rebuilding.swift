@@ -11,26 +11,16 @@ extension SQLiteArchive {
 
         /// The new path of a file that replaced the recordings' folder.
         package var rootSetAside: String?
-
-        /// Recordings whose rows were completed from their journals.
-        var restored: [Int]
-
-        /// Recordings whose journals could not be read or were refused, and why; their rows are unchanged.
-        var refused: [Int: DeviceError]
     }
 
     /// Opens the archive, repairing it if needed. A database that is damaged, another program's, not a file or not
-    /// readable is set aside, never deleted, and rebuilt from the journals in the recordings' folders.
+    /// readable is set aside, never deleted; `catchUp(with:)` rebuilds it from the journals in the recordings' folders.
     ///
-    /// - Parameters:
-    ///   - isChecked: whether to check the whole database for damage first.
-    ///   - catchesUp: whether to read all journals; if not, call `catchUp(with:)` for each.
+    /// - Parameter isChecked: whether to check the whole database for damage first.
     /// - Throws: `DeviceError` as `init` does; `damaged` only if the disk damages new files, too.
-    package static func openRepairing(
-        path: String, isChecked: Bool = true, catchesUp: Bool = true
-    ) async throws -> Opened {
+    package static func openRepairing(path: String, isChecked: Bool) async throws -> Opened {
         do {
-            return try await opened(path, setAside: nil, isChecked: isChecked, catchesUp: catchesUp)
+            return try await opened(path, setAside: nil, isChecked: isChecked)
         } catch let error as DeviceError {
             let files = DatabaseFiles(path)
             guard
@@ -42,40 +32,19 @@ extension SQLiteArchive {
                 // Without access to the folder, the first error is the useful one.
                 throw refusal.code == .denied ? error : refusal
             }
-            return try await opened(path, setAside: aside, isChecked: isChecked, catchesUp: catchesUp)
+            return try await opened(path, setAside: aside, isChecked: isChecked)
         }
     }
 
     // A separate function, so that a damaged database is closed when it returns.
-    private static func opened(
-        _ path: String, setAside: String?, isChecked: Bool, catchesUp: Bool
-    ) async throws -> Opened {
+    private static func opened(_ path: String, setAside: String?, isChecked: Bool) async throws -> Opened {
         let archive = try SQLiteArchive(path: path, isChecked: isChecked)
         let rootSetAside = try archive.journal.setAsideNonFolder()
         // Includes numbers of recordings that earlier versions erased.
         try? await archive.keepHighestNumber()
         // verify reports a file that cannot be read.
         try? await archive.importHistory()
-        let (restored, refused) = catchesUp ? try await archive.catchUp() : ([], [:])
-        return Opened(
-            archive: archive, setAside: setAside, rootSetAside: rootSetAside, restored: restored, refused: refused)
-    }
-
-    /// Completes the rows of all recordings from their journals. Returns the recordings that changed, and those whose
-    /// journals were refused.
-    private func catchUp() throws -> (restored: [Int], refused: [Int: DeviceError]) {
-        // Rows can share a number after it was clamped; then no journal belongs to them.
-        let known = Dictionary(
-            try connection.rows("SELECT id, journal_bytes FROM recording") { ($0.integer(0), Int64($0.integer(1))) }
-        ) { first, _ in first }
-        var restored: [Int] = []
-        var refused: [Int: DeviceError] = [:]
-        for recording in try journal.recordings() {
-            do {
-                if try catchUp(recording, known: known[recording]) { restored.append(recording) }
-            } catch let error as DeviceError where !error.isOfDatabase { refused[recording] = error }
-        }
-        return (restored, refused)
+        return Opened(archive: archive, setAside: setAside, rootSetAside: rootSetAside)
     }
 
     /// Completes a recording's rows from its journal, and returns whether anything was missing.
@@ -83,13 +52,7 @@ extension SQLiteArchive {
     /// - Parameter audio: the length of its audio; nil if that is incomplete or unknown.
     /// - Throws: `DeviceError` by `foreignJournal` if the journal is another recording's.
     package func catchUp(with recording: Int, audio: SamplePosition? = nil) throws -> Bool {
-        let known = try connection.rows("SELECT journal_bytes FROM recording WHERE id = ?", [.integer(recording)]) {
-            Int64($0.integer(0))
-        }.first
-        return try catchUp(recording, known: known, audio: audio)
-    }
-
-    private func catchUp(_ recording: Int, known: Int64?, audio: SamplePosition? = nil) throws -> Bool {
+        let known = try journalBytes(of: recording)
         let size = try journal.size(of: recording)
         guard size > 0, known != size else { return false }
         let record = JournalRecord(try journal.read(recording).entries)
@@ -112,14 +75,7 @@ extension SQLiteArchive {
         if record.start == nil {
             let start = JournalRecord.Start(startedAt: startedAt, clock: .unverified, microphone: "unknown")
             record.start = start
-            _ = try journal.append(
-                [
-                    .recording(number: recording, startedAt: startedAt, sound: nil, length: nil),
-                    .began(
-                        startedAt: startedAt, clock: .unverified, microphone: start.microphone, boot: nil,
-                        monotonic: nil),
-                ],
-                recording: recording, committed: 0)
+            _ = try journal.append(start.entries(of: recording), recording: recording, committed: 0)
         }
         try restore(record, as: recording, journalBytes: journal.size(of: recording))
     }
@@ -231,7 +187,7 @@ extension SQLiteArchive {
         }
         var entries = [try journalOwner(of: recording)].compactMap { $0 } + starts.flatMap { $0 }
         for (index, pass) in try queries.passes(of: recording).enumerated() {
-            let segments = try queries.segments(ofPass: pass.id).map(JournalSegment.init)
+            let segments = try queries.segments(ofPass: pass.id)
             if let correction = pass.correction {
                 entries.append(.correction(number: index + 1, content: correction, segments: segments))
                 continue
@@ -244,7 +200,7 @@ extension SQLiteArchive {
         entries += try queries.marks(of: recording).map { .mark(content: $0) }
         if let speakers = try queries.speakers(of: recording) { entries.append(.speakers(content: speakers)) }
         for var entry in try queries.exports(of: recording) {
-            entry.pass = try entry.pass.map { try number(ofPass: $0, in: recording) }
+            entry.pass = try entry.pass.map { try queries.number(ofPass: $0, in: recording) }
             entries.append(.exported(content: entry))
         }
         return entries

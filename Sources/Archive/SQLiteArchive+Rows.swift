@@ -2,16 +2,12 @@ import Core
 
 /// Inserts rows; the caller holds the transaction, and writes the journal.
 extension SQLiteArchive {
-    /// - Parameter id: nil for the next number.
-    @discardableResult
-    func insert(_ start: JournalRecord.Start, id: Int? = nil) throws -> Int {
-        try inserted(
+    func insert(_ start: JournalRecord.Start, id: Int) throws {
+        try connection.run(
             """
-            INSERT INTO recording (id, started_at, clock, microphone, boot_id, monotonic_ns)
-            VALUES (?, ?, ?, ?, ?, ?) RETURNING id
-            """,
-            .optional(id.map { Int64($0) }), .real(start.startedAt), .text(start.clock.rawValue),
-            .text(start.microphone), .optional(start.boot), .optional(start.monotonic))
+            INSERT INTO recording (id, started_at, clock, microphone, boot_id, monotonic_ns) VALUES (?, ?, ?, ?, ?, ?)
+            """, .integer(id), .real(start.startedAt), .text(start.clock.rawValue), .text(start.microphone),
+            .optional(start.boot), .optional(start.monotonic))
     }
 
     func insertPass(_ engine: EngineDescription, profile: String, recording: Int) throws -> Int {

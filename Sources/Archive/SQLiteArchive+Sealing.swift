@@ -9,9 +9,6 @@ extension SQLiteArchive {
         return (Int64(content.count), String(decoding: content, as: UTF8.self))
     }
 
-    /// Whether sealing has begun and not ended: its text can no longer change.
-    package func isBeingSealed(_ recording: Int) -> Bool { sealing.contains(recording) }
-
     /// Replaces a recording's journal with one that has only its dates, copies and seal. From then on no text can be added.
     ///
     /// - Parameter bytes: the length of the journal that was sealed.

@@ -24,7 +24,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     /// Recordings that are being erased in steps: nothing can be added to them.
     var erasing: Set<Int> = []
     /// Recordings whose sealing has begun and not ended: no text can be added to them.
-    var sealing: Set<Int> = []
+    package internal(set) var sealing: Set<Int> = []
 
     /// A queue of its own, since every change waits for the disk.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -34,18 +34,17 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
 
     /// Opens the archive, or creates it and its folder, and upgrades its schema.
     ///
+    /// - Parameter isChecked: whether to check the whole database for damage.
     /// - Throws: `DeviceError` with `busy` if another process has it open, `damaged` if it is not a database, `unsupported`
     ///   if a newer version or another program wrote it, `denied`, `full`.
-    package init(path: String) throws { try self.init(path: path, isChecked: false) }
-
-    /// - Parameter isChecked: whether to check the whole database for damage.
-    init(path: String, isChecked: Bool) throws {
+    package init(path: String, isChecked: Bool = false) throws {
         let parent = folder(of: path)
         if access(parent, F_OK) != 0 { try makeFolder(parent) }
-        try DatabaseFiles(path).check()
-        DatabaseFiles(path).create()
+        let files = DatabaseFiles(path)
+        try files.check()
+        files.create()
         do { connection = try Self.connect(path, isChecked: isChecked) } catch let error as DeviceError {
-            throw DatabaseHeader.explain(error, path: path)
+            throw files.explain(error)
         }
         storage = try Folder(opening: folder(of: path), crosses: true)
         readers = ArchiveReaders(beside: LentConnection(connection), in: storage)
@@ -81,13 +80,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         do {
             try connection.transaction {
                 try insert(start, id: id)
-                try appendToJournal(
-                    [
-                        .recording(number: id, startedAt: startedAt, sound: nil, length: nil),
-                        .began(
-                            startedAt: startedAt, clock: clock, microphone: microphone, boot: start.boot,
-                            monotonic: monotonic),
-                    ], recording: id)
+                try appendToJournal(start.entries(of: id), recording: id)
             }
         } catch {
             journal.discard(id)
@@ -170,7 +163,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         try connection.transaction {
             let id = try insertPass(engine, profile: profile, recording: recording)
             try appendToJournal(
-                .pass(number: try number(ofPass: id, in: recording), engine: engine, profile: profile),
+                .pass(number: try queries.number(ofPass: id, in: recording), engine: engine, profile: profile),
                 recording: recording)
             return id
         }
@@ -184,7 +177,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
                 "UPDATE pass SET engine = ?, version = ?, model = ? WHERE id = ?", .text(engine.name),
                 .text(engine.version), .text(engine.model), .integer(pass))
             try appendToJournal(
-                .pass(number: try number(ofPass: pass, in: recording), engine: engine, profile: known.profile),
+                .pass(number: try queries.number(ofPass: pass, in: recording), engine: engine, profile: known.profile),
                 recording: recording)
         }
     }
@@ -194,7 +187,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             let known = try connection.run(
                 "UPDATE pass SET complete = 1 WHERE id = ? AND recording = ?", .integer(pass), .integer(recording))
             if known == 0 { throw unknown(recording: recording, pass: pass) }
-            let number = try number(ofPass: pass, in: recording)
+            let number = try queries.number(ofPass: pass, in: recording)
             try appendToJournal(.passEnded(number: number), recording: recording)
             let engine = try queries.passes(of: recording).first { $0.id == pass }.map {
                 "\($0.engine.name) \($0.engine.version)"
@@ -217,9 +210,8 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
                 // Not in the journal: if the database is lost, the engine adapts again.
                 try connection.run("UPDATE pass SET channel = ? WHERE id = ?", .text(adaptation), .integer(pass))
             }
-            let number = try number(ofPass: pass, in: recording)
-            try appendToJournal(
-                segments.map { .segment(content: JournalSegment($0), pass: number) }, recording: recording)
+            let number = try queries.number(ofPass: pass, in: recording)
+            try appendToJournal(segments.map { .segment(content: $0, pass: number) }, recording: recording)
         }
     }
 
@@ -232,10 +224,9 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             let redacted = try queries.gaps(of: recording).redacted
             let (segments, correction) = (segments.map { $0.redacted(redacted) }, correction.redacted(redacted))
             let id = try insert(correction, segments, recording: recording)
-            let number = try number(ofPass: id, in: recording)
+            let number = try queries.number(ofPass: id, in: recording)
             try appendToJournal(
-                .correction(number: number, content: correction, segments: segments.map(JournalSegment.init)),
-                recording: recording)
+                .correction(number: number, content: correction, segments: segments), recording: recording)
             try addToHistory(.corrected, of: recording) { $0.pass = number }
             return id
         }
@@ -295,15 +286,20 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         if erasing.contains(recording) { throw unknown(recording: recording) }
         try refuse(entries, ofSealed: recording)
         let isFirst = entries.contains { if case .began = $0 { true } else { false } }
-        let committed = try connection.rows("SELECT journal_bytes FROM recording WHERE id = ?", [.integer(recording)]) {
-            Int64($0.integer(0))
-        }.first
+        let committed = try journalBytes(of: recording)
         // If the journal is missing, write all of it, including this change.
         let bytes =
             try isFirst || (try journal.size(of: recording)) > 0
             ? journal.append(entries, recording: recording, committed: committed ?? 0)
             : journal.write(journalEntries(of: recording), recording: recording)
         try keep(journalBytes: bytes, of: recording)
+    }
+
+    /// The length of a recording's journal after the last change; nil if there is no such recording.
+    func journalBytes(of recording: Int) throws -> Int64? {
+        try connection.rows("SELECT journal_bytes FROM recording WHERE id = ?", [.integer(recording)]) {
+            Int64($0.integer(0))
+        }.first
     }
 
     /// Stores the length of a recording's journal after a change.
@@ -331,12 +327,6 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             .denied, "UPDATE recording", on: "recording \(recording)",
             "is \(isBegun ? "being sealed" : "sealed"), so nothing can be added",
             remedy: "decrypt it with the private key, and work on the result")
-    }
-
-    /// The number of a pass within its recording: 1, 2 ...
-    func number(ofPass pass: Int, in recording: Int) throws -> Int {
-        try connection.number(
-            "SELECT count(*) FROM pass WHERE recording = ? AND id <= ?", .integer(recording), .integer(pass))
     }
 
     func unknown(recording: Int, pass: Int? = nil) -> DeviceError {

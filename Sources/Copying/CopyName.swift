@@ -9,18 +9,11 @@ package struct CopyName: Hashable, CopyNaming {
     /// The start in the recorder's time zone, as `2026-11-20_09-30-12`; nil if the clock was unverified.
     package private(set) var time: String?
 
-    /// 1 is the first.
-    private var copyNumber = 1
+    var copyNumber = 1
 
     init(_ summary: RecordingSummary) {
         recording = summary.id
         time = summary.clock == .synchronized ? WallTime(summary.startedAt).fileName : nil
-    }
-
-    var next: CopyName {
-        var next = self
-        next.copyNumber += 1
-        return next
     }
 
     /// The name on the volume.
@@ -31,27 +24,25 @@ package struct CopyName: Hashable, CopyNaming {
     /// Parses a name; nil unless it is exactly one that Fieldscribe writes.
     package init?(_ text: String) {
         let fields = text.split(separator: "_", omittingEmptySubsequences: false).map(String.init)
-        guard text.utf8.count <= 48, let number = fields.first, number.utf8.count >= 6, Self.isNumber(number),
-            let recording = Int(number), recording > 0
-        else { return nil }
+        guard let recording = fields.first.flatMap({ Int($0) }), recording > 0 else { return nil }
         self.recording = recording
         var rest = fields.dropFirst()
         if rest.first == Self.unverified {
             rest = rest.dropFirst()
         } else {
-            guard rest.count >= 2, Self.hasForm("dddd-dd-dd_dd-dd-dd", rest.prefix(2).joined(separator: "_")) else {
-                return nil
-            }
-            time = rest.prefix(2).joined(separator: "_")
+            let time = rest.prefix(2).joined(separator: "_")
+            let form = time.map { $0.isASCII && $0.isNumber ? "0" : $0 }
+            guard String(form) == "0000-00-00_00-00-00" else { return nil }
+            self.time = time
             rest = rest.dropFirst(2)
         }
         if let last = rest.first {
-            guard rest.count == 1, Self.isNumber(last), let copyNumber = Int(last),
-                (2...Self.largestCopyNumber).contains(copyNumber)
-            else { return nil }
+            guard rest.count == 1, let copyNumber = Int(last), (2...Self.largestCopyNumber).contains(copyNumber) else {
+                return nil
+            }
             self.copyNumber = copyNumber
         }
-        // Leading zeros, for example.
+        // Signs, or another number of leading zeros.
         guard self.text == text else { return nil }
     }
 
@@ -71,17 +62,6 @@ package struct CopyName: Hashable, CopyNaming {
     /// A higher number is not a copy's name.
     static let largestCopyNumber = 1_000_000
     private static let unverified = "clock-unverified"
-
-    private static func isNumber(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { UInt8(ascii: "0") <= $0 && $0 <= UInt8(ascii: "9") }
-    }
-
-    private static func hasForm(_ form: String, _ text: String) -> Bool {
-        form.utf8.count == text.utf8.count
-            && zip(form.utf8, text.utf8).allSatisfy { form, byte in
-                form == UInt8(ascii: "d") ? isNumber(String(UnicodeScalar(byte))) : form == byte
-            }
-    }
 }
 
 /// The name of one recorder's folder on a stick: lowercase letters, digits and hyphens, at most 32 characters.

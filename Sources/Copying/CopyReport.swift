@@ -40,9 +40,6 @@ package struct CopyReport: Sendable {
     /// Redacted recordings whose earlier copies have files that somebody has changed or added.
     var keptAfterRedaction: [Int] = []
 
-    /// The number of recordings that do not fit on the drive.
-    var leftOut = 0
-
     /// Adds a copy and removes earlier entries of the same recording.
     mutating func add(_ copy: Copy, isNew: Bool) {
         copied.removeAll { $0.recording == copy.recording }
@@ -56,14 +53,6 @@ package struct CopyReport: Sendable {
         return
             "REDACTED SINCE: \(SealedTexts.recordings(keptAfterRedaction)). Earlier copies were replaced, except for files that somebody has "
             + "changed or added there: check them, since they may still have the redacted words."
-    }
-
-    /// The line of RESULT.txt about `leftOut`; nil if it is 0.
-    var leftOutText: String? {
-        guard leftOut > 0 else { return nil }
-        return
-            "\(leftOut == 1 ? "1 older recording is" : "\(leftOut) older recordings are") NOT HERE: the card keeps space for "
-            + "new recordings. A stick gets everything."
     }
 
     /// The lines of RESULT.txt about `failures`.

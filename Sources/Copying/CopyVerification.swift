@@ -165,7 +165,7 @@ package struct CopyVerification {
                     .unaltered, "\(folder.path)/\(CopySettings.manifestName)",
                     "signed by \(key) (\(Self.line(comment)))\(hint)", key: key)
             }
-            let other = (try? Self.key(in: folder)).flatMap { $0 }
+            let other = try? Self.key(in: folder)
             if self.key != nil, let other, other != key,
                 try Minisign().comment(of: sums, signature: signature, key: other) != nil
             {

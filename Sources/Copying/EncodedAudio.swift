@@ -26,13 +26,12 @@ final class EncodedAudio: SeekableBytes {
     private(set) var length: Int64 = 0
     private var hasPassedHead = false
 
-    /// Measures only.
-    convenience init() { self.init(expected: nil, pass: { _ throws(DeviceError) in }) }
-
     /// - Parameters:
     ///   - expected: the measurement; nil measures only.
     ///   - pass: called with the bytes in order.
-    init(expected: Measure?, pass: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void) {
+    init(
+        expected: Measure? = nil, pass: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void = { _ in }
+    ) {
         self.expected = expected
         self.pass = pass
     }
@@ -40,7 +39,7 @@ final class EncodedAudio: SeekableBytes {
     func read(into target: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DeviceError) -> Int {
         guard offset >= 0, offset <= head.count else { throw Self.unsteady }
         let count = min(target.count, head.count - Int(offset))
-        for index in 0..<count { target[index] = head[Int(offset) + index] }
+        target.copyBytes(from: head[Int(offset)..<Int(offset) + count])
         return count
     }
 
@@ -51,9 +50,7 @@ final class EncodedAudio: SeekableBytes {
         if place < Int64(Self.headLimit) {
             let count = min(bytes.count, Self.headLimit - Int(place))
             let start = Int(place)
-            for index in 0..<count {
-                if start + index < head.count { head[start + index] = bytes[index] } else { head.append(bytes[index]) }
-            }
+            head.replaceSubrange(start..<min(start + count, head.count), with: bytes[..<count])
             length = max(length, Int64(head.count))
             bytes = UnsafeRawBufferPointer(rebasing: bytes[count...])
             place += Int64(count)

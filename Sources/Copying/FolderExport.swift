@@ -112,8 +112,8 @@ package struct FolderExport: Sendable {
             // The list is written even without them.
             report.listsError = error
         }
-        let index = CopyIndex(exportFolder: folder, known: session.known, texts: texts, readings: readings)
-        return try await addLists(to: report, on: folder, index, all: all)
+        let index = CopyIndex(exportFolder: folder, known: session.known, texts: texts)
+        return try await addLists(to: report, index, readings, all: all)
     }
 
     private func choose(_ numbers: [Int]?, of all: [RecordingSummary]) throws -> [RecordingSummary] {
@@ -140,29 +140,16 @@ package struct FolderExport: Sendable {
         _ body: (RecordingCopy, Int?) async throws -> Bool
     ) async throws -> [(recording: Int, error: DeviceError)] {
         var failures: [(recording: Int, error: DeviceError)] = []
-        var attempt = 1
-        var rest = chosen.enumerated().makeIterator()
-        var next = rest.next()
-        while let (index, summary) = next {
+        for (index, summary) in chosen.enumerated() {
             do {
-                let progress = progress
-                // Read first: text that arrives later is then newer than the ledger's pass, never older. A growing text
-                // counts as incomplete.
-                let shown = settings.formats.isEmpty ? nil : try await archive.shownPass(of: summary.id)
-                let pass = shown.flatMap { $0.isComplete ? $0.id : nil }
-                let job = try await job(summary) { position, length in
-                    progress(
-                        CopyProgress(
-                            recording: summary.id, number: index + 1, count: chosen.count, reached: position,
-                            length: length))
-                }
-                if try await body(job, pass) {
-                    attempt += 1
-                    if attempt <= Self.attempts { continue }
-                    throw DeviceError(
-                        .busy, "export", on: "recording \(summary.id)",
-                        "was redacted repeatedly while it was copied",
-                        remedy: "copy it again")
+                var attempts = 1
+                while try await attempt(summary, index + 1, of: chosen.count, body) {
+                    attempts += 1
+                    guard attempts <= Self.maxAttempts else {
+                        throw DeviceError(
+                            .busy, "export", on: "recording \(summary.id)",
+                            "was redacted repeatedly while it was copied", remedy: "copy it again")
+                    }
                 }
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw error }
@@ -172,15 +159,22 @@ package struct FolderExport: Sendable {
                 failures.append((summary.id, error))
                 if error.endsCopies || endsAll(error) { break }
             }
-            attempt = 1
-            next = rest.next()
         }
         return failures
     }
 
-    private func job(
-        _ summary: RecordingSummary, progress: @escaping @Sendable (SamplePosition, SamplePosition) -> Void
-    ) async throws -> RecordingCopy {
+    /// Calls `body` once, and returns its result.
+    private func attempt(
+        _ summary: RecordingSummary, _ number: Int, of count: Int, _ body: (RecordingCopy, Int?) async throws -> Bool
+    ) async throws -> Bool {
+        // Read first: text that arrives later is then newer than the ledger's pass, never older. A growing text
+        // counts as incomplete.
+        let shown = settings.formats.isEmpty ? nil : try await archive.shownPass(of: summary.id)
+        let pass = shown.flatMap { $0.isComplete ? $0.id : nil }
+        return try await body(job(summary, number, of: count), pass)
+    }
+
+    private func job(_ summary: RecordingSummary, _ number: Int, of count: Int) async throws -> RecordingCopy {
         // History first: redactions in it precede the text; `entry(of:pass:in:_:)` detects later ones.
         let history = try await archive.history(of: summary.id)
         try await waitForRedaction(summary.id)
@@ -199,8 +193,12 @@ package struct FolderExport: Sendable {
         }
         return RecordingCopy(
             summary: summary, timeline: timeline, settings: settings, source: source, length: length,
-            shouldStop: shouldStop, progress: { progress($0, length) }, history: history, signer: signer,
-            original: try source.original())
+            shouldStop: shouldStop,
+            progress: { [progress] reached in
+                progress(
+                    CopyProgress(
+                        recording: summary.id, number: number, count: count, reached: reached, length: length))
+            }, history: history, signer: signer, original: try source.original())
     }
 
     /// Returns the list's texts of every recording that the ledger lists on the target.
@@ -214,17 +212,17 @@ package struct FolderExport: Sendable {
     }
 
     private func addLists(
-        to report: CopyReport, on exportFolder: CopyFolder, _ index: CopyIndex, all: [RecordingSummary]
+        to report: CopyReport, _ index: CopyIndex, _ readings: [PlottedReading], all: [RecordingSummary]
     ) async throws -> CopyReport {
         var report = report
-        report.leftOut = leftOut
         do {
             let result = resultText(report, of: all)
             try await onThread(named: "copy") {
-                let page = try indexPage(index.entries(), readings: index.readings)
-                try exportFolder.top.replaceList(Self.listName, with: page)
-                try exportFolder.top.replaceList("RESULT.txt", with: result)
-                try exportFolder.top.syncFileSystem()
+                let page = try indexPage(index.entries(), readings: readings)
+                let top = index.exportFolder.top
+                try top.replaceList(Self.listName, with: page)
+                try top.replaceList("RESULT.txt", with: result)
+                try top.syncFileSystem()
             }
         } catch let error as DeviceError {
             report.listsError = error

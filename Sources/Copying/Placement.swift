@@ -2,12 +2,22 @@ import Core
 import Glibc
 import System
 
-/// The name of a copy on a volume. Later copies of the same recording get the next name.
+/// The name of a copy on a volume.
 protocol CopyNaming: Hashable, Sendable {
     init?(_ text: String)
     var text: String { get }
     var recording: Int { get }
-    var next: Self { get }
+    /// 1 for the recording's first copy.
+    var copyNumber: Int { get set }
+}
+
+extension CopyNaming {
+    /// The name of the recording's next copy.
+    var next: Self {
+        var next = self
+        next.copyNumber += 1
+        return next
+    }
 }
 
 /// Writes copies of one recording in one form: readable folders or encrypted files. Blocks; used on one thread.

@@ -28,6 +28,22 @@ final class ReadBack: SeekableBytes {
         self.shouldStop = shouldStop
     }
 
+    /// Reads the whole file.
+    ///
+    /// - Throws: `DeviceError` with `damaged` if its SHA-256 differs.
+    convenience init(
+        _ name: String, in folder: Folder, expecting digest: String?, shouldStop: @escaping @Sendable () -> Bool
+    ) throws(DeviceError) {
+        try self.init(name, in: folder, shouldStop: shouldStop)
+        guard try finish() == digest else { throw Self.differs("\(folder.path)/\(name)") }
+    }
+
+    static func differs(_ path: String) -> DeviceError {
+        DeviceError(
+            .damaged, "compare", on: path, "the data read back differs from the data written",
+            remedy: "use another stick")
+    }
+
     deinit { buffer.deallocate() }
 
     func read(into target: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DeviceError) -> Int {

@@ -22,24 +22,9 @@ extension RecordingCopy {
         }
         var peaks = Peaks(length: length.samples)
         let sound = try readSource { samples in peaks.add(samples, channels: source.channels) }
-        var proof = Proof(manifest: manifest, bytes: 0, isDirect: true)
-        do throws(DeviceError) {
-            let (digest, _, isDirect) = try readBackAudio(in: folder, sound: sound)
-            guard digest == manifest.digests[settings.audioName] else { return nil }
-            proof.isDirect = isDirect
-            for name in manifest.digests.keys.sorted() where name != settings.audioName {
-                try check(name, manifest.digests[name], in: folder, &proof)
-            }
-        } catch {
-            if error.code == .damaged || error.code == .missing { return nil }
-            throw error
-        }
+        guard var proof = try readBack(manifest, in: folder, sound: { sound }) else { return nil }
         proof.bytes = 0
-        var texts: [(name: String, bytes: [UInt8])] = []
-        for format in settings.formats {
-            texts.append((format.fileName, try render(format, details(peaks: peaks.values, sound: sound))))
-        }
-        texts += companions
+        var texts = try texts(details(peaks: peaks.values, sound: sound)) + companions
         var digests = manifest.digests
         for (name, bytes) in texts { digests[name] = Digest.of(bytes) }
         proof.manifest = Manifest(digests)

@@ -37,6 +37,7 @@ struct RecordingCopy {
         let (sound, peaks) = try encodeAudio(into: file, named: "\(folder.path)/\(settings.audioName)")
         try file.sync()
         let details = details(peaks: peaks, sound: sound)
+        // One at a time, because the texts of a long recording need much memory.
         for format in settings.formats {
             let bytes = try render(format, details)
             digests[format.fileName] = Digest.of(bytes)
@@ -78,8 +79,17 @@ struct RecordingCopy {
         guard let manifest = try Manifest(in: folder), Self.names(in: manifest) == names,
             try hasTexts(manifest, in: folder, text: try textDigest())
         else { return nil }
+        return try readBack(manifest, in: folder, sound: soundDigest)
+    }
+
+    /// Reads a copy back; returns nil unless its files match its manifest, and its samples the recording.
+    ///
+    /// - Parameter sound: returns the digest of the recording's samples.
+    func readBack(
+        _ manifest: Manifest, in folder: Folder, sound: () throws(DeviceError) -> String
+    ) throws(DeviceError) -> Proof? {
         do throws(DeviceError) {
-            let (digest, bytes, isDirect) = try readBackAudio(in: folder, sound: try soundDigest())
+            let (digest, bytes, isDirect) = try readBackAudio(in: folder, sound: try sound())
             guard digest == manifest.digests[settings.audioName] else { return nil }
             var proof = Proof(manifest: manifest, bytes: bytes, isDirect: isDirect)
             for name in manifest.digests.keys.sorted() where name != settings.audioName {
@@ -144,6 +154,13 @@ struct RecordingCopy {
         return bytes
     }
 
+    /// The texts in all formats.
+    func texts(_ details: RecordingDetails) throws(DeviceError) -> [(name: String, bytes: [UInt8])] {
+        var texts: [(name: String, bytes: [UInt8])] = []
+        for format in settings.formats { texts.append((format.fileName, try render(format, details))) }
+        return texts
+    }
+
     func render(_ format: TranscriptFormat, _ details: RecordingDetails) throws(DeviceError) -> [UInt8] {
         do { return try format.file(timeline, details: details) } catch {
             throw DeviceError(
@@ -192,12 +209,11 @@ struct RecordingCopy {
     private func encoder(into bytes: any SeekableBytes, named name: String) throws(DeviceError) -> AudioEncoder {
         let start = WallTime(summary.startedAt)
         return try AudioEncoder(
-            settings.audio, into: bytes, named: name, channels: source.channels,
-            tags: AudioTags(
-                title: CopyName(summary).title, artist: settings.device.text, date: start.stamp,
-                comment: "recording \(summary.id); start \(start.stamp); clock \(summary.clock.rawValue); "
-                    + "stopped: \(summary.stopReason.rawValue)",
-                track: summary.id))
+            settings.audio, into: bytes, named: name, channels: source.channels, title: CopyName(summary).title,
+            artist: settings.device.text, date: start.stamp,
+            comment: "recording \(summary.id); start \(start.stamp); clock \(summary.clock.rawValue); "
+                + "stopped: \(summary.stopReason.rawValue)",
+            track: summary.id)
     }
 
     func soundDigest() throws(DeviceError) -> String { try readSource { _ in } }
@@ -265,7 +281,7 @@ struct RecordingCopy {
     ) throws(DeviceError) -> (digest: String, bytes: Int64, isDirect: Bool) {
         let file = try ReadBack(settings.audioName, in: folder, shouldStop: shouldStop)
         let path = "\(folder.path)/\(settings.audioName)"
-        guard try AudioDecoder(file, named: path).soundDigest() == sound else { throw Self.differs(path) }
+        guard try AudioDecoder(file, named: path).soundDigest() == sound else { throw ReadBack.differs(path) }
         return (try file.finish(), file.length, file.isDirect)
     }
 
@@ -278,14 +294,8 @@ struct RecordingCopy {
     func check(
         _ name: String, _ digest: String?, in folder: Folder, _ proof: inout Proof
     ) throws(DeviceError) {
-        let file = try ReadBack(name, in: folder, shouldStop: shouldStop)
-        guard try file.finish() == digest else { throw Self.differs("\(folder.path)/\(name)") }
+        let file = try ReadBack(name, in: folder, expecting: digest, shouldStop: shouldStop)
         proof.bytes += file.length
         proof.isDirect = proof.isDirect && file.isDirect
-    }
-
-    private static func differs(_ path: String) -> DeviceError {
-        DeviceError(
-            .damaged, "compare", "\(path): the data read back differs from the data written; use another stick")
     }
 }

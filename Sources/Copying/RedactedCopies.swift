@@ -78,7 +78,7 @@ extension FolderExport {
     static let listName = "index.html"
 
     /// How often a recording is copied if it is redacted in the meantime.
-    static let attempts = 3
+    static let maxAttempts = 3
 
     /// Waits until no redaction of the recording is in progress, so that sound and text match.
     func waitForRedaction(_ id: Int) async throws {

@@ -1,7 +1,6 @@
 import Core
 
 extension Archive {
-    /// Commits one segment.
     package func commit(
         _ segment: Segment, adaptation: AdaptationState? = nil, pass: Int, recording: Int
     ) async throws {

@@ -8,7 +8,7 @@ package enum HostileRequests {
     ]
 
     /// Values that make a request about as long as permitted, and longer.
-    package static let longValues = [
+    private static let longValues = [
         String(repeating: "[", count: 60_000), #""\#(String(repeating: "x", count: 60_000))""#,
         "[\(String(repeating: "1,", count: 30_000))1]", #""\#(String(repeating: "x", count: 70_000))""#,
     ]

@@ -1,6 +1,5 @@
 import Core
 
-/// A ledger in memory.
 package actor MemoryLedger: ExportLedger {
     package private(set) var entries: [ExportEntry]
     /// Thrown by the next `add`, once.
@@ -8,7 +7,6 @@ package actor MemoryLedger: ExportLedger {
 
     package init(_ entries: [ExportEntry] = []) { self.entries = entries }
 
-    /// Makes the next `add` fail.
     package func failOnce(_ error: DeviceError) { failure = error }
 
     package func exports(to volume: String) -> [ExportEntry] { entries.filter { $0.volume == volume } }

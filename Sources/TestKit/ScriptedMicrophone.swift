@@ -11,7 +11,7 @@ package struct ScriptedMicrophone: MicrophoneProvider {
         case lost(Int)
         /// Fails; the rest is for the next opening.
         case failure(DeviceError)
-        /// The next opening fails; follows a failure or another refused opening.
+        /// The next opening fails; the first step, or after a failure or another refused opening.
         case refusal(DeviceError)
         case ended
         /// Runs on the reading thread; the microphone is silent while it blocks.
@@ -24,7 +24,6 @@ package struct ScriptedMicrophone: MicrophoneProvider {
     package let channels: Int
     private let script: Script
     private let gives: Int
-    private let refusal: DeviceError?
 
     /// A microphone that plays `steps`; reopened, it continues after the step that failed.
     ///
@@ -39,20 +38,9 @@ package struct ScriptedMicrophone: MicrophoneProvider {
         self.isRealTime = isRealTime
         self.isMonitored = isMonitored
         script = Script(steps)
-        refusal = nil
-    }
-
-    /// A microphone that cannot be opened.
-    package init(refusing refusal: DeviceError) {
-        isRealTime = true
-        isMonitored = false
-        (channels, gives) = (1, 1)
-        script = Script([])
-        self.refusal = refusal
     }
 
     package func open() throws(DeviceError) -> any Microphone {
-        if let refusal { throw refusal }
         if let refusal = script.refusal() { throw refusal }
         return Player(script, channels: gives)
     }
@@ -76,7 +64,7 @@ package struct ScriptedMicrophone: MicrophoneProvider {
     }
 
     private final class Player: Microphone {
-        let maximumBlock: Int
+        let maximumBlock = 1600
         let channels: Int
         private let script: Script
         private var steps: [Step] { script.steps }
@@ -86,7 +74,6 @@ package struct ScriptedMicrophone: MicrophoneProvider {
         init(_ script: Script, channels: Int) {
             self.script = script
             self.channels = channels
-            maximumBlock = 1600
         }
 
         func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> CaptureBlock {

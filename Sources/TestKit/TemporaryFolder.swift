@@ -23,7 +23,6 @@ package final class TemporaryFolder: Sendable {
         if access(path, F_OK) == 0, let failure { print("\(path) cannot be removed: \(failure)") }
     }
 
-    /// Returns the path of a file in it.
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Makes an executable shell script in it, and returns its path.

@@ -3,7 +3,6 @@ import Office
 import System
 import Transcripts
 
-/// Shows engines' word errors by corrections.
 enum AccuracyCommand: Command {
     static let name = "accuracy"
     static let summary = "Show the word error rate of each engine."
@@ -34,7 +33,7 @@ enum AccuracyCommand: Command {
         }
         if arguments[.json] { return try Terminal.print(jsonText(rows, isIndented: true)) }
         if unmeasured > 0 {
-            let recordings = unmeasured == 1 ? "1 corrected recording" : "\(unmeasured) corrected recordings"
+            let recordings = counted(unmeasured, "corrected recording", "corrected recordings")
             Terminal.say(
                 "\(recordings) cannot be measured: no word was corrected, or the archive lacks the engine's text; gather an earlier copy"
             )

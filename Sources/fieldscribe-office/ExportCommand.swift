@@ -44,7 +44,6 @@ enum ExportCommand: Command {
                 for format in chosen {
                     let title = recording.title.isEmpty ? "Recording \(recording.id)" : oneLine(recording.title)
                     let isNew = try export.write(recording, as: format, title: title, replaces: arguments[force])
-                        .isNew
                     if isNew { new += 1 } else { known += 1 }
                 }
             } catch {

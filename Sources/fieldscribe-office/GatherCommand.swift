@@ -38,19 +38,6 @@ enum GatherCommand: Command {
         """,
     ]
 
-    private struct Summary: Encodable {
-        var archive: String
-        var taken: Int
-        var known: Int
-        var corrections: Int
-        var texts: Int
-        var sealed: Int
-        var bytes: Int64
-        var problems: [String]
-        var notes: [String]
-        var outdated: [String]
-    }
-
     static func run(_ arguments: Arguments) throws {
         guard !arguments.rest.isEmpty || arguments[page] else { throw arguments.usage("name a folder or a stick") }
         let archive = try ArchiveChoice.open(arguments, name: arguments[target], creates: !arguments.rest.isEmpty)
@@ -65,12 +52,11 @@ enum GatherCommand: Command {
             report = try gathering.run(sources)
         }
         report.problems = refused + report.problems
-        for problem in report.problems { Terminal.say("fieldscribe-office: \(problem)") }
-        for note in report.notes { Terminal.say("fieldscribe-office: \(note)") }
+        for line in report.problems + report.notes { Terminal.say("fieldscribe-office: \(line)") }
         for place in report.outdated {
             Terminal.say(
                 "fieldscribe-office: \(place): contains passages that were redacted later, and is no longer shown; delete that folder "
-                    + "nobody needs it")
+                    + "once nobody needs it")
         }
         if report.sealed > 0 {
             Terminal.say(
@@ -78,12 +64,7 @@ enum GatherCommand: Command {
                     + "with --key FILE")
         }
         if arguments[.json] {
-            let summary = Summary(
-                archive: archive.name, taken: report.taken, known: report.known, corrections: report.corrections,
-                texts: report.texts,
-                sealed: report.sealed, bytes: report.bytes, problems: report.problems, notes: report.notes,
-                outdated: report.outdated)
-            try Terminal.print(jsonText(summary, isIndented: true))
+            try Terminal.print(jsonText(report, isIndented: true))
         } else {
             var parts = ["\(counted(report.taken, "copy", "copies")) added"]
             if report.known > 0 { parts.append("\(report.known) there already") }
@@ -109,6 +90,8 @@ extension GatherCommand {
         guard arguments[sourceFiles] == nil || arguments.rest.contains(where: ArchiveOpener.isAddress) else {
             throw arguments.usage("--from-files requires a source in PostgreSQL")
         }
+        let own = try? realPath(archive.files)
+        func isOwn(_ name: String) -> Bool { own.map { $0 == (try? realPath(name)) } ?? false }
         var sources: [GatherSource] = []
         var refused: [String] = []
         for name in arguments.rest {
@@ -118,7 +101,7 @@ extension GatherCommand {
                         .archive(
                             try ArchiveOpener.database(
                                 name, files: arguments[sourceFiles], creates: false, timeout: ArchiveChoice.timeout())))
-                } else if ArchiveOpener.isFolder(name), !isSame(name, archive.files) {
+                } else if ArchiveOpener.isFolder(name), !isOwn(name) {
                     sources.append(.archive(try ArchiveOpener.folder(name, creates: false)))
                 } else {
                     sources.append(.folder(name))
@@ -126,11 +109,6 @@ extension GatherCommand {
             } catch { refused.append(error.message) }
         }
         return (sources, refused)
-    }
-
-    private static func isSame(_ path: String, _ other: String) -> Bool {
-        guard let one = try? realPath(path), let two = try? realPath(other) else { return false }
-        return one == two
     }
 
     private static func writePage(_ archive: any OfficeArchive) throws {

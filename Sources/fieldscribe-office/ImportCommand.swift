@@ -3,7 +3,6 @@ import Office
 import System
 import Transcripts
 
-/// Imports corrections and edited transcripts.
 enum ImportCommand: Command {
     static let name = "import"
     static let summary = "Add corrections or edited transcripts to the archive."
@@ -33,10 +32,10 @@ enum ImportCommand: Command {
         var status: Int32 = 0
         for path in arguments.rest {
             do throws(DeviceError) {
-                let file = OfficeImport.File(
-                    path: path, bytes: try content(ofFile: path, limit: largest), recording: asked,
-                    person: oneLine(arguments[person] ?? ""), neighbour: RecordingIdentity(beside: path))
-                try Terminal.print(try imports.add(file, now: MonotonicClock.wallSeconds) + "\n")
+                let line = try imports.add(
+                    content(ofFile: path, limit: largest), of: path, to: asked, by: oneLine(arguments[person] ?? ""),
+                    neighbour: RecordingIdentity(beside: path), now: MonotonicClock.wallSeconds)
+                try Terminal.print(line + "\n")
             } catch {
                 Terminal.say("fieldscribe-office: \(oneLine(error.message))")
                 if status == 0 { status = error.exitStatus }

@@ -35,9 +35,8 @@ enum ListCommand: Command {
                     recordings.map {
                         Row(
                             id: $0.id, recorder: $0.recorder.folder, recorderName: $0.recorder.name,
-                            key: $0.recorder.key,
-                            number: $0.number, start: $0.startedAt, clock: $0.clock, duration: $0.length.seconds,
-                            title: $0.title, people: $0.people, readings: $0.readings,
+                            key: $0.recorder.key, number: $0.number, start: $0.startedAt, clock: $0.clock,
+                            duration: $0.length.seconds, title: $0.title, people: $0.people, readings: $0.readings,
                             folder: "\(archive.files)/\($0.place)", audio: $0.audio)
                     }, isIndented: true))
         }

@@ -30,8 +30,6 @@ extension Option where Value == String? {
 
 /// Opens the archive that a command's options name.
 enum ArchiveChoice {
-    /// Opens the archive.
-    ///
     /// - Parameters:
     ///   - name: the value of the option that names it.
     ///   - creates: whether a missing archive is created.
@@ -125,7 +123,6 @@ func shownTime(_ seconds: Double, _ clock: RecordingSummary.Clock = .synchronize
 }
 
 extension Arguments {
-    /// Parses the id of a recording.
     func recording(_ text: String) throws -> Int {
         guard let number = Int(text), number > 0 else {
             throw UsageError("\(command): \(text): give the number of a recording, as fieldscribe-office list shows it")

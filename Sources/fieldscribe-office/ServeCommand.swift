@@ -47,11 +47,11 @@ enum ServeCommand: Command {
         }
         let archive = try open()
         let listener = try Self.listener(arguments, port: port)
-        guard listener.isLocal || password != nil else {
-            throw arguments.usage(
-                "--listen \(arguments[address] ?? ""): others reach this address; it needs --password-file FILE")
-        }
         if !listener.isLocal {
+            guard password != nil else {
+                throw arguments.usage(
+                    "--listen \(arguments[address] ?? ""): others reach this address; it needs --password-file FILE")
+            }
             Terminal.say(
                 "fieldscribe-office: the password and all pages cross the network unencrypted; put a proxy with TLS in front"
             )

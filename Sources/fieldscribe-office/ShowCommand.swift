@@ -35,12 +35,10 @@ enum ShowCommand: Command {
                 .missing, "show", on: "recording \(id)",
                 "has only \(counted(readings.count, "transcript", "transcripts"))")
         }
-        if Terminal.showsErrors {
-            Terminal.say("\(archive.files)/\(found.place)/\(found.audio)")
-        }
-        var details = RecordingDetails(timeline)
+        if Terminal.showsErrors { Terminal.say("\(archive.files)/\(found.place)/\(found.audio)") }
+        let title = found.title.isEmpty ? "Recording \(id)" : oneLine(found.title)
+        var details = RecordingDetails(timeline, title: title)
         if !found.audio.isEmpty { details.audio = found.audio }
-        details.title = found.title.isEmpty ? "Recording \(id)" : oneLine(found.title)
         try format.print(timeline, details: details)
         if format != .text, let rest = unwrittenText(timeline) {
             Terminal.say("fieldscribe-office: recording \(id): \(rest)")

@@ -3,7 +3,6 @@ import Office
 import System
 import Transcripts
 
-/// Transcribes recordings again.
 enum WorkCommand: Command {
     static let name = "work"
     static let summary = "Transcribe recordings again with this machine's best engine."

@@ -9,8 +9,8 @@ import Transcripts
 // Arguments and options that several commands accept.
 
 extension Argument {
-    static func recordings(_ usage: String = "[ID...]", _ usual: String = "all") -> Argument {
-        Argument(usage, "numbers, as fieldscribe list shows them; default \(usual)", .recordings)
+    static func recordings(_ usual: String = "all") -> Argument {
+        Argument("[ID...]", "numbers, as fieldscribe list shows them; default \(usual)", .recordings)
     }
 }
 
@@ -113,8 +113,8 @@ extension Arguments {
     }
 
     static var environment: [String: String] {
-        guard let value = getenv("FIELDSCRIBE_CONFIG") else { return [:] }
-        return ["FIELDSCRIBE_CONFIG": String(cString: value)]
+        let name = "FIELDSCRIBE_CONFIG"
+        return environmentVariable(name).map { [name: $0] } ?? [:]
     }
 
     /// The recordings' numbers among the arguments.

@@ -16,14 +16,14 @@ import Testing
             (cores: 128, megabytes: 100_000, sharesModel: true, workers: 64),
         ])
     func workers(cores: Int, megabytes: Int, sharesModel: Bool, workers: Int) {
-        let board = DecodePlan.Board(cores: cores, memoryMegabytes: megabytes, sharesModel: sharesModel)
-        #expect(DecodePlan(for: board).workers == workers)
+        let plan = DecodePlan(cores: cores, memoryMegabytes: megabytes, sharesModel: sharesModel)
+        #expect(plan.workers == workers)
     }
 
     @Test("a slow board uses the fast profile, and says whether that keeps pace")
     func speed() {
         func plan(_ speed: Double, cores: Int = 4) -> DecodePlan {
-            DecodePlan(for: .init(cores: cores, memoryMegabytes: 4_000, liveSpeed: speed))
+            DecodePlan(cores: cores, memoryMegabytes: 4_000, liveSpeed: speed)
         }
         #expect(plan(6).profile == "live" && plan(6).keepsPace == true && plan(6).secondPass)
         #expect(plan(1.2).profile == "fast" && plan(1.2).keepsPace == true)
@@ -32,13 +32,13 @@ import Testing
 
     @Test("without a measured speed, no pace is claimed")
     func unknown() {
-        let plan = DecodePlan(for: .init(cores: 4, memoryMegabytes: 4_000))
+        let plan = DecodePlan(cores: 4, memoryMegabytes: 4_000)
         #expect(plan.keepsPace == nil && plan.profile == "live" && plan.secondPass)
     }
 
     @Test("without memory for another model, there is no second pass")
     func memory() {
-        let plan = DecodePlan(for: .init(cores: 4, memoryMegabytes: 436, liveSpeed: 5))
+        let plan = DecodePlan(cores: 4, memoryMegabytes: 436, liveSpeed: 5)
         #expect(!plan.secondPass && plan.workers == 1)
     }
 
@@ -48,7 +48,7 @@ import Testing
         (cost.firstMegabytes, cost.furtherMegabytes, cost.faster, cost.finalRatio) = (220, 90, "fast", 1)
         cost.smallBoardMegabytes = 700
         func plan(_ megabytes: Int, _ speed: Double?) -> DecodePlan {
-            DecodePlan(for: .init(cores: 4, memoryMegabytes: megabytes, liveSpeed: speed, cost: cost))
+            DecodePlan(cores: 4, memoryMegabytes: megabytes, liveSpeed: speed, cost: cost)
         }
         #expect(plan(430, nil).profile == "fast" && plan(430, 9).workers == 1 && !plan(430, 9).secondPass)
         #expect(plan(430, 2).keepsPace == true && plan(430, 0.5).keepsPace == false && plan(430, nil).keepsPace == nil)

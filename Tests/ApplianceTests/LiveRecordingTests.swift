@@ -185,6 +185,7 @@ import TestKit
 /// A microphone with 1000 s of preroll, which is never opened.
 private struct Heard: MicrophoneProvider {
     let name = "heard:"
+    let isRealTime = true
     let prerollSeconds = 1_000.0
 
     func open() throws(DeviceError) -> any Microphone { throw DeviceError(.missing, "open", "heard: a test") }

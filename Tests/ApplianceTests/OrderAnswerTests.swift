@@ -139,10 +139,10 @@ import Testing
                 case .failure(let error): return "!\(error.statement)"
                 case .success(let answer):
                     let request = try #require(requests[order])
-                    let response = ControlResponse(answer)
                     // The command reads it from the socket.
-                    let read = try ControlLine.decode(ControlResponse.self, from: ControlLine.encode(response))
-                    #expect(read == response && read.state == rig.state.state(of: answer.recording))
+                    let line = ControlLine.encode(ControlResponse(answer))
+                    let read = try ControlLine.decode(ControlResponse.self, from: line)
+                    #expect(ControlLine.encode(read) == line && read.state == rig.state.state(of: answer.recording))
                     return read.line(after: request)
                 }
             }

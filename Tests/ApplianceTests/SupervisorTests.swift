@@ -71,9 +71,7 @@ import Testing
             Fragile("panel", failures: 0, log: log), Fragile("socket", failures: 2, log: log),
             Fragile("recorder", failures: 0, log: log),
         ]
-        var pauses = RestartPolicy.Settings()
-        pauses.first = .milliseconds(1)
-        let supervisor = Supervisor(services, policy: RestartPolicy(pauses)) { service, error in
+        let supervisor = Supervisor(services, policy: RestartPolicy(first: .milliseconds(1))) { service, error in
             log.add("\(service.name) failed: \(error)")
         }
         let (requests, request) = AsyncStream<Void>.makeStream()
@@ -93,10 +91,8 @@ import Testing
     @Test("a service that ends without being asked to is reported and restarted; one that was asked to is not")
     func endsUnasked() async {
         let log = Log()
-        var pauses = RestartPolicy.Settings()
-        pauses.first = .milliseconds(1)
         let services = [Fragile("backlog", failures: 2, onlyEnds: true, log: log)]
-        let supervisor = Supervisor(services, policy: RestartPolicy(pauses)) { service, error in
+        let supervisor = Supervisor(services, policy: RestartPolicy(first: .milliseconds(1))) { service, error in
             log.add("\(service.name) failed: \(error)")
         }
         let (requests, request) = AsyncStream<Void>.makeStream()
@@ -114,12 +110,10 @@ import Testing
     @Test("a service that waits for its restart does not delay the shutdown")
     func endsWhileWaiting() async {
         let log = Log()
-        var pauses = RestartPolicy.Settings()
-        pauses.first = .seconds(3_600)
-        pauses.longest = .seconds(3_600)
-        let supervisor = Supervisor([Fragile("panel", failures: 9, log: log)], policy: RestartPolicy(pauses)) { _, _ in
-            log.add("failed")
-        }
+        let supervisor = Supervisor(
+            [Fragile("panel", failures: 9, log: log)],
+            policy: RestartPolicy(first: .seconds(3_600), longest: .seconds(3_600))
+        ) { _, _ in log.add("failed") }
         let (requests, request) = AsyncStream<Void>.makeStream()
         async let ended: Void = supervisor.run(until: requests)
         await log.wait(for: "failed")

@@ -10,14 +10,11 @@ struct ArchiveFolders {
 
     /// Records the first one; returns the length of its journal in bytes.
     func first() throws -> Int64 {
-        let one = try MeasuredProcess([
-            workshop.fieldscribe, "record", "--audio-only", "--seconds", "1", "--microphone", "tone:440", "--directory",
-            storage,
-        ])
+        try workshop.record("tone:440", seconds: 1, into: storage)
         // Without the line that names the recording, the journal fits every recording.
         let path = "\(storage)/recordings/000001/journal.jsonl"
         let isAnybodys = try MeasuredProcess(["sed", "-i", "/\"recording\":{/d", path]).status == 0
-        guard one.status == 0, isAnybodys, let journal = FileStatus(path) else {
+        guard isAnybodys, let journal = FileStatus(path) else {
             throw DeviceError(.failed, "benchmark", "\(storage): recording to it failed")
         }
         return journal.bytes

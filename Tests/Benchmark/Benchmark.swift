@@ -1,6 +1,7 @@
 import Core
 import Glibc
 import Recognition
+import System
 
 /// Measures the figures in README.md: `swift run -c release benchmark [WHAT]`. Prints Markdown.
 ///
@@ -102,8 +103,7 @@ import Recognition
         let target = value(of: "--to", in: &words)
         let segments = value(of: "--segments", in: &words).flatMap { Int($0) } ?? 1_000_000
         let (engine, model) = (value(of: "--engine", in: &words), value(of: "--model", in: &words))
-        let voices =
-            value(of: "--speakers", in: &words) ?? getenv("FIELDSCRIBE_TEST_SPEAKERS").map { String(cString: $0) }
+        let voices = value(of: "--speakers", in: &words) ?? environmentVariable("FIELDSCRIBE_TEST_SPEAKERS")
         let runs = value(of: "--runs", in: &words).flatMap { Int($0) } ?? 10
         let constants = value(of: "--constant", in: &words)?.split(separator: ",").map(String.init)
         let cache = value(of: "--cache", in: &words)

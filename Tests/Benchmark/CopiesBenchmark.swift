@@ -31,11 +31,7 @@ struct CopiesBenchmark {
 
     /// Records the first recording, and copies it for all others.
     private func record(into storage: String) throws {
-        let one = try MeasuredProcess([
-            workshop.fieldscribe, "record", "--audio-only", "--seconds", "1", "--microphone", "tone:440", "--directory",
-            storage,
-        ])
-        guard one.status == 0 else { throw DeviceError(.failed, "benchmark", "\(storage): recording to it failed") }
+        try workshop.record("tone:440", seconds: 1, into: storage)
         let script = """
             cd '\(storage)/recordings' && for i in $(seq 2 \(count)); do
                 n=$(printf %06d "$i"); mkdir -p "$n"; ln -f 000001/audio.wav "$n/audio.wav"; done

@@ -270,7 +270,7 @@ struct DiarizationBenchmark {
         try eachConversation(of: part) { condition, people, seed, conversation in
             let regions = conversation.regions
             var voices: [[Float]] = []
-            let began = Self.cpu
+            let began = MonotonicClock.processSeconds
             _ = try diarized(conversation, regions, settings) { features throws(DeviceError) in
                 voices.append(try network.voice(features))
                 return voices[voices.count - 1]
@@ -278,7 +278,7 @@ struct DiarizationBenchmark {
             cases.append(
                 Case(
                     condition: condition, people: people, seed: seed, conversation: conversation, regions: regions,
-                    voices: voices, cpuSeconds: Self.cpu - began))
+                    voices: voices, cpuSeconds: MonotonicClock.processSeconds - began))
         }
         return cases
     }
@@ -409,6 +409,4 @@ struct DiarizationBenchmark {
             with: DiarizationErrors(truth, own, scoresOverlap: true).percent)
         append(line, to: "diarization.jsonl")
     }
-
-    private static var cpu: Double { Double(clock()) / Double(CLOCKS_PER_SEC) }
 }

@@ -14,8 +14,7 @@ struct ExportBenchmark {
         let storage = "\(workshop.folder)/export-\(getpid())"
         defer { remove([storage]) }
         // A new archive numbers its recordings from 1.
-        try record(wave, seconds: 3_600, storage)
-        try record(wave, seconds: 360, storage)
+        for seconds in [3_600, 360] { try workshop.record("file+fast:\(wave)", seconds: seconds, into: storage) }
         let (hour, part) = ("000001", "000002")
         let formats = ["flac", "wav"]
         var ours: [[MeasuredProcess]] = [[], []]
@@ -43,14 +42,6 @@ struct ExportBenchmark {
         }
         print(table.markdown)
         if let small { print("peak of six minutes, flac: \(shown(small.peakMegabytes, 1)) MB\n") }
-    }
-
-    private func record(_ wave: String, seconds: Int, _ storage: String) throws {
-        let cost = try MeasuredProcess([
-            workshop.fieldscribe, "record", "--audio-only", "--seconds", "\(seconds)", "--microphone",
-            "file+fast:\(wave)", "--directory", storage,
-        ])
-        guard cost.status == 0 else { throw DeviceError(.failed, "benchmark", "\(wave): cannot be recorded") }
     }
 
     private func export(_ recording: String, as format: String, from storage: String) throws -> MeasuredProcess {

@@ -1,6 +1,7 @@
 import Core
 import FoundationEssentials
 import Glibc
+import System
 
 /// A program that has ended, and its cost.
 struct MeasuredProcess {
@@ -38,7 +39,7 @@ struct MeasuredProcess {
         defer { for name in environment.keys { unsetenv(name) } }
         let strings = words.map { strdup($0) }
         defer { strings.forEach { free($0) } }
-        let began = Self.now
+        let began = MonotonicClock.seconds
         var id = pid_t()
         let failure = posix_spawnp(&id, words[0], &actions, nil, strings + [nil], environ)
         guard failure == 0 else {
@@ -55,7 +56,7 @@ struct MeasuredProcess {
         }
         if !samplingMemory { while wait4(id, &status, 0, &usage) < 0, errno == EINTR {} }
         self.status = status
-        wallSeconds = Self.now - began
+        wallSeconds = MonotonicClock.seconds - began
         cpuSeconds = Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime)
         peakMegabytes = Double(usage.ru_maxrss) / 1024
     }
@@ -104,12 +105,6 @@ struct MeasuredProcess {
     }
 
     private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
-
-    private static var now: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
 }
 
 extension MeasuredProcess {

@@ -1,5 +1,6 @@
 import Core
 import Glibc
+import System
 import TestKit
 import Transcripts
 
@@ -41,18 +42,11 @@ struct ParseBenchmark {
         let file = open("/proc/self/clear_refs", O_WRONLY)
         _ = write(file, "5", 1)
         close(file)
-        let start = cpuSeconds
+        let start = MonotonicClock.processSeconds
         let outcome = read(bytes, kind, over: timeline)
-        let seconds = cpuSeconds - start
+        let seconds = MonotonicClock.processSeconds - start
         let held = MeasuredProcess.megabytes("VmHWM", in: "/proc/self/status") - before
         print("\(shown(seconds, 2))\t\(shown(max(0, held), 0))\t\(outcome)", terminator: "")
-    }
-
-    /// User and system time of this process.
-    private static var cpuSeconds: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     /// Parses a text as an import does; returns the result in a few words.

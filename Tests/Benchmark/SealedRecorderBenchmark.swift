@@ -47,10 +47,7 @@ struct SealedRecorderBenchmark {
             // Noise makes the longest FLAC. Steady noise is not speech, so it is transcribed quickly.
             let (noise, storage) = ("\(folder)/noise.wav", "\(folder)/of-\(seconds)")
             try MeasuredProcess.shell("sox -R -n -r 16000 -b 16 -c 1 '\(noise)' synth \(seconds) pinknoise gain -6")
-            try MeasuredProcess.succeeding([
-                workshop.fieldscribe, "record", "--audio-only", "--seconds", "\(seconds)", "--microphone",
-                "file+fast:\(noise)", "--directory", storage,
-            ])
+            try workshop.record("file+fast:\(noise)", seconds: seconds, into: storage)
             try MeasuredProcess.succeeding([workshop.fieldscribe, "recover", "--directory", storage])
             try MeasuredProcess.shell("rm '\(noise)'")
         }
@@ -137,12 +134,7 @@ struct SealedRecorderBenchmark {
     /// Opens a hundred recordings with one key, and locks them.
     private func opening() throws {
         let storage = "\(folder)/many"
-        for _ in 0..<Self.many {
-            try MeasuredProcess.succeeding([
-                workshop.fieldscribe, "record", "--audio-only", "--microphone", "file+fast:\(speech)", "--directory",
-                storage,
-            ])
-        }
+        for _ in 0..<Self.many { try workshop.record("file+fast:\(speech)", into: storage) }
         try MeasuredProcess.succeeding([workshop.fieldscribe, "recover", "--directory", storage])
         let configuration = try self.configuration("many", storage: storage, microphone: "file:\(speech)")
         try MeasuredProcess.succeeding([workshop.fieldscribe, "seal", "--config", configuration])

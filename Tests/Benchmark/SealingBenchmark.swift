@@ -24,10 +24,7 @@ struct SealingBenchmark {
         for seconds in [3_600, 360] {
             try MeasuredProcess.shell(
                 "sox -R -n -r 16000 -b 16 -c 1 '\(folder)/noise.wav' synth \(seconds) pinknoise gain -6")
-            try MeasuredProcess.succeeding([
-                workshop.fieldscribe, "record", "--audio-only", "--seconds", "\(seconds)", "--microphone",
-                "file+fast:\(folder)/noise.wav", "--directory", storage,
-            ])
+            try workshop.record("file+fast:\(folder)/noise.wav", seconds: seconds, into: storage)
         }
         if onlyStream { return try stream(folder, storage) }
         var table = Table("an hour, sealed", "s", "MB", "by age's", "peak MB", "of six minutes")

@@ -61,9 +61,9 @@ struct SeamReport {
     init(_ contender: Contender, in workshop: Workshop) throws {
         switch contender.kind {
         case .moonshine:
-            let recognizer = timed(
+            let recognizer = MoonshineRecognizer(
                 try contender.moonshineReader(in: workshop),
-                by: try ForcedAligner(model: PocketSphinxModel(folder: PocketSphinxModel.debian)))
+                timing: try ForcedAligner(model: PocketSphinxModel(folder: PocketSphinxModel.debian)))
             read = { try recognizer.read($0, ReadingRequest()).words }
         case .pocketSphinx, .whisper, .continuous, .wheel:
             read = try contender.reader(in: workshop) ?? { _ in [] }
@@ -118,13 +118,5 @@ struct SeamReport {
         words.contains { $0.key == word && abs(($0.start + $0.end) / 2 - middle) < 0.3 }
     }
 
-    static func samples(_ path: String) throws -> [Int16] {
-        let reader = try AudioFileReader(path: path)
-        var samples: [Int16] = []
-        var buffer = [Int16](repeating: 0, count: SamplePosition.rate)
-        while case let count = try buffer.withUnsafeMutableBufferPointer({ try reader.read(into: $0) }), count > 0 {
-            samples += buffer[..<count]
-        }
-        return samples
-    }
+    static func samples(_ path: String) throws -> [Int16] { try AudioFileReader(path: path).samples() }
 }

@@ -16,13 +16,11 @@ struct Workshop {
     ///   - program: the executable to measure; nil for the one built with this one.
     ///   - model: a folder made by `deploy/model moonshine-tiny-en --folder DIR`; nil for FIELDSCRIBE_TEST_MODEL.
     init(program: String? = nil, model: String? = nil) throws {
-        self.model = model ?? getenv("FIELDSCRIBE_TEST_MODEL").map { String(cString: $0) }
-        folder = (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/fieldscribe-benchmark"
+        self.model = model ?? environmentVariable("FIELDSCRIBE_TEST_MODEL")
+        folder = (environmentVariable("TMPDIR") ?? "/tmp") + "/fieldscribe-benchmark"
         try makeFolder(folder)
         fieldscribe = try program ?? Self.executable()
-        if let path = getenv("FIELDSCRIBE_TEST_WHISPER").map({ String(cString: $0) }), !path.isEmpty,
-            WhisperModel.program != nil
-        {
+        if let path = environmentVariable("FIELDSCRIBE_TEST_WHISPER"), WhisperModel.program != nil {
             let configuration = "\(folder)/whisper.conf"
             try durableReplace(path: configuration, with: "[recognizer]\nwhisper-model = \(path)\n")
             whisper = (WhisperModel(path: path), configuration)
@@ -67,6 +65,16 @@ struct Workshop {
         return (transcripts, cost)
     }
 
+    /// Records without transcribing.
+    ///
+    /// - Parameter seconds: nil for all of a file.
+    /// - Throws: `DeviceError` with the command line if that fails.
+    func record(_ microphone: String, seconds: Int? = nil, into storage: String) throws {
+        try MeasuredProcess.succeeding(
+            [fieldscribe, "record", "--audio-only", "--microphone", microphone, "--directory", storage]
+                + (seconds.map { ["--seconds", "\($0)"] } ?? []))
+    }
+
     /// Runs the stock program on one file.
     func peer(_ path: String, into name: String = "peer.txt") throws -> (text: String, cost: MeasuredProcess) {
         let output = "\(folder)/\(name)"
@@ -81,10 +89,8 @@ struct Workshop {
     ///
     /// - Throws: `DeviceError` with `missing` if it cannot be installed.
     func wheelPython() throws -> String {
-        let cache =
-            (getenv("XDG_CACHE_HOME").map { String(cString: $0) }
-                ?? "\(getenv("HOME").map { String(cString: $0) } ?? "/tmp")/.cache")
-            + "/fieldscribe-benchmark"
+        let caches = environmentVariable("XDG_CACHE_HOME") ?? "\(environmentVariable("HOME") ?? "/tmp")/.cache"
+        let cache = "\(caches)/fieldscribe-benchmark"
         try makeFolder(cache)
         let (place, python) = ("\(cache)/moonshine-voice", "\(cache)/moonshine-voice/bin/python3")
         if access(python, X_OK) == 0, try MeasuredProcess([python, "-c", "import moonshine_voice"]).status == 0 {

@@ -65,7 +65,7 @@ import TestKit
 
     @Test("the progress counts finished files")
     func progress() {
-        let bar = ProgressBar(files: 3, isShown: false)
+        let bar = ProgressBar(files: 3)
         var files = [0: ProgressBar.File(length: SamplePosition(16_000)), 1: ProgressBar.File(), 2: ProgressBar.File()]
         #expect(bar.line(files, seconds: 1).contains("0 of 3 files"))
         files[1]?.hasEnded = true
@@ -74,7 +74,7 @@ import TestKit
 
     @Test("progress has lengths as clocks, a bar, and the time left once it is known; it fits the line")
     func timeLeft() {
-        let bar = ProgressBar(files: 1, isShown: false)
+        let bar = ProgressBar(files: 1)
         let file = ProgressBar.File(
             length: SamplePosition(seconds: 1_920.520_25), reached: SamplePosition(seconds: 480.2))
         let line = bar.line([0: file], seconds: 100)

@@ -56,9 +56,6 @@ struct GoldenTests {
                 "wallSeconds":0.3}
 
                 """)
-        #expect(
-            try TranscriptFormat.jsonl.render(short)
-                .hasPrefix("\(jsonHeaderLine(short))\n\(jsonLine(short.segments[0]))\n"))
     }
 
     @Test("SubRip shows words and gaps")

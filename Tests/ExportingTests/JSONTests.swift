@@ -115,7 +115,7 @@ struct JSONTests {
     func estimated() throws {
         var estimate = word("b", 1, 2)
         estimate.isSpread = true
-        let line = try jsonLine(segment(1, [word("a", 0, 1), estimate]))
+        let line = try jsonObject(SegmentJSON(segment(1, [word("a", 0, 1), estimate])))
         let words = line.split(separator: #"{"confidence""#).dropFirst()
         #expect(words.map { $0.contains(#""timeEstimated":true"#) } == [false, true])
         #expect(line.split(separator: "timeEstimated").count == 2)
@@ -125,7 +125,7 @@ struct JSONTests {
     func shortNumbers() throws {
         for tenThousandth in 0...10_000 {
             let number = Double(tenThousandth) / 10_000 + 0.000_01
-            let line = try jsonLine(segment(1, [word("a", 0, 1, number)]))
+            let line = try jsonObject(SegmentJSON(segment(1, [word("a", 0, 1, number)])))
             let printed = line.split(separator: "\"confidence\":")[1].prefix { $0 != "," }
             #expect(printed.count <= 6, "\(number)")
             #expect(Double(printed) == Double(tenThousandth) / 10_000)

@@ -11,7 +11,7 @@ import Glibc
     }
     guard paired == 0 else { return 0 }
     defer { close(ends.1) }
-    var connection = ControlConnection(ends.0, at: .zero)
+    let connection = ControlConnection(ends.0, at: .zero)
     var place = 0
     do {
         while place < size {
@@ -19,7 +19,7 @@ import Glibc
             guard count > 0 else { break }
             place += count
             var line = try connection.read(at: .zero)
-            while let request = line { line = try answer(request, on: &connection) }
+            while let request = line { line = try answer(request, on: connection) }
             _ = connection.write(at: .zero)
         }
     } catch {
@@ -32,7 +32,7 @@ import Glibc
 nonisolated(unsafe) private var imported = ImportedTexts()
 
 private func answer(
-    _ request: [UInt8], on connection: inout ControlConnection
+    _ request: [UInt8], on connection: ControlConnection
 ) throws(ControlConnection.Refusal) -> [UInt8]? {
     precondition(request.count <= ControlLine.longest)
     let decoded = try? ControlLine.decode(ControlRequest.self, from: request)

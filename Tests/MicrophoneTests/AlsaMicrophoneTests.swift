@@ -48,8 +48,7 @@ import Testing
 
     private func open(_ device: String, rate: Int = 16_000, channels: Int = 1) throws -> AlsaCapture {
         _ = try Self.folder.get()
-        let settings = AlsaMicrophone.Settings(rate: rate, channels: channels, unpaced: true)
-        return try AlsaMicrophone(device: device, settings: settings).openCapture()
+        return try AlsaMicrophone(device: device, rate: rate, channels: channels, unpaced: true).openCapture()
     }
 
     @Test("samples are returned unchanged, then silence")
@@ -90,7 +89,7 @@ import Testing
         let configuration = microphone.configuration
         #expect(configuration.sampleFormat.rawValue == "S16_LE")
         #expect(configuration.periodFrames == 1_600)
-        #expect(configuration.bufferMilliseconds == 2_000)
+        #expect(configuration.bufferFrames / 16 == 2_000)
         #expect(!configuration.hasCard)
     }
 

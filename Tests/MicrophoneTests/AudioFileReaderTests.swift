@@ -50,8 +50,6 @@ import Testing
         #expect(abs(output.count - 32_000) <= tolerance)
         #expect(signalToNoise(output, ideal: sine(440, rate: 16_000, count: 32_000)) > kind.fidelity)
         #expect(reader.report.damage == nil)
-        #expect(reader.rate == shape.rate)
-        #expect(reader.channels == shape.channels)
         #expect(abs(try #require(reader.estimatedLength).samples - Int64(output.count)) <= 1)
     }
 

@@ -31,7 +31,7 @@ import Testing
 
     @Test("opening a missing file fails")
     func missingFile() throws {
-        let microphone = FileMicrophone(path: "no such file.wav")
+        let microphone = try #require(FileMicrophone(uri: "file:no such file.wav"))
         #expect(try deviceError { _ = try microphone.open() }.code == .missing)
     }
 

@@ -8,20 +8,20 @@ import TestKit
 @testable import Recognition
 @testable import System
 
+/// An aligner that finds no times.
+final class Untimed: Timing {
+    func times(
+        of words: [String], in samples: UnsafeBufferPointer<Int16>
+    ) throws(DeviceError) -> [SampleRange]? { nil }
+}
+
 // Serialized: while a network is loaded, standard error is redirected for the whole process.
 @Suite("The real network", .serialized)
 struct MoonshineReaderTests {
     private static let speech = "/usr/share/pocketsphinx/test/data"
 
     private func samples(_ name: String) throws -> [Int16] {
-        let reader = try AudioFileReader(path: "\(Self.speech)/\(name)")
-        var samples: [Int16] = []
-        var block = [Int16](repeating: 0, count: SamplePosition.rate)
-        while true {
-            let count = try block.withUnsafeMutableBufferPointer { try reader.read(into: $0) }
-            if count == 0 { return samples }
-            samples += block[..<count]
-        }
+        try AudioFileReader(path: "\(Self.speech)/\(name)").samples()
     }
 
     /// "go forward ten meters", as raw samples.
@@ -51,7 +51,7 @@ struct MoonshineReaderTests {
     func partials() throws {
         guard let realModel else { return }
         let reader = try MoonshineReader(realModel, profile: .fast)
-        let recognizer = MoonshineRecognizer(reader)
+        let recognizer = MoonshineRecognizer(reader, timing: Untimed())
         // Without the silence after the last word.
         let samples = try Array(samples("librivox/sense_and_sensibility_01_austen_64kb-0930.wav").dropLast(6_400))
         try recognizer.beginPartials(from: nil)
@@ -61,6 +61,22 @@ struct MoonshineReaderTests {
         try recognizer.endPartials()
         #expect(texts[0].hasPrefix("He might") && texts[0] == texts[1])
         #expect(try texts[2] != texts[1] && texts[2] == text(reader, of: samples))
+    }
+
+    @Test("the voice is analyzed from the first to the last word, or in each part")
+    func voices() throws {
+        guard let realModel else { return }
+        let recognizer = MoonshineRecognizer(try MoonshineReader(realModel, profile: .fast), timing: Untimed())
+        let samples = try samples("librivox/sense_and_sensibility_01_austen_64kb-0930.wav")
+        let half = SamplePosition(Int64(samples.count / 2))
+        let halves = [SampleRange(.zero, half), SampleRange(half, SamplePosition(Int64(samples.count)))]
+        func read(_ parts: [SampleRange]) throws -> Hypothesis {
+            try samples.withUnsafeBufferPointer { try recognizer.read($0, ReadingRequest(parts: parts)) }
+        }
+        let (whole, one, two) = (try read([]), try read([halves[1]]), try read(halves))
+        #expect(whole.voice != nil && whole.voices.isEmpty)
+        #expect(one.voice != nil && one.voices == [one.voice])
+        #expect(two.voice == nil && two.voices.count == 2 && two.voices[1] == one.voice)
     }
 
     @Test("a reader that shares the library's environment and arena with another outlives it")

@@ -93,7 +93,8 @@ struct VoiceTestTests {
         guard let realModel else { return }
         var profile = MoonshineProfile.fast
         (profile.gate.maxEnd, profile.gate.maxEndOfShort) = (-100, -100)
-        let recognizer = MoonshineRecognizer(try MoonshineReader(realModel, profile: profile))
+        let recognizer = MoonshineRecognizer(
+            try MoonshineReader(realModel, profile: profile), timing: Untimed())
         let speech = try Self.speech()
         let hypothesis = try speech.withUnsafeBufferPointer { try recognizer.read($0, ReadingRequest()) }
         #expect(hypothesis.words.isEmpty && hypothesis.alternatives.map(\.confidence) == [0])

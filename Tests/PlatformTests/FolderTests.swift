@@ -60,9 +60,9 @@ import TestKit
         #expect(try folder.status("link")?.kind == .link)
         #expect(try folder.status("pipe")?.kind == .pipe)
         #expect(try folder.status("nothing") == nil)
-        #expect(asideName(for: temporary.file("x"), "y") == temporary.file("x.y-1"))
+        #expect(try folder.freeName(for: "x", "y") == "x.y-1")
         #expect(symlink("nowhere", temporary.file("x.y-1")) == 0)
-        #expect(asideName(for: temporary.file("x"), "y") == temporary.file("x.y-2"))
+        #expect(try folder.freeName(for: "x", "y") == "x.y-2")
         #expect(thrown { try durableRename(temporary.file("pipe"), to: temporary.file("link")) }?.status == EEXIST)
     }
 }

@@ -2,7 +2,6 @@ import Glibc
 import Testing
 import TestKit
 
-@testable import Audio
 @testable import Core
 @testable import Recognition
 
@@ -63,12 +62,7 @@ import TestKit
         let path = folder.file("other.wav")
         let text = "Heute morgen gingen wir durch den Wald und fanden am Ufer des Baches drei junge Rehe"
         try #require(system("espeak-ng -v \(voice) -w '\(path)' '\(text)'") == 0, "espeak-ng is not installed")
-        let reader = try AudioFileReader(path: path)
-        var samples: [Int16] = []
-        var buffer = [Int16](repeating: 0, count: SamplePosition.rate)
-        while case let count = try buffer.withUnsafeMutableBufferPointer({ try reader.read(into: $0) }), count > 0 {
-            samples += buffer[..<count]
-        }
+        let samples = try Speech.samples(path)
         #expect(samples.count > 2 * SamplePosition.rate)
         let words = try SharedDecoder.read(samples, alternatives: 3).words
         let mean = words.reduce(0) { $0 + $1.confidence } / Double(max(1, words.count))

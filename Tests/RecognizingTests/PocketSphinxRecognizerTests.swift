@@ -2,29 +2,16 @@ import Glibc
 import Testing
 import TestKit
 
-@testable import Audio
 @testable import Core
 @testable import Recognition
 
 /// With Debian's en-us model, on people reading from a novel.
 @Suite("PocketSphinxRecognizer") struct PocketSphinxRecognizerTests {
-    // he might even have been made amiable himself
-    private static let speech =
-        "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0930.wav"
-
     private func open() throws -> PocketSphinxRecognizer {
         try PocketSphinxRecognizer(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
     }
 
-    private func speech() throws -> [Int16] {
-        let reader = try AudioFileReader(path: Self.speech)
-        var samples: [Int16] = []
-        var buffer = [Int16](repeating: 0, count: SamplePosition.rate)
-        while case let count = try buffer.withUnsafeMutableBufferPointer({ try reader.read(into: $0) }), count > 0 {
-            samples += buffer[..<count]
-        }
-        return samples
-    }
+    private func speech() throws -> [Int16] { try Speech.samples(Speech.amiable) }
 
     private func read(_ samples: [Int16], by recognizer: any Adaptation) throws -> Hypothesis {
         try samples.withUnsafeBufferPointer { samples in

@@ -11,15 +11,7 @@ enum Speech {
     static let young = "\(folder)/librivox/sense_and_sensibility_01_austen_64kb-0880.wav"
     static let youngWords = ["He", "was", "not", "an", "ill-disposed", "young", "man."]
 
-    static func samples(_ path: String) throws -> [Int16] {
-        let reader = try AudioFileReader(path: path)
-        var samples: [Int16] = []
-        var buffer = [Int16](repeating: 0, count: SamplePosition.rate)
-        while case let count = try buffer.withUnsafeMutableBufferPointer({ try reader.read(into: $0) }), count > 0 {
-            samples += buffer[..<count]
-        }
-        return samples
-    }
+    static func samples(_ path: String) throws -> [Int16] { try AudioFileReader(path: path).samples() }
 
     /// Returns the samples from the rise of a word, without breath before it, to its last audible moment.
     static func trimmed(_ samples: [Int16]) -> [Int16] {

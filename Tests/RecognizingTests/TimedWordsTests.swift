@@ -26,10 +26,8 @@ import Testing
         SampleRange(SamplePosition(start), SamplePosition(end))
     }
 
-    private func timed(_ text: String, by timing: (any Timing)?, parts: [SampleRange] = []) -> [Word] {
-        [Int16](repeating: 1, count: 1_000).withUnsafeBufferPointer {
-            Recognition.timed(words(text), in: $0, by: timing, parts: parts)
-        }
+    private func timed(_ text: String, by timing: any Timing, parts: [SampleRange] = []) -> [Word] {
+        [Int16](repeating: 1, count: 1_000).withUnsafeBufferPointer { timing.timed(words(text), in: $0, parts: parts) }
     }
 
     @Test("come from the aligner")
@@ -41,18 +39,18 @@ import Testing
         #expect(words.allSatisfy { !$0.isSpread && $0.confidence == 0.5 })
     }
 
-    @Test("are spread over the speech if the aligner finds none, fails or does not exist")
+    @Test("are spread over the speech if the aligner finds none or fails")
     func spreadWords() {
         let failing = Stand()
         failing.failure = DeviceError(.failed, "times", "cannot")
         let short = Stand()
         short.ranges = [range(0, 1)]
-        for timing in [nil, Stand(), failing, short] {
+        for timing in [Stand(), failing, short] {
             let words = timed("Hello, world.", by: timing, parts: [range(100, 300), range(700, 5_000)])
             #expect(words.map(\.isSpread) == [true, true])
             #expect(words.map(\.range) == [range(100, 300), range(750, 1_000)])
         }
-        #expect(timed("Hello, world.", by: nil).map(\.range) == [range(0, 500), range(500, 1_000)])
+        #expect(timed("Hello, world.", by: Stand()).map(\.range) == [range(0, 500), range(500, 1_000)])
     }
 
     @Test("are spread by letters, each word within one part of the speech")
@@ -75,12 +73,11 @@ import Testing
         let speech = try Speech.samples(Speech.amiable)
         let samples = speech + Speech.quiet(1)
         let count = Int64(speech.count)
-        let voices = samples.withUnsafeBufferPointer {
-            VoiceReading().voices(
-                of: [range(0, count), range(count, count + 16_000), range(count * 9, count * 10)], in: $0)
+        func voice(_ start: Int64, _ end: Int64) -> VoiceAnalytics? {
+            samples.withUnsafeBufferPointer { VoiceTrack.voice(of: range(start, end), in: $0) }
         }
-        let voice = try #require(voices[0])
-        #expect((70...320).contains(voice.pitch))
-        #expect(voices[1] == nil && voices[2] == nil && voices.count == 3)
+        let own = try #require(voice(0, count))
+        #expect((70...320).contains(own.pitch))
+        #expect(voice(count, count + 16_000) == nil && voice(count * 9, count * 10) == nil)
     }
 }

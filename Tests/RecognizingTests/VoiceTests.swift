@@ -1,6 +1,5 @@
 import Testing
 
-@testable import Audio
 @testable import Core
 @testable import Recognition
 
@@ -10,20 +9,9 @@ import Testing
         try SharedDecoder.read(samples, alternatives: 0).voice
     }
 
-    private func speech() throws -> [Int16] {
-        let reader = try AudioFileReader(
-            path: "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0930.wav")
-        var samples: [Int16] = []
-        var buffer = [Int16](repeating: 0, count: SamplePosition.rate)
-        while case let count = try buffer.withUnsafeMutableBufferPointer({ try reader.read(into: $0) }), count > 0 {
-            samples += buffer[..<count]
-        }
-        return samples
-    }
-
     @Test("a reader's pitch is plausible; played an eighth faster, it is an eighth higher")
     func pitch() throws {
-        let speech = try speech()
+        let speech = try Speech.samples(Speech.amiable)
         let voice = try #require(try voice(of: speech))
         #expect((70...320).contains(voice.pitch), "\(voice)")
         #expect((0.3...1).contains(voice.voicing), "\(voice)")

@@ -144,7 +144,8 @@ import TestKit
     @Test("a microphone that cannot be opened reports why each time")
     func refuses() async throws {
         let missing = DeviceError(.missing, "snd_pcm_open", "scripted: is not there; plug it in")
-        let microphone = PrerollMicrophone(ScriptedMicrophone(refusing: missing), seconds: 1)
+        let refusals = [ScriptedMicrophone.Step](repeating: .refusal(missing), count: 1_000)
+        let microphone = PrerollMicrophone(ScriptedMicrophone(isRealTime: true, refusals), seconds: 1)
         try await listening(microphone) {
             for _ in 1...2 {
                 let session = ScriptedRecording(

@@ -164,7 +164,7 @@ import TestKit
     @Test("a microphone that cannot be opened leaves no file")
     func microphoneRefuses() async throws {
         let missing = DeviceError(.missing, "snd_pcm_open", "scripted: is not there; plug it in")
-        let session = session(ScriptedMicrophone(refusing: missing))
+        let session = session(ScriptedMicrophone(isRealTime: true, [.refusal(missing)]))
         await #expect(throws: missing) { try await session.run() }
         #expect(access(path, F_OK) != 0)
     }

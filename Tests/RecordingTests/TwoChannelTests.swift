@@ -238,7 +238,7 @@ import TestKit
         try await record(ScriptedMicrophone(channels: 2, [.samples(Self.both(50_000))]))
         let range = SampleRange(SamplePosition(10_001), SamplePosition(30_003))
         try SoundRedaction.silence([range], in: path)
-        try SoundRedaction.renewSums([range], of: path)
+        try RecordingSums.renew([range], path: path)
         var expected = Self.both(50_000)
         for index in 20_002..<60_006 { expected[index] = 0 }
         #expect(try frames(path) == expected)

@@ -156,10 +156,6 @@ extension Storage {
         #expect(
             try await retention.apply(to: archive, storage: path, isSynchronized: false, now: 1_000_000).erased == [])
         #expect(
-            try await retention.apply(
-                to: archive, storage: path, recording: 1, isSynchronized: true, now: 1_000_000
-            ).erased == [])
-        #expect(
             try await retention.apply(to: archive, storage: path, isSynchronized: true, now: 1_000_000).erased
                 == [1])
         #expect(try await archive.recordings().map(\.id) == [2])
@@ -171,7 +167,6 @@ extension Storage {
                 recording: 3, pass: other.id, volume: "stick", folder: "000003",
                 manifest: String(repeating: "0", count: 64), exportedAt: 2000))
         let atOnce = Retention(.erase)
-        #expect(try await atOnce.apply(to: archive, storage: path, recording: 3, isSynchronized: false).erased == [])
         #expect(try await atOnce.apply(to: archive, storage: path, isSynchronized: false).erased == [3])
         #expect(try await archive.recordings().map(\.id) == [2])
     }

@@ -81,14 +81,14 @@ import Testing
         }
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.archive + suffix) }
         do {
-            let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+            let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
             try await check(opened.archive, id)
             let journal = "\(folder.path)/recordings/000001/journal.jsonl"
             try FileManager.default.removeItem(atPath: journal)
             #expect(try await opened.archive.repairJournal(of: id))
         }
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.archive + suffix) }
-        try await check(try await SQLiteArchive.openRepairing(path: folder.archive).archive, id)
+        try await check(try await SQLiteArchive.openCatchingUp(path: folder.archive).archive, id)
     }
 
     @Test("an incomplete journal line of it is ignored")
@@ -99,7 +99,7 @@ import Testing
         let journal = try Data(contentsOf: URL(filePath: path))
         try journal.prefix(journal.count - 40).write(to: URL(filePath: path))
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.archive + suffix) }
-        let archive = try await SQLiteArchive.openRepairing(path: folder.archive).archive
+        let archive = try await SQLiteArchive.openCatchingUp(path: folder.archive).archive
         #expect(try await archive.passes(of: id).map { $0.correction?.person } == [nil, "Anna"])
         #expect(try await archive.transcript(of: id)?.1.segments.first?.text == "Anna two")
     }

@@ -188,7 +188,7 @@ import Testing
         }
         let whole = try lines()
         try put(whole, end: "\n" + rest)
-        let opened = try await SQLiteArchive.openRepairing(path: folder.archive).archive
+        let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive).archive
         #expect(try await findings(opened).isEmpty)
         try await opened.delete(recordings: [2])
         #expect(try lines().count == 9 && lines().prefix(8) == whole[...])
@@ -207,11 +207,11 @@ import Testing
             #expect(try await findings(archive).isEmpty)
         }
         do {
-            let opened = try await SQLiteArchive.openRepairing(path: folder.archive).archive
+            let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive).archive
             #expect(try await opened.history(of: nil).map(\.entry.number) == Array(1...8))
             try await opened.forgetJournalLength(of: 2)
         }
-        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
         #expect(opened.restored == [2])
         #expect(try await opened.archive.history(of: nil).last?.entry.act == .restored)
         #expect(try await findings(opened.archive).isEmpty)
@@ -261,7 +261,7 @@ import Testing
             before = try await archive.history(of: nil)
         }
         unlink(folder.archive)
-        let archive = try await SQLiteArchive.openRepairing(path: folder.archive).archive
+        let archive = try await SQLiteArchive.openCatchingUp(path: folder.archive).archive
         #expect(try await archive.history(of: nil) == before)
         try await archive.delete(recordings: [1])
         #expect(try await archive.history(of: nil).count == before.count + 1)

@@ -91,7 +91,7 @@ import Testing
         }
         try apply(loss)
         let damaged = try? Data(contentsOf: URL(filePath: folder.archive))
-        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
         #expect(opened.restored == [1, 2])
         #expect(try await kept(in: opened.archive) == before)
         #expect(try await opened.archive.search("astronaut OR two", limit: 9).isEmpty)
@@ -105,14 +105,33 @@ import Testing
         }
     }
 
+    @Test("segments of version 1.0's journals are read, with measures of the voice and without")
+    func released() throws {
+        let voice = #""voice":{"pitch":120,"jitter":0.01,"shimmer":0.02,"voicing":0.5},"#
+        for voice in ["", voice] {
+            let json =
+                #"{"segment":{"content":{"id":1,"range":{"start":0,"end":8000},"words":[{"text":"one","#
+                + #""range":{"start":10,"end":20},"confidence":0.5}],"alternatives":[{"text":"won","confidence":0.25}],"#
+                + voice + #""endedBy":"silence"},"pass":1}}"#
+            let (entries, damaged) = Journal.entries(in: "\(CRC32.text(of: json.utf8)) \(json)\n".utf8)
+            guard case .segment(let segment, pass: 1) = try #require(entries.first) else {
+                Issue.record("\(entries), \(damaged) damaged")
+                return
+            }
+            #expect(segment.text == "one" && segment.words[0].range.count == 10)
+            #expect(segment.alternatives.map(\.text) == ["won"])
+            #expect(segment.endedBy == .silence && segment.voice?.pitch == (voice.isEmpty ? nil : 120))
+        }
+    }
+
     @Test("an intact archive is opened unchanged, even with a full log, and by only one process")
     func sound() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             try await fill(archive)
-            #expect(await failure { _ = try await SQLiteArchive.openRepairing(path: folder.archive) }?.code == .busy)
+            #expect(await failure { _ = try await SQLiteArchive.openCatchingUp(path: folder.archive) }?.code == .busy)
         }
-        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
         #expect(opened.setAside == nil && opened.restored.isEmpty)
     }
 
@@ -158,14 +177,14 @@ import Testing
         }
         try old.write(to: URL(filePath: folder.archive))
         do {
-            let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+            let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
             #expect(opened.restored == [1, 2])
             #expect(try await opened.archive.transcript(of: 1)?.1.segments.map(\.text) == ["one", "two"])
             #expect(try await opened.archive.transcript(of: 2)?.1.segments.map(\.text) == ["other"])
         }
         let torn = try Data(contentsOf: URL(filePath: journal)).dropLast(9)
         try Data(torn).write(to: URL(filePath: journal))
-        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
         try await opened.archive.commit(segment(3, at: 300_000, "three"), pass: 1, recording: 1)
         let texts = try await opened.archive.transcript(of: 1)?.1.segments.map(\.text)
         #expect(texts == ["one", "two", "three"])
@@ -211,7 +230,7 @@ import Testing
                 } != nil)
         }
         unlink(folder.archive)
-        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
         #expect(try await opened.archive.transcript(of: 1)?.1.segments.map(\.text) == ["one", "two"])
     }
 
@@ -236,7 +255,7 @@ import Testing
             let hits = try? await archive.search("findable", limit: 1)
             #expect(isTold || hits?.isEmpty != false)
         }
-        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
         #expect(opened.setAside == nil)
         #expect(try await opened.archive.search("findable", limit: 1).count == 1)
     }
@@ -260,11 +279,11 @@ import Testing
         case "erased before":
             // An earlier version stored no number; then this version starts.
             unlink(kept)
-            _ = try await SQLiteArchive.openRepairing(path: folder.archive)
+            _ = try await SQLiteArchive.openCatchingUp(path: folder.archive)
         default: try Data("999999998\n".utf8).write(to: URL(filePath: kept))
         }
         for suffix in ["", "-wal"] { unlink(folder.archive + suffix) }
-        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
         let next = try await opened.archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")
         #expect(next == 4)
     }

@@ -75,7 +75,7 @@ import Testing
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasPrefix("archive") {
             try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)")
         }
-        let rebuilt = try await SQLiteArchive.openRepairing(path: folder.archive).archive
+        let rebuilt = try await SQLiteArchive.openCatchingUp(path: folder.archive).archive
         #expect(try await places(rebuilt) == [3: 3, 5: 5, 7: 7])
     }
 

@@ -29,7 +29,7 @@ struct MigrationTests {
 
     @Test("keeps its contents, and has the tables of version 1")
     func upgrade() async throws {
-        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
         let archive = opened.archive
         #expect(opened.setAside == nil)
         #expect(try await archive.count("PRAGMA user_version") == 1)
@@ -82,7 +82,7 @@ struct MigrationTests {
             for id in 1...2 { #expect(try await archive.repairJournal(of: id)) }
         }
         try FileManager.default.removeItem(atPath: folder.archive)
-        let archive = try await SQLiteArchive.openRepairing(path: folder.archive).archive
+        let archive = try await SQLiteArchive.openCatchingUp(path: folder.archive).archive
         let (summary, timeline) = try #require(try await archive.transcript(of: 1))
         #expect(summary.length.samples == 47_840 && summary.clock == .unverified)
         #expect(timeline.segments.first?.words.map(\.text).prefix(2) == ["he", "was"])

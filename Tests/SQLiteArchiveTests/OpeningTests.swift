@@ -52,7 +52,7 @@ struct OpeningTests {
         for suffix in ["-wal", "-shm"] { unlink(folder.archive + suffix) }
         bytes[place] ^= 0x40
         try bytes.write(to: URL(filePath: folder.archive))
-        let aside = try #require(try await SQLiteArchive.openRepairing(path: folder.archive).setAside)
+        let aside = try #require(try await SQLiteArchive.openCatchingUp(path: folder.archive).setAside)
         #expect(try Data(contentsOf: URL(filePath: aside)) == bytes)
     }
 
@@ -107,7 +107,7 @@ struct OpeningTests {
         let error = try await refusal(of: folder.archive)
         #expect(error.code == .damaged && error.message.contains("names another file"))
         #expect(await failure { _ = try Connection(sharing: folder.archive) }?.code == .damaged)
-        let opened = try await SQLiteArchive.openRepairing(path: folder.archive)
+        let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
         #expect(opened.setAside != nil)
         #expect(try Data(contentsOf: URL(filePath: victim)) == Data("precious".utf8))
     }

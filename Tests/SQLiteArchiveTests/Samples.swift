@@ -1,3 +1,5 @@
+import System
+
 @testable import Archive
 @testable import Core
 
@@ -18,6 +20,20 @@ func turn(_ start: Int64, _ end: Int64, _ speaker: Int) -> Speakers.Turn {
 }
 
 extension SQLiteArchive {
+    /// Opens the archive as a start does, and completes the rows of all recordings from their journals.
+    ///
+    /// - Returns: Also the recordings that changed.
+    static func openCatchingUp(
+        path: String
+    ) async throws -> (archive: SQLiteArchive, setAside: String?, restored: [Int]) {
+        let opened = try await openRepairing(path: path, isChecked: true)
+        var restored: [Int] = []
+        for recording in try names(inFolder: "\(folder(of: path))/recordings").compactMap({ Int($0) }) {
+            if try await opened.archive.catchUp(with: recording) { restored.append(recording) }
+        }
+        return (opened.archive, opened.setAside, restored)
+    }
+
     /// A recording with one pass that holds a segment for each text.
     @discardableResult
     func record(_ texts: String...) async throws -> (recording: Int, pass: Int) {

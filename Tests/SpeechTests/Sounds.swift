@@ -21,15 +21,7 @@ enum Sounds {
     /// 3.3 s: He might even have been made amiable himself.
     static let amiable = URL(filePath: folder + "0930.wav")
 
-    static func samples(_ url: URL) throws -> [Int16] {
-        let reader = try AudioFileReader(path: url.path)
-        var samples: [Int16] = []
-        var buffer = [Int16](repeating: 0, count: SamplePosition.rate)
-        while case let count = try buffer.withUnsafeMutableBufferPointer({ try reader.read(into: $0) }), count > 0 {
-            samples += buffer[..<count]
-        }
-        return samples
-    }
+    static func samples(_ url: URL) throws -> [Int16] { try AudioFileReader(path: url.path).samples() }
 
     static func quiet(_ seconds: Double) -> [Int16] {
         var random = SeededGenerator(seed: 5)

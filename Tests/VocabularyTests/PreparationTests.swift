@@ -38,16 +38,16 @@ import TestKit
         let path = try file("balafon\n")
         let (first, made) = try model.prepare(path, keptIn: folder.file("cache"))
         let (second, kept) = try model.prepare(path, keptIn: folder.file("cache"))
-        #expect(made.report != nil && kept.report == nil && first == second)
+        #expect(made != nil && kept == nil && first == second)
         let dictionary = try text(first.dictionary)
         #expect(dictionary.suffix(200).contains("\nbalafon B AE L AE F AH N\nbalafon(2) "))
         #expect(dictionary.hasPrefix("'bout B AW T\n"))
         _ = try file("balafon\ngriot\n")
-        #expect(try model.prepare(path, keptIn: folder.file("cache")).outcome.report != nil)
+        #expect(try model.prepare(path, keptIn: folder.file("cache")).report != nil)
         // An incomplete result is not used.
         try FileManager.default.removeItem(atPath: first.dictionary)
         _ = try file("balafon\n")
-        #expect(try model.prepare(path, keptIn: folder.file("cache")).outcome.report != nil)
+        #expect(try model.prepare(path, keptIn: folder.file("cache")).report != nil)
     }
 
     @Test(
@@ -67,7 +67,7 @@ import TestKit
         default: try Data(content.utf8).write(to: URL(filePath: first.dictionary))
         }
         let (second, made) = try model.prepare(path, keptIn: folder.file("cache"))
-        #expect(made.report != nil && second == first)
+        #expect(made != nil && second == first)
         #expect(try text(first.dictionary) == dictionary && text(other) == "precious")
     }
 
@@ -78,7 +78,7 @@ import TestKit
         let path = try file("balafon\n")
         let (own, _) = try model.prepare(path, keptIn: cache)
         let (both, made) = try model.prepare(path, and: "\nNokoué\nbalafon = B AA\n", keptIn: cache)
-        #expect(made.report?.words == 1 && both != own)
+        #expect(made?.words == 1 && both != own)
         #expect(try text(both.dictionary).contains("\nNokoué ") && text(both.dictionary).contains("\nbalafon B AA\n"))
         guard case .phrases(let phrases) = both.addition else { return #expect(Bool(false), "\(both)") }
         #expect(try text(phrases).contains("Nokoué"))
@@ -162,11 +162,11 @@ import TestKit
         let path = try file(
             "#JSGF V1.0;\ngrammar move;\npublic <move> = GO (forward | backward) <n> (meters | degrees);\n<n> = one | two | ten;\n",
             named: "move.gram")
-        let (prepared, outcome) = try model.prepare(path, keptIn: folder.file("cache"))
-        #expect(outcome.report?.isGrammar == true && outcome.report?.problems == [])
+        let (prepared, report) = try model.prepare(path, keptIn: folder.file("cache"))
+        #expect(report?.isGrammar == true && report?.problems == [])
         #expect(try read(samples("goforward.raw"), with: prepared) == "go forward ten meters")
         let broken = try file("#JSGF V1.0;\ngrammar x;\npublic <x> = go <nowhere>;\n", named: "broken.gram")
-        let report = try model.preparation(of: broken, keptIn: folder.path).check()
-        #expect(report.problems.map(\.line) == [3] && report.problems[0].reason.contains("<nowhere>"))
+        let problems = try model.preparation(of: broken, keptIn: folder.path).check().problems
+        #expect(problems.map(\.line) == [3] && problems[0].reason.contains("<nowhere>"))
     }
 }

@@ -4,11 +4,8 @@ import Core
 package enum ArchiveRequest: Hashable, Sendable {
     case list
 
-    /// The transcript of the default pass.
-    case show(recording: Int)
-
-    /// The transcript of another pass.
-    case reading(recording: Int, pass: Int)
+    /// The transcript of a pass; nil for the default pass.
+    case show(recording: Int, pass: Int? = nil)
 
     case passes(recording: Int)
 
@@ -45,7 +42,7 @@ package enum ArchiveRequest: Hashable, Sendable {
     /// Whether the request can be cancelled when its client disconnects.
     var onlyReads: Bool {
         switch self {
-        case .list, .show, .reading, .passes, .pass, .search, .history, .verify, .exportsOf, .exportsTo: true
+        case .list, .show, .passes, .pass, .search, .history, .verify, .exportsOf, .exportsTo: true
         case .delete, .redact, .exported, .importing, .adding: false
         }
     }
@@ -53,7 +50,7 @@ package enum ArchiveRequest: Hashable, Sendable {
     /// Whether the answer may take long.
     var mayTakeLong: Bool {
         switch self {
-        case .list, .show, .reading, .passes, .pass, .search, .history, .verify, .delete, .redact, .importing: true
+        case .list, .show, .passes, .pass, .search, .history, .verify, .delete, .redact, .importing: true
         case .exportsOf, .exportsTo, .exported, .adding: false
         }
     }

@@ -60,8 +60,9 @@ struct ControlAnswers: Sendable {
 
     /// Sends events until the client disconnects.
     private func watch(_ job: ControlExchange.Job, on exchange: ControlExchange, partials: Bool) async {
-        let (now, events) = handler.watch(partials: partials)
-        guard Self.send(.state(now), to: job.client, on: exchange) else { return }
+        // Before the state is read, so that no event after it is missed.
+        let events = handler.recorder.hub.events(withPartials: partials)
+        guard Self.send(.state(handler.recorder.snapshot.state), to: job.client, on: exchange) else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await event in events where !Self.send(event, to: job.client, on: exchange) { break }

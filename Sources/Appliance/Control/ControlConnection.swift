@@ -3,7 +3,7 @@ import Glibc
 import System
 
 /// A client of the control socket, on the socket's thread: nonblocking, bounded, with a deadline.
-struct ControlConnection {
+final class ControlConnection {
     /// How long a client may send no request.
     static let requestTimeout = Duration.seconds(5)
 
@@ -19,7 +19,7 @@ struct ControlConnection {
         case ending
     }
 
-    let file: FileDescriptorBox
+    private let file: FileDescriptor
     private var phase = Phase.asking
     private var input: [UInt8] = []
     private var output: [UInt8] = []
@@ -29,13 +29,13 @@ struct ControlConnection {
     private(set) var deadline: Duration?
 
     init(_ number: Int32, at now: Duration) {
-        file = FileDescriptorBox(number)
+        file = FileDescriptor(adopting: number, named: "client")
         deadline = now + Self.requestTimeout
     }
 
-    /// The events to poll for.
-    var events: Int16 {
-        Int16(output.isEmpty ? 0 : POLLOUT) | Int16(phase == .ending || inputEnded ? 0 : POLLIN)
+    var poll: pollfd {
+        let events = Int16(output.isEmpty ? 0 : POLLOUT) | Int16(phase == .ending || inputEnded ? 0 : POLLIN)
+        return pollfd(fd: file.number, events: events, revents: 0)
     }
 
     /// Whether the client has no request running and no answer to read.
@@ -47,7 +47,7 @@ struct ControlConnection {
     ///
     /// - Returns: the request, if it is complete.
     /// - Throws: `Refusal` if the client must be disconnected.
-    mutating func read(at now: Duration) throws(Refusal) -> [UInt8]? {
+    func read(at now: Duration) throws(Refusal) -> [UInt8]? {
         // recv(2) has no control buffer: descriptors that a client passes are discarded.
         var chunk = [UInt8](repeating: 0, count: 16_384)
         let count = uninterrupted { recv(file.number, &chunk, chunk.count, 0) }
@@ -66,7 +66,7 @@ struct ControlConnection {
     }
 
     /// Returns the next request, if one is complete and none is being answered.
-    private mutating func nextRequest() throws(Refusal) -> [UInt8]? {
+    private func nextRequest() throws(Refusal) -> [UInt8]? {
         guard phase == .asking else { return nil }
         guard let end = input.firstIndex(of: 0x0A) else {
             if input.count > ControlLine.longest { throw Refusal(words: Self.tooLong) }
@@ -83,7 +83,7 @@ struct ControlConnection {
     /// Queues a line to send.
     ///
     /// - Returns: the next request, if this answers one and the next is already complete.
-    mutating func append(_ delivery: ControlExchange.Delivery, at now: Duration) throws(Refusal) -> [UInt8]? {
+    func append(_ delivery: ControlExchange.Delivery, at now: Duration) throws(Refusal) -> [UInt8]? {
         guard unsent + delivery.bytes.count <= ControlExchange.limit || delivery.answers else {
             throw Refusal(words: nil)
         }
@@ -97,14 +97,14 @@ struct ControlConnection {
     }
 
     /// Sends a last line; the connection is then closed.
-    mutating func refuse(_ line: [UInt8], at now: Duration) {
+    func refuse(_ line: [UInt8], at now: Duration) {
         output += line + [0x0A]
         phase = .ending
         deadline = now + Self.requestTimeout
     }
 
     /// Sends as much as possible; returns the number of bytes, or nil if the connection must be closed.
-    mutating func write(at now: Duration) -> Int? {
+    func write(at now: Duration) -> Int? {
         guard unsent > 0 else { return phase == .ending ? nil : 0 }
         let count = output.withUnsafeBytes { output in
             uninterrupted {
@@ -137,13 +137,4 @@ struct ControlConnection {
 
     static let tooSlow = "no request came within 5 s; send one line"
     private static let tooLong = "a request may have at most 65536 bytes; send less"
-}
-
-/// A connection's descriptor, closed with the last reference.
-final class FileDescriptorBox {
-    private let file: FileDescriptor
-
-    init(_ number: Int32) { file = FileDescriptor(adopting: number, named: "client") }
-
-    var number: Int32 { file.number }
 }

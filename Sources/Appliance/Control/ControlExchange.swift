@@ -65,12 +65,11 @@ final class ControlExchange: Sendable {
     }
 
     /// Reserves a slot for a long request; returns false if all are in use. Other clients can still send orders.
+    ///
+    /// Call `endLongRequest` before `answer`, after which the client may send another request.
     func beginLongRequest(_ client: Int) -> Bool {
         state.withLock { state in
-            guard state.waiting[client] != nil else { return false }
-            guard state.longRequests.contains(client) || state.longRequests.count < Self.maxLongRequests else {
-                return false
-            }
+            guard state.waiting[client] != nil, state.longRequests.count < Self.maxLongRequests else { return false }
             state.longRequests.insert(client)
             return true
         }
@@ -83,15 +82,14 @@ final class ControlExchange: Sendable {
     ///
     /// - Throws: What `ImportedTexts.append` throws; `disconnected` if the client has gone, since nothing would free its text.
     func append(_ part: ImportPart, from client: Int) throws(DeviceError) -> String? {
-        let result: Result<String?, DeviceError> = state.withLock { state in
-            guard state.waiting[client] != nil else {
-                return .failure(DeviceError(.disconnected, "import", on: part.name, "the client has disconnected"))
-            }
-            do throws(DeviceError) { return .success(try state.imported.append(part, from: client)) } catch {
-                return .failure(error)
+        try rethrowing {
+            try state.withLock { state in
+                guard state.waiting[client] != nil else {
+                    throw DeviceError(.disconnected, "import", on: part.name, "the client has disconnected")
+                }
+                return try state.imported.append(part, from: client)
             }
         }
-        return try result.get()
     }
 
     /// Bytes of files that clients are importing.

@@ -5,9 +5,9 @@ import Maintenance
 package enum OrderChange: String, Hashable, Sendable, Codable { case started, resumed, paused, stopped }
 
 /// The response to a request: the fields that belong to the request, or only `error`.
-package struct ControlResponse: Hashable, Sendable, Codable {
+package struct ControlResponse: Sendable, Codable {
     /// A `DeviceError` on the wire.
-    struct Failure: Hashable, Sendable, Codable {
+    struct Failure: Sendable, Codable {
         /// `DeviceError.Code`, or the code of a later version.
         var code: String
         /// One line: what failed, on what, and the remedy.
@@ -55,7 +55,6 @@ package struct ControlResponse: Hashable, Sendable, Codable {
     package var wasOpen: Bool?
     /// Remarks for the user.
     package var notes: [String]?
-
 }
 
 extension ControlResponse {
@@ -87,14 +86,6 @@ extension ControlResponse {
         case .idle, .faulted: return "stopped \(recording)"
         }
     }
-}
-
-extension ControlResponse.Transcript: Hashable {
-    static func == (left: Self, right: Self) -> Bool {
-        left.summary == right.summary && left.timeline.segments == right.timeline.segments
-    }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(summary) }
 }
 
 /// The status of the appliance; `fieldscribe status --json` prints it.

@@ -81,28 +81,23 @@ final class ControlSocket: Service {
             clients.removeValue(forKey: id)
             exchange.disconnected(id)
         }
-        func perform(_ id: Int, _ step: (inout ControlConnection) throws(ControlConnection.Refusal) -> [UInt8]?) {
-            guard var client = clients.removeValue(forKey: id) else { return }
+        func perform(_ id: Int, _ step: (ControlConnection) throws(ControlConnection.Refusal) -> [UInt8]?) {
+            guard let client = clients[id] else { return }
             do throws(ControlConnection.Refusal) {
-                let request = try step(&client)
-                clients[id] = client
-                if let request { exchange.requested(request, by: id) }
+                if let request = try step(client) { exchange.requested(request, by: id) }
             } catch {
-                guard let words = error.words else { return exchange.disconnected(id) }
+                guard let words = error.words else { return drop(id) }
                 client.refuse(refusal(words), at: now)
-                clients[id] = client
             }
         }
         /// Disconnects the client that has been idle longest; returns false if none is idle.
         func disconnectIdle() -> Bool {
             let idle = clients.filter { $0.value.isIdle }
-            guard let oldest = idle.min(by: { ($0.value.deadline ?? .zero) < ($1.value.deadline ?? .zero) })?.key
+            guard let oldest = idle.min(by: { ($0.value.deadline ?? .zero) < ($1.value.deadline ?? .zero) })
             else { return false }
-            if var client = clients[oldest] {
-                client.refuse(refusal("another client needs this connection; connect again"), at: now)
-                _ = client.write(at: now)
-            }
-            drop(oldest)
+            oldest.value.refuse(refusal("another client needs this connection; connect again"), at: now)
+            _ = oldest.value.write(at: now)
+            drop(oldest.key)
             return true
         }
         while !exchange.isStopping {
@@ -123,10 +118,8 @@ final class ControlSocket: Service {
             }
             try wait(for: &polls, pollMilliseconds(timeout))
             for (id, poll) in zip(ids, polls.dropFirst(2)) {
-                if poll.revents & Int16(POLLOUT) != 0, var client = clients[id] {
-                    let count = client.write(at: now)
-                    clients[id] = client
-                    if let count { exchange.sent(count, client: id) } else { drop(id) }
+                if poll.revents & Int16(POLLOUT) != 0, let client = clients[id] {
+                    if let count = client.write(at: now) { exchange.sent(count, client: id) } else { drop(id) }
                 }
                 if poll.revents & Int16(POLLIN) != 0 {
                     perform(id) { client throws(ControlConnection.Refusal) in try client.read(at: now) }
@@ -146,7 +139,7 @@ final class ControlSocket: Service {
                 continue
             }
             while let (number, isAllowed) = arrival(at: listener, &listensFrom, failed) {
-                var client = ControlConnection(number, at: now)
+                let client = ControlConnection(number, at: now)
                 if !isAllowed {
                     client.refuse(refusal("you may not control this appliance; join its group"), at: now)
                 } else if clients.count >= maxClients, !disconnectIdle() {
@@ -194,8 +187,4 @@ final class ControlSocket: Service {
     private static func refusal(_ words: String) -> [UInt8] {
         ControlLine.encode(ControlResponse(DeviceError(.denied, "control", words)))
     }
-}
-
-extension ControlConnection {
-    fileprivate var poll: pollfd { pollfd(fd: file.number, events: events, revents: 0) }
 }

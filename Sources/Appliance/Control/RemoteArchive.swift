@@ -25,7 +25,7 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
     }
 
     package func transcript(of recording: Int, pass: Int) throws -> (RecordingSummary, Timeline)? {
-        try ask(.reading(recording: recording, pass: pass)).transcript.map { ($0.summary, $0.timeline) }
+        try ask(.show(recording: recording, pass: pass)).transcript.map { ($0.summary, $0.timeline) }
     }
 
     package func passes(of recording: Int) throws -> [PassSummary] {

@@ -84,8 +84,7 @@ extension ControlRequest: Codable {
             self = .open(key: key, name: object.name ?? "the key")
         case .lock: self = .lock
         case .list: self = archive(.list)
-        case .show:
-            self = archive(object.pass.map { .reading(recording: recording, pass: $0) } ?? .show(recording: recording))
+        case .show: self = archive(.show(recording: recording, pass: object.pass))
         case .passes: self = archive(.passes(recording: recording))
         case .pass: self = archive(.pass(recording: recording))
         case .search: self = archive(.search(words: object.words ?? "", limit: object.limit ?? 50))
@@ -144,27 +143,25 @@ extension ControlRequest: Codable {
 
 extension ArchiveRequest {
     fileprivate func object(_ directory: String?) -> RequestObject {
-        var object: RequestObject
-        switch self {
-        case .list: object = RequestObject(command: .list)
-        case .show(let recording): object = RequestObject(command: .show, recording: recording)
-        case .reading(let recording, let pass):
-            object = RequestObject(command: .show, recording: recording, pass: pass)
-        case .passes(let recording): object = RequestObject(command: .passes, recording: recording)
-        case .importing(let part, let recording):
-            object = RequestObject(command: .importing, recording: recording, part: part)
-        case .pass(let recording): object = RequestObject(command: .pass, recording: recording)
-        case .search(let words, let limit): object = RequestObject(command: .search, words: words, limit: limit)
-        case .history(let recording): object = RequestObject(command: .history, recording: recording)
-        case .delete(let recordings): object = RequestObject(command: .delete, recordings: recordings)
-        case .redact(let order): object = RequestObject(command: .redact, strike: order)
-        case .verify(let recordings, let isQuick):
-            object = RequestObject(command: .verify, recordings: recordings, quick: isQuick ? true : nil)
-        case .exportsOf(let recording): object = RequestObject(command: .exports, recording: recording)
-        case .exportsTo(let volume): object = RequestObject(command: .exports, volume: volume)
-        case .exported(let entry): object = RequestObject(command: .exported, entry: entry)
-        case .adding(let folder): object = RequestObject(command: .adding, name: folder)
-        }
+        var object: RequestObject =
+            switch self {
+            case .list: RequestObject(command: .list)
+            case .show(let recording, let pass): RequestObject(command: .show, recording: recording, pass: pass)
+            case .passes(let recording): RequestObject(command: .passes, recording: recording)
+            case .importing(let part, let recording):
+                RequestObject(command: .importing, recording: recording, part: part)
+            case .pass(let recording): RequestObject(command: .pass, recording: recording)
+            case .search(let words, let limit): RequestObject(command: .search, words: words, limit: limit)
+            case .history(let recording): RequestObject(command: .history, recording: recording)
+            case .delete(let recordings): RequestObject(command: .delete, recordings: recordings)
+            case .redact(let order): RequestObject(command: .redact, strike: order)
+            case .verify(let recordings, let isQuick):
+                RequestObject(command: .verify, recordings: recordings, quick: isQuick ? true : nil)
+            case .exportsOf(let recording): RequestObject(command: .exports, recording: recording)
+            case .exportsTo(let volume): RequestObject(command: .exports, volume: volume)
+            case .exported(let entry): RequestObject(command: .exported, entry: entry)
+            case .adding(let folder): RequestObject(command: .adding, name: folder)
+            }
         object.directory = directory
         return object
     }

@@ -6,9 +6,6 @@ package struct Calibration: Hashable, Sendable {
     /// In dBFS.
     package var floor: Double
 
-    /// From the quietest tenth of the frames to the loudest, in decibels.
-    var spread: Double
-
     /// The level above which sound counts as speech, in dBFS and steps of 0.5 dB.
     package var threshold: Double
 
@@ -21,7 +18,7 @@ package struct Calibration: Hashable, Sendable {
     /// - Throws: `DeviceError` with `unsupported` and the reason if there is no usable threshold.
     init(levels: [Double], microphone: String) throws(DeviceError) {
         func refusal(_ reason: String) -> DeviceError {
-            DeviceError(.unsupported, "calibrate", on: "\(microphone)", reason)
+            DeviceError(.unsupported, "calibrate", on: microphone, reason)
         }
         guard levels.count >= Self.leastFrames else {
             throw refusal("delivered less than 2 s of audio; check it with fieldscribe doctor")
@@ -31,7 +28,8 @@ package struct Calibration: Hashable, Sendable {
         let sorted = levels.sorted()
         let (low, high) = (sorted[sorted.count / 10], sorted[sorted.count * 9 / 10])
         floor = noise.decibels
-        spread = high - low
+        // From the quietest tenth of the frames to the loudest.
+        let spread = high - low
         guard high > -95 else {
             throw refusal(
                 "delivers digital silence; look for a mute switch, or raise the capture level with alsamixer -V capture"

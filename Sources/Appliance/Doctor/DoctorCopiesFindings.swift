@@ -42,11 +42,12 @@ extension DoctorFacts {
     /// Sealed recordings that are open now.
     private var openedFindings: [DoctorFinding] {
         guard let opened else { return [] }
-        let count = opened.recordings == 1 ? "1 sealed recording" : "\(opened.recordings) sealed recordings"
+        let count = opened.recordings.count
+        let what = count == 1 ? "1 sealed recording" : "\(count) sealed recordings"
         let minutes = Int((opened.secondsLeft.within(0...1e6) / 60).rounded(.up))
         return [
             .init(
-                .copies, .notice, "a private key has opened \(count), for \(minutes) min more",
+                .copies, .notice, "a private key has opened \(what), for \(minutes) min more",
                 remedy: "fieldscribe lock, once they are no longer needed")
         ]
     }
@@ -72,15 +73,13 @@ extension DoctorFacts {
 
     /// The consequence of copies without encryption.
     private var openFinding: DoctorFinding {
-        let remedy = "to encrypt them, set export.recipients to the public keys of those who may read them"
-        if configuration.export.sticks != .any {
-            return .init(
-                .copies, .notice, "not sealed: anyone who finds a stick can read what is on it", remedy: remedy)
-        }
+        let risk =
+            configuration.export.sticks == .any
+            ? "anyone who plugs in a stick gets every recording, and anyone who finds it can read them"
+            : "anyone who finds a stick can read what is on it"
         return .init(
-            .copies, .notice,
-            "not sealed: anyone who plugs in a stick gets every recording, and anyone who finds it can read them",
-            remedy: remedy)
+            .copies, .notice, "not sealed: \(risk)",
+            remedy: "to encrypt them, set export.recipients to the public keys of those who may read them")
     }
 
     /// Which sticks are copied to, unless any stick is.

@@ -3,7 +3,6 @@ import Core
 import Glibc
 import Recognition
 import Settings
-import System
 
 /// Measures the speed of one decode worker with the configured model.
 func doctorDecoder(_ configuration: Configuration) async -> Result<DoctorFacts.Decoder, DeviceError> {
@@ -23,24 +22,9 @@ func doctorDecoder(_ configuration: Configuration) async -> Result<DoctorFacts.D
 
 /// A spoken sentence from Debian's package pocketsphinx-testdata; without it, five seconds of a synthetic sound.
 private func measuringSound() -> (samples: [Int16], isOnSpeech: Bool) {
-    let folder = "/usr/share/pocketsphinx/test/data/librivox"
-    if let speech = try? read("\(folder)/sense_and_sensibility_01_austen_64kb-0880.wav"), !speech.isEmpty {
-        return (speech, true)
-    }
+    let path = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0880.wav"
+    if let speech = try? AudioFileReader(path: path).samples(), !speech.isEmpty { return (speech, true) }
     return (syllables(seconds: 5), false)
-}
-
-private func read(_ path: String) throws(DeviceError) -> [Int16] {
-    guard access(path, R_OK) == 0 else { throw .system("access", on: path) }
-    let reader = try AudioFileReader(path: path)
-    var samples: [Int16] = []
-    let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: SamplePosition.rate)
-    defer { buffer.deallocate() }
-    while true {
-        let count = try reader.read(into: buffer)
-        if count == 0 { return samples }
-        samples += buffer[..<count]
-    }
 }
 
 /// A voice without words: a buzz of 120 Hz through the formants of three vowels, four syllables a second.

@@ -34,19 +34,15 @@ package struct DoctorExamination: Sendable {
             // The other lines are still checked.
             problems = error.problems
             configuration = Configuration.salvage(explicitPath: explicitPath, environment: environment) ?? configuration
-        } catch let error as DeviceError {
-            refused = error
-        } catch {
-            refused = DeviceError(wrapping: error)
-        }
+        } catch { refused = DeviceError(wrapping: error) }
         progress(.microphone)
         let appliance = doctorAppliance(configuration)
         let sound = await doctorSound(configuration, seconds: seconds)
         progress(.disk)
         let disk = await doctorDisk(configuration.storage.directory)
         var facts = DoctorFacts(
-            configuration: configuration, sound: sound, button: button(configuration.panel.button),
-            lamp: lamp(configuration.panel.lamp), disk: disk, permissions: doctorPermissions(configuration),
+            configuration: configuration, sound: sound, button: line(configuration.panel.button, .input),
+            lamp: line(configuration.panel.lamp, .output), disk: disk, permissions: doctorPermissions(configuration),
             isClockSynchronized: MonotonicClock.wallIsSynchronized, board: doctorBoard())
         facts.configurationProblems = problems.map(\.description)
         facts.refusedSettings = Set(problems.compactMap(\.setting))
@@ -61,7 +57,7 @@ package struct DoctorExamination: Sendable {
         if !isAboutCopies, refused == nil {
             facts.sealing = doctorSealing(configuration)
             facts.signing = doctorSigning(configuration)
-            facts.opened = doctorOpened(configuration)
+            facts.opened = status(configuration)?.opened
             if !configuration.storage.seal.isEmpty {
                 facts.recorderSealing = doctorRecorderSealing(configuration)
                 facts.damagedDatabases = (try? Erasure.damagedDatabases(in: configuration.storage.directory)) ?? []
@@ -82,19 +78,8 @@ package struct DoctorExamination: Sendable {
         return facts
     }
 
-    // Requests each line for a moment: only that shows whether it can be used.
-
-    private func button(_ address: PanelAddress) -> DoctorFacts.Line {
-        line(address) { line throws(DeviceError) in _ = try GpioButton(line) }
-    }
-
-    private func lamp(_ address: PanelAddress) -> DoctorFacts.Line {
-        line(address) { line throws(DeviceError) in _ = try GpioLamp(line) }
-    }
-
-    private func line(
-        _ address: PanelAddress, take: (GpioLine) throws(DeviceError) -> Void
-    ) -> DoctorFacts.Line {
+    /// Requests a line for a moment: only that shows whether it can be used.
+    private func line(_ address: PanelAddress, _ direction: LineRequest.Direction) -> DoctorFacts.Line {
         switch address {
         case .sim, .none: return DoctorFacts.Line(name: "\(address)", isGpio: false)
         case .gpioName, .gpioOffset:
@@ -102,7 +87,8 @@ package struct DoctorExamination: Sendable {
             do throws(DeviceError) {
                 let line = try GpioLine(finding: address)
                 found = line
-                try take(line)
+                let request = try LineRequest(line, direction)
+                if direction == .input { _ = try request.value() }
                 return DoctorFacts.Line(name: "\(address)", isGpio: true)
             } catch {
                 return DoctorFacts.Line(
@@ -151,10 +137,10 @@ func doctorRecorderSealing(_ configuration: Configuration) -> Result<Int, Device
     }
 }
 
-/// The sealed recordings that are open in the appliance.
-func doctorOpened(_ configuration: Configuration) -> (recordings: Int, secondsLeft: Double)? {
-    guard let client = try? ControlClient(configuration), let answer = try? client.ask(.status) else { return nil }
-    return (answer.status?.opened).map { ($0.recordings.count, $0.secondsLeft) }
+/// The status of the running appliance; nil if it does not answer.
+private func status(_ configuration: Configuration) -> ApplianceStatus? {
+    guard let client = try? ControlClient(configuration) else { return nil }
+    return (try? client.ask(.status))?.status
 }
 
 /// The number of known sticks, or why the list cannot be read.
@@ -177,10 +163,7 @@ func doctorAppliance(_ configuration: Configuration) -> DoctorFacts.Appliance {
 /// Whether the running appliance uses the microphone: while recording, and always with a pre-roll.
 func doctorMicrophoneIsOurs(_ configuration: Configuration) -> Bool {
     if configuration.capture.prerollSeconds > 0 { return true }
-    guard let client = try? ControlClient(configuration), let answer = try? client.ask(.status) else {
-        return false
-    }
-    return ["recording", "stopping"].contains(answer.status?.state)
+    return ["recording", "stopping"].contains(status(configuration)?.state)
 }
 
 /// The kernel's names of the USB ports that can be a device, or why there is no drive for a laptop.

@@ -145,8 +145,8 @@ package struct DoctorFacts: Sendable {
     var recorderSealing: Result<Int, DeviceError>?
     /// Damaged databases that were kept, on a recorder that encrypts.
     var damagedDatabases: [String] = []
-    /// The sealed recordings that are open, and the seconds until they are locked; nil if none are.
-    var opened: (recordings: Int, secondsLeft: Double)?
+    /// The sealed recordings that are open; nil if none are.
+    var opened: ApplianceStatus.Opened?
     /// The public key of the recorder's signatures, nil before the first start; or why nothing is signed. Nil if not checked.
     var signing: Result<String?, DeviceError>?
     /// The number of known sticks, or why the list cannot be read. Nil if not checked.

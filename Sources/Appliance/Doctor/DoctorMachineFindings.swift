@@ -107,9 +107,8 @@ extension DoctorFacts {
     /// The decode plan for this board, by the measured speed.
     func plan(_ decoder: Decoder) -> DecodePlan {
         DecodePlan(
-            for: DecodePlan.Board(
-                cores: board.cores, memoryMegabytes: board.memoryMegabytes, liveSpeed: decoder.timesRealTime,
-                sharesModel: configuration.engine.makesCopies, cost: configuration.engine.cost(in: configuration)))
+            cores: board.cores, memoryMegabytes: board.memoryMegabytes, liveSpeed: decoder.timesRealTime,
+            sharesModel: configuration.engine.makesCopies, cost: configuration.engine.cost(in: configuration))
     }
 
     private func profileFinding(_ plan: DecodePlan) -> DoctorFinding {

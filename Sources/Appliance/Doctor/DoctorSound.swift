@@ -61,9 +61,9 @@ func listen(
 func measured<Value: Sendable>(
     _ name: String, _ body: @escaping @Sendable () throws -> Value
 ) async -> Result<Value, DeviceError> {
-    do { return .success(try await onThread(named: name, body)) } catch let error as DeviceError {
-        return .failure(error)
-    } catch { return .failure(DeviceError(.failed, name, on: name, "\(error)", remedy: "see the log")) }
+    do { return .success(try await onThread(named: name, body)) } catch {
+        return .failure(DeviceError(wrapping: error))
+    }
 }
 
 /// Checks whether each channel has its own signal.

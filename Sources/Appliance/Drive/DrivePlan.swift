@@ -69,7 +69,8 @@ package struct DrivePlan {
             contents.marks[recording.id] = DriveContents.mark(of: recording, pass: pass)
         }
         let isThere = FileStatus(folder.image)?.kind == .file
-        let held = isThere ? (try? content(ofFile: folder.contents)).flatMap { Self.contents($0) } : nil
+        let text = isThere ? try? content(ofFile: folder.contents) : nil
+        let held = text.flatMap { DriveContents(String(decoding: $0, as: UTF8.self)) }
         if !isThere { room.held = 0 }
         step = contents.step(from: held, existing: Set(all.map(\.id)), room: room)
         (self.archive, self.folder, self.held, self.contents) = (archive, folder, held, contents)
@@ -96,10 +97,6 @@ package struct DrivePlan {
             by: Int64(clamping: status.f_frsize))
         let most: Int64 = 1 << 40
         return (min(overflows ? most : bytes, most) >> 20) << 20
-    }
-
-    private static func contents(_ bytes: [UInt8]) -> DriveContents? {
-        DriveContents(String(decoding: bytes, as: UTF8.self))
     }
 
     /// A digest of all settings that change copies.

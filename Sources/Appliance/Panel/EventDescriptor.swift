@@ -20,10 +20,7 @@ final class EventDescriptor: Sendable {
     var number: Int32 { file.number }
 
     /// Whether it is signalled and not cleared.
-    var isSignalled: Bool {
-        var poll = pollfd(fd: file.number, events: Int16(POLLIN), revents: 0)
-        return Glibc.poll(&poll, 1, 0) > 0
-    }
+    var isSignalled: Bool { waitWithoutClearing(timeout: .zero) }
 
     /// Ends the current wait, or the next one immediately.
     func signal() {

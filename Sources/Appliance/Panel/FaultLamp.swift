@@ -7,11 +7,7 @@ package enum FaultLamp {
     ///
     /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `disconnected` for the lamp's line.
     package static func blink(_ address: PanelAddress) throws(DeviceError) -> Never {
-        var lamp: GpioLamp?
-        switch address {
-        case .none, .sim: break
-        case .gpioName, .gpioOffset: lamp = try GpioLamp(GpioLine(finding: address))
-        }
+        let lamp = try GpioLamp.open(address)
         let pattern = LampPattern(faultSince: PanelController.now)
         while true {
             let now = PanelController.now

@@ -6,7 +6,7 @@ final class GpioButton: Button {
     let pressedAtStart: Bool
 
     private let request: LineRequest
-    private let wakeup: EventDescriptor?
+    private let wakeup: EventDescriptor
     private var pressed: Bool
     private var sequence: UInt64 = 0
 
@@ -14,7 +14,7 @@ final class GpioButton: Button {
     ///
     /// - Parameter wakeup: ends the wait for an edge when signalled; the caller clears it.
     /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `disconnected`.
-    init(_ line: GpioLine, wakeup: EventDescriptor? = nil) throws(DeviceError) {
+    init(_ line: GpioLine, wakeup: EventDescriptor) throws(DeviceError) {
         self.wakeup = wakeup
         request = try LineRequest(line, .input)
         pressed = try request.value()
@@ -26,10 +26,10 @@ final class GpioButton: Button {
         while true {
             let rest = timeout - (PanelController.now - start)
             if let edge = try request.edge(within: rest, or: wakeup) { return buttonEdge(edge) }
-            guard PanelController.now - start >= timeout || wakeup?.isSignalled ?? false else { continue }
+            guard PanelController.now - start >= timeout || wakeup.isSignalled else { continue }
             // If the kernel dropped the last edge, only the level shows it. An edge that came just now is read instead.
             guard try request.value() != pressed else { return nil }
-            if let edge = try request.edge(within: .zero) { return buttonEdge(edge) }
+            if let edge = try request.edge(within: .zero, or: wakeup) { return buttonEdge(edge) }
             pressed.toggle()
             return ButtonEdge(pressed: pressed, time: PanelController.now, dropped: 1)
         }

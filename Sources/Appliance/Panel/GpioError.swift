@@ -2,11 +2,6 @@ import Core
 import Glibc
 
 extension DeviceError {
-    /// The error of a libgpiod call, from `errno`.
-    static func gpio(_ operation: String, on subject: String) -> DeviceError {
-        gpio(operation, status: errno, on: subject)
-    }
-
     /// The error of a line request; names the consumer of a busy line.
     static func request(of line: GpioLine, status: Int32) -> DeviceError {
         guard status == EBUSY else { return gpio("gpiod_line_request", status: status, on: "\(line.address)") }
@@ -18,7 +13,8 @@ extension DeviceError {
             remedy: "stop it, or name another line")
     }
 
-    private static func gpio(_ operation: String, status: Int32, on subject: String) -> DeviceError {
+    /// The error of a libgpiod call.
+    static func gpio(_ operation: String, status: Int32 = errno, on subject: String) -> DeviceError {
         let (code, reason, remedy): (Code, String, String) =
             switch status {
             case ENOENT: (.missing, "there is no such chip", "list them with gpiodetect")

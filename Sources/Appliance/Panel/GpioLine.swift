@@ -14,27 +14,22 @@ struct GpioLine: Hashable, Sendable {
     /// - Parameter folder: the folder of the chips' devices.
     /// - Throws: `DeviceError` with `missing` or `denied`, or `unsupported` if the address is not a GPIO line.
     init(finding address: PanelAddress, in folder: String = "/dev") throws(DeviceError) {
-        let paths = GpioChip.paths(in: folder)
         var chips: [String] = []
         var failure: DeviceError?
-        for path in paths {
-            var nowhere: DeviceError?
-            do throws(DeviceError) {
-                let chip = try GpioChip(opening: path)
-                switch Self.place(of: address, on: chip) {
-                case .here(let offset):
-                    self.address = address
-                    self.chip = path
-                    self.offset = offset
-                    return
-                case .elsewhere: chips.append("\(chip.name) (\(chip.label), \(chip.lineCount) lines)")
-                case .nowhere(let error): nowhere = error
-                }
-            } catch {
+        for path in GpioChip.paths(in: folder) {
+            let chip: GpioChip
+            do throws(DeviceError) { chip = try GpioChip(opening: path) } catch {
                 // A chip that cannot be opened may have the line; reported if no other chip has it.
                 if failure == nil || error.code == .denied { failure = error }
+                continue
             }
-            if let nowhere { throw nowhere }
+            if let offset = try Self.offset(of: address, on: chip) {
+                self.address = address
+                self.chip = path
+                self.offset = offset
+                return
+            }
+            chips.append("\(chip.name) (\(chip.label), \(chip.lineCount) lines)")
         }
         if let failure { throw failure }
         let known =
@@ -52,29 +47,21 @@ struct GpioLine: Hashable, Sendable {
 
     private static let operation = "gpiod_line_find"
 
-    /// Whether a chip has the line of an address.
-    private enum Place {
-        case here(Int)
-        /// Another chip may have it.
-        case elsewhere
-        /// No chip has it, for this reason.
-        case nowhere(DeviceError)
-    }
-
-    private static func place(of address: PanelAddress, on chip: borrowing GpioChip) -> Place {
+    /// The offset of the line; nil if only another chip can have it.
+    ///
+    /// - Throws: `DeviceError` if no chip can have it.
+    private static func offset(of address: PanelAddress, on chip: borrowing GpioChip) throws(DeviceError) -> Int? {
         switch address {
-        case .gpioName(let name): return chip.offset(of: name).map { .here($0) } ?? .elsewhere
+        case .gpioName(let name): return chip.offset(of: name)
         case .gpioOffset(let name, let offset):
-            guard chip.answers(to: name) else { return .elsewhere }
-            if offset < chip.lineCount { return .here(offset) }
-            return .nowhere(
-                DeviceError(
-                    .missing, operation, on: "\(address)", "\(chip.name) has lines 0 to \(chip.lineCount - 1) only",
-                    remedy: "list them with gpioinfo"))
+            guard chip.answers(to: name) else { return nil }
+            if offset < chip.lineCount { return offset }
+            throw DeviceError(
+                .missing, operation, on: "\(address)", "\(chip.name) has lines 0 to \(chip.lineCount - 1) only",
+                remedy: "list them with gpioinfo")
         case .sim, .none:
-            return .nowhere(
-                DeviceError(
-                    .unsupported, operation, on: "\(address)", "not a GPIO line", remedy: "name one as gpio:NAME"))
+            throw DeviceError(
+                .unsupported, operation, on: "\(address)", "not a GPIO line", remedy: "name one as gpio:NAME")
         }
     }
 }

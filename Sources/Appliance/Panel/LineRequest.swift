@@ -51,29 +51,20 @@ struct LineRequest: ~Copyable {
     }
 
     /// Waits for an edge; nil after the timeout, after a signal, or when `wakeup` is signalled.
-    borrowing func edge(within timeout: Duration, or wakeup: EventDescriptor? = nil) throws(DeviceError) -> Edge? {
-        if let wakeup, timeout > .zero {
+    borrowing func edge(within timeout: Duration, or wakeup: EventDescriptor) throws(DeviceError) -> Edge? {
+        if timeout > .zero {
             let line = fieldscribe_gpio_descriptor(handle)
             guard line >= 0 else { throw .gpio("gpiod_line_event_get_fd", on: name) }
-            var both = [pollfd(fd: line, events: Int16(POLLIN), revents: 0)]
-            both.append(pollfd(fd: wakeup.number, events: Int16(POLLIN), revents: 0))
+            var both = [line, wakeup.number].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             guard poll(&both, 2, pollMilliseconds(timeout)) > 0, both[0].revents != 0 else { return nil }
         }
         var edge = fieldscribe_gpio_edge()
-        switch fieldscribe_gpio_wait(handle, wakeup == nil ? timeout.nanoseconds : 0, &edge) {
+        switch fieldscribe_gpio_read(handle, &edge) {
         case 0: return nil
         case 1: return Edge(rising: edge.rising != 0, time: .nanoseconds(Int64(edge.time)), sequence: edge.sequence)
         default:
             if errno == EINTR { return nil }
             throw .gpio("gpiod_line_event_read", on: name)
         }
-    }
-}
-
-extension Duration {
-    /// Limited to 0 to a day, which fits every timeout of the kernel.
-    fileprivate var nanoseconds: Int64 {
-        let (seconds, attoseconds) = min(max(self, .zero), .seconds(86_400)).components
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }

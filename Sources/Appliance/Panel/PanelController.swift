@@ -73,7 +73,6 @@ final class PanelController: Sendable {
         state.withLock { $0.isStopping = true }
         wakeup.signal()
     }
-
 }
 
 // Called by the panel's thread.
@@ -124,4 +123,14 @@ extension Duration {
         let (seconds, attoseconds) = components
         return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
     }
+}
+
+/// A change of the lamp, for the control socket.
+struct LampChange: Hashable, Sendable, Codable {
+    /// Seconds on the monotonic clock.
+    var time: Double
+    /// Whether the lamp is on since `time`.
+    var lit: Bool
+    /// The reason: a mode of the lamp, `fault`, or `blink` for an answer or a bookmark.
+    var shows: String
 }

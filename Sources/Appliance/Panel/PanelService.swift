@@ -25,7 +25,7 @@ struct PanelService: Service {
     func stop() async { controller.stop() }
 
     private func serve() throws {
-        let lamp = try openLamp()
+        let lamp = try GpioLamp.open(settings.lamp)
         var reason: DeviceError?
         var button = openButton(&reason)
         var triedAt = PanelController.now
@@ -62,13 +62,6 @@ struct PanelService: Service {
             } else {
                 controller.handle(.time(late))
             }
-        }
-    }
-
-    private func openLamp() throws(DeviceError) -> GpioLamp? {
-        switch settings.lamp {
-        case .none, .sim: nil
-        case .gpioName, .gpioOffset: try GpioLamp(GpioLine(finding: settings.lamp))
         }
     }
 

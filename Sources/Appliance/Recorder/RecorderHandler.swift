@@ -8,13 +8,8 @@ import Transcripts
 struct RecorderHandler: Sendable {
     let recorder: Recorder
 
-    init(recorder: Recorder, settingsChanged: @escaping @Sendable () -> Void = {}) {
-        self.recorder = recorder
-        self.settingsChanged = settingsChanged
-    }
-
     /// Called when a client has saved new settings.
-    var settingsChanged: @Sendable () -> Void
+    var settingsChanged: @Sendable () -> Void = {}
 
     /// Performs a request other than `watch`.
     ///
@@ -58,18 +53,18 @@ struct RecorderHandler: Sendable {
         switch request {
         // These work on files by path: the folder must still be the one that was opened.
         case .verify, .delete, .redact, .importing, .exported, .adding: try archive.checkPlace()
-        case .list, .show, .reading, .passes, .pass, .search, .history, .exportsOf, .exportsTo: break
+        case .list, .show, .passes, .pass, .search, .history, .exportsOf, .exportsTo: break
         }
         var response = ControlResponse()
         switch request {
         case .list:
             let (recordings, live) = try await withLive { try await archive.recordings() }
             response.recordings = recordings.map { $0.with(live) }
-        case .show(let recording):
-            response.transcript = try await transcript { try await readable(recording).transcript(of: recording) }
-        case .reading(let recording, let pass):
+        case .show(let recording, let pass):
             response.transcript = try await transcript {
-                try await readable(recording).transcript(of: recording, pass: pass)
+                let archive = try await readable(recording)
+                guard let pass else { return try await archive.transcript(of: recording) }
+                return try await archive.transcript(of: recording, pass: pass)
             }
         case .passes(let recording): response.passes = try await readable(recording).passes(of: recording)
         case .pass(let recording): response.pass = try await readable(recording).shownPass(of: recording)
@@ -125,12 +120,6 @@ struct RecorderHandler: Sendable {
     /// The archive with a recording's text; for an opened sealed recording, the decrypted one.
     private func readable(_ recording: Int) async throws -> any ArchiveReading {
         try await recorder.opened.archive(of: recording) ?? recorder.archive
-    }
-
-    /// Returns the state now, and all events after it without a gap.
-    func watch(partials: Bool) -> (now: Event.State, events: AsyncStream<Event>) {
-        let events = recorder.hub.events(withPartials: partials)
-        return (recorder.snapshot.state, events)
     }
 }
 

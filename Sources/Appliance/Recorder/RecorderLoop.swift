@@ -192,11 +192,19 @@ extension RecorderLoop {
         group.addTask { [inbox, maintenance] in inbox.tell(.maintenanceEnded(await maintenance.run(until: asked))) }
     }
 
+    /// Asks systemd to shut the machine down, this process included.
     private func powerOff(in group: inout DiscardingTaskGroup) {
         group.addTask { [recorder] in
-            do { try await onThread(named: "poweroff") { try PowerSwitch.off() } } catch {
-                recorder.hub.publish(.fault(code: "panel", message: DeviceError(wrapping: error).message))
-            }
+            do {
+                try await onThread(named: "poweroff") {
+                    let child = try ChildProcess("/usr/bin/systemctl", arguments: ["--no-ask-password", "poweroff"])
+                    guard try child.exitStatus(timeoutSeconds: 60) == 0 else {
+                        throw DeviceError(
+                            .denied, "systemctl",
+                            "systemctl poweroff was refused; allow it in polkit, or set panel.shutdown = no")
+                    }
+                }
+            } catch { recorder.hub.publish(.fault(code: "panel", message: DeviceError(wrapping: error).message)) }
         }
     }
 }

@@ -1,5 +1,4 @@
 import Core
-import Synchronization
 import System
 
 /// Keeps the appliance's services running, and stops them in order.
@@ -25,26 +24,26 @@ struct Supervisor: Sendable {
     /// Runs until `stopRequests` has an element or ends, then stops the services one after the other.
     func run(until stopRequests: AsyncStream<Void>) async {
         await withDiscardingTaskGroup { group in
-            let stopping = StoppingServices()
-            for (place, service) in services.enumerated() {
-                group.addTask { await keep(service) { stopping.contains(place) } }
+            let stops = services.map { _ in StopFlag() }
+            for (service, stop) in zip(services, stops) {
+                group.addTask { await keep(service, until: stop) }
             }
             for await _ in stopRequests { break }
-            for (place, service) in services.enumerated() {
-                stopping.insert(place)
+            for (service, stop) in zip(services, stops) {
+                stop.raise()
                 await service.stop()
             }
             group.cancelAll()
         }
     }
 
-    private func keep(_ service: any Service, isStopping: () -> Bool) async {
+    private func keep(_ service: any Service, until stop: StopFlag) async {
         var policy = policy
-        while !Task.isCancelled, !isStopping() {
+        while !Task.isCancelled, !stop.isRaised {
             let began = MonotonicClock.nanoseconds
             do {
                 try await service.run()
-                if Task.isCancelled || isStopping() { return }
+                if Task.isCancelled || stop.isRaised { return }
                 failed(
                     service,
                     DeviceError(.failed, service.name, "\(service.name): ended unexpectedly; it is being restarted"))
@@ -56,13 +55,4 @@ struct Supervisor: Sendable {
             guard (try? await Task.sleep(for: pause)) != nil else { return }
         }
     }
-}
-
-/// The indices of the services that were asked to stop.
-private final class StoppingServices: Sendable {
-    private let places = Mutex<Set<Int>>([])
-
-    func insert(_ place: Int) { places.withLock { _ = $0.insert(place) } }
-
-    func contains(_ place: Int) -> Bool { places.withLock { $0.contains(place) } }
 }

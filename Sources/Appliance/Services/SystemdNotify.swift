@@ -16,9 +16,8 @@ struct SystemdNotify: Sendable {
         // A path, or @ for an abstract address; vsock addresses are not supported.
         address = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
         let isOurs = environment["WATCHDOG_PID"].map { $0 == "\(getpid())" } ?? true
-        watchdog =
-            isOurs
-            ? environment["WATCHDOG_USEC"].flatMap { Int64($0) }.flatMap { $0 > 0 ? .microseconds($0) : nil } : nil
+        let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
+        watchdog = isOurs && microseconds > 0 ? .microseconds(microseconds) : nil
     }
 
     func ready(status: String) { send("READY=1\nSTATUS=\(status)") }

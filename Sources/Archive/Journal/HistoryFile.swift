@@ -34,15 +34,15 @@ struct HistoryFile: Sendable {
         }
     }
 
-    /// The complete lines from an offset, each with its end, and whether an incomplete line follows.
+    /// The complete lines from an offset, each with its end.
     ///
     /// - Throws: `DeviceError` if the file cannot be read. A missing file has no lines.
-    func lines(from start: Int64 = 0) throws(DeviceError) -> (lines: [(text: String, end: Int64)], isTorn: Bool) {
+    func lines(from start: Int64 = 0) throws(DeviceError) -> [(text: String, end: Int64)] {
         let bytes: [UInt8]
         do throws(DeviceError) {
             let file = try folder.openFile(Self.name, O_RDONLY)
             let size = try file.size()
-            guard size > start else { return ([], false) }
+            guard size > start else { return [] }
             guard size - start <= Self.longest else {
                 throw DeviceError(
                     .unsupported, "read", on: path, "is longer than any history",
@@ -50,7 +50,7 @@ struct HistoryFile: Sendable {
             }
             bytes = try file.bytes(at: start, count: Int(size - start))
         } catch {
-            if error.status == ENOENT { return ([], false) }
+            if error.status == ENOENT { return [] }
             throw error
         }
         var lines: [(text: String, end: Int64)] = []
@@ -61,7 +61,7 @@ struct HistoryFile: Sendable {
             }
             first = end + 1
         }
-        return (lines, first < bytes.count)
+        return lines
     }
 
     /// Enough for hundreds of thousands of recordings.

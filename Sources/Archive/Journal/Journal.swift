@@ -93,7 +93,6 @@ struct Journal: Sendable {
     }
 
     /// Renames the journal in a recording's folder, and returns the new path; nil if there is none.
-    @discardableResult
     func setAside(_ suffix: String, of recording: Int) throws(DeviceError) -> String? {
         let folder = try opened(recording)
         guard let name = try setAside(suffix, in: folder) else { return nil }
@@ -156,7 +155,7 @@ struct Journal: Sendable {
     func readAny(_ recording: Int) throws(DeviceError) -> (entries: [JournalEntry], damagedLines: Int) {
         let bytes: [UInt8]
         do throws(DeviceError) {
-            bytes = try opened(recording).content(ofFile: Self.name)
+            bytes = try content(of: recording)
         } catch {
             switch (error.code, error.status) {
             case (.missing, _): return ([], 0)
@@ -171,7 +170,9 @@ struct Journal: Sendable {
     static func entries(in bytes: some Collection<UInt8>) -> (entries: [JournalEntry], damagedLines: Int) {
         var entries: [JournalEntry] = []
         var damaged = 0
-        let decoder = decoder()
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             guard line.count > 9, Array(CRC32.text(of: line.dropFirst(9)).utf8) == Array(line.prefix(8)) else {
                 damaged += 1
@@ -197,31 +198,14 @@ struct Journal: Sendable {
         try? top.removeFolder(folderName(of: recording))
     }
 
-    /// The numbers of the recordings that have a folder.
-    func recordings() throws(DeviceError) -> [Int] {
-        try names().compactMap { name in
-            guard name.utf8.count >= 6, let number = Self.number(name), folderName(of: number) == name else {
-                return nil
-            }
-            return number
-        }.sorted()
-    }
-
     /// The highest number in any name beside the recordings' folders, including those of unfinished erasures. The
     /// number in a scratch folder's name is a process ID.
     func highestNumber() throws(DeviceError) -> Int {
-        try names().filter { !ScratchFolder.isName($0, for: AddedFile.purpose) }.compactMap { name in
-            Self.number(name.drop { !$0.isASCII || !$0.isNumber }.prefix { $0.isASCII && $0.isNumber })
-        }.max() ?? 0
-    }
-
-    private static func number(_ digits: some StringProtocol) -> Int? {
-        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        return Int(digits).flatMap { $0 > 0 && $0 < highest ? $0 : nil }
-    }
-
-    private func names() throws(DeviceError) -> [String] {
-        try unlessMissing([]) { () throws(DeviceError) in try top().names() }
+        let names: [String] = try unlessMissing([]) { () throws(DeviceError) in try top().names() }
+        let numbers = names.filter { !ScratchFolder.isName($0, for: AddedFile.purpose) }.compactMap { name in
+            Int(name.drop { !$0.isASCII || !$0.isNumber }.prefix { $0.isASCII && $0.isNumber })
+        }
+        return numbers.filter { $0 < Self.highest }.max() ?? 0
     }
 
     private func top() throws(DeviceError) -> Folder { try storage.folder(Self.rootName) }
@@ -241,13 +225,6 @@ struct Journal: Sendable {
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
         let json = Array(try encoder.encode(entry))
         return Array(CRC32.text(of: json).utf8) + [UInt8(ascii: " ")] + json + [UInt8(ascii: "\n")]
-    }
-
-    private static func decoder() -> JSONDecoder {
-        let decoder = JSONDecoder()
-        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
-            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        return decoder
     }
 }
 

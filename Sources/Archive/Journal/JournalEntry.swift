@@ -11,9 +11,9 @@ enum JournalEntry: Codable, Hashable {
     /// Passes are numbered within their recording: 1, 2 ...
     case pass(number: Int, engine: EngineDescription, profile: String)
     case passEnded(number: Int)
-    case segment(content: JournalSegment, pass: Int)
+    case segment(content: Segment, pass: Int)
     /// A person's correction: a whole pass in one line, so that a power cut cannot split it.
-    case correction(number: Int, content: Correction, segments: [JournalSegment])
+    case correction(number: Int, content: Correction, segments: [Segment])
     case gap(content: Gap)
     case mark(content: Bookmark)
     case ended(length: SamplePosition, reason: StopReason)
@@ -23,28 +23,4 @@ enum JournalEntry: Codable, Hashable {
     case speakers(content: Speakers)
     /// The recording is sealed: everything else is in the sealed file, which this `SealedManifest.text` describes.
     case sealed(manifest: String)
-}
-
-/// A segment in the journal.
-struct JournalSegment: Codable, Hashable {
-    var id: Int
-    var range: SampleRange
-    var words: [Word]
-    var alternatives: [Alternative]
-    var endedBy: EndReason
-    /// Missing in old journals.
-    var voice: VoiceAnalytics?
-
-    init(_ segment: Segment) {
-        id = segment.id
-        range = segment.range
-        words = segment.words
-        alternatives = segment.alternatives
-        endedBy = segment.endedBy
-        voice = segment.voice
-    }
-
-    var segment: Segment {
-        Segment(id: id, range: range, words: words, alternatives: alternatives, endedBy: endedBy, voice: voice)
-    }
 }

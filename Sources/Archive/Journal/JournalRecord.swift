@@ -27,6 +27,14 @@ struct JournalRecord {
         var microphone: String
         var boot: String?
         var monotonic: Int64?
+
+        /// The first lines of a recording's journal.
+        func entries(of recording: Int) -> [JournalEntry] {
+            [
+                .recording(number: recording, startedAt: startedAt, sound: nil, length: nil),
+                .began(startedAt: startedAt, clock: clock, microphone: microphone, boot: boot, monotonic: monotonic),
+            ]
+        }
     }
 
     /// The lines that name the journal's recording.
@@ -81,7 +89,7 @@ struct JournalRecord {
         case .segment(let segment, let number):
             // If a power cut duplicated a segment, the later one was committed.
             guard (1...Int(Int32.max)).contains(segment.id), let index = index(of: number) else { return }
-            passes[index].segments[segment.id] = segment.segment
+            passes[index].segments[segment.id] = segment
         case .correction(let number, let correction, let segments):
             guard let index = index(of: number) else { return }
             passes[index].correction = correction
@@ -89,7 +97,7 @@ struct JournalRecord {
             passes[index].profile = EngineDescription.person
             passes[index].isComplete = true
             for segment in segments where (1...Int(Int32.max)).contains(segment.id) {
-                passes[index].segments[segment.id] = segment.segment
+                passes[index].segments[segment.id] = segment
             }
         case .gap(let gap): gaps.append(gap)
         case .mark(let mark): marks.append(mark)

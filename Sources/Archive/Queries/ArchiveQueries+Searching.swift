@@ -129,7 +129,7 @@ extension ArchiveQueries {
             found == 1
             ? pass
             : try connection.rows(
-                "SELECT id FROM pass WHERE recording = ? ORDER BY \(Self.bestFirst("pass")) LIMIT 1",
+                "SELECT id FROM pass WHERE recording = ? ORDER BY \(Self.bestFirst) LIMIT 1",
                 [.integer(recording)]
             ) { $0.integer(0) }.first
         shown[recording] = best

@@ -96,21 +96,20 @@ struct ArchiveQueries {
             name: folderName(of: recording), length: summary.length,
             engine: pass?.engine ?? EngineDescription(name: "", version: "", model: ""),
             segments: try pass.map { try segments(ofPass: $0.id) } ?? [], gaps: try gaps(of: recording),
-            marks: try pass?.correction?.annotations.marks ?? marks(of: recording), writtenUpTo: written(summary),
+            marks: try pass?.correction?.annotations.marks ?? marks(of: recording),
+            writtenUpTo: summary.transcribedUpTo < summary.length ? summary.transcribedUpTo : nil,
             annotations: pass?.correction?.annotations,
             speakers: try pass?.correction?.annotations.turns ?? speakers(of: recording))
         timeline.fileTitle = summary.title
         summary.title = timeline.title
-        if let pass {
-            timeline.pass = try connection.number(
-                "SELECT count(*) FROM pass WHERE recording = ? AND id <= ?", .integer(recording), .integer(pass.id))
-        }
+        if let pass { timeline.pass = try number(ofPass: pass.id, in: recording) }
         return (summary, timeline)
     }
 
-    /// The position that the transcription has reached; nil if it is complete.
-    private func written(_ summary: RecordingSummary) -> SamplePosition? {
-        summary.transcribedUpTo < summary.length ? summary.transcribedUpTo : nil
+    /// The number of a pass within its recording: 1, 2 ...
+    func number(ofPass pass: Int, in recording: Int) throws(DeviceError) -> Int {
+        try connection.number(
+            "SELECT count(*) FROM pass WHERE recording = ? AND id <= ?", .integer(recording), .integer(pass))
     }
 
     func passes(of recording: Int) throws -> [PassSummary] {
@@ -119,7 +118,7 @@ struct ArchiveQueries {
 
     func shownPass(of recording: Int) throws -> PassSummary? {
         try connection.rows(
-            Self.passes + " ORDER BY \(Self.bestFirst("pass")) LIMIT 1", [.integer(recording)], read: passSummary
+            Self.passes + " ORDER BY \(Self.bestFirst) LIMIT 1", [.integer(recording)], read: passSummary
         ).first
     }
 
@@ -132,14 +131,12 @@ struct ArchiveQueries {
 
     /// The order in which passes are preferred: complete ones, then a person's correction, then those with text, then
     /// those with the fewest unreadable segments.
-    static func bestFirst(_ pass: String) -> String {
+    static let bestFirst = """
+        pass.complete DESC, CASE WHEN pass.correction IS NULL THEN 0 ELSE pass.id END DESC,
+            EXISTS (SELECT 1 FROM segment AS any_segment WHERE any_segment.pass = pass.id) DESC,
+            (SELECT count(*) FROM segment AS lost WHERE lost.pass = pass.id AND lost.ended_by = 'error'),
+            pass.id DESC
         """
-        \(pass).complete DESC, CASE WHEN \(pass).correction IS NULL THEN 0 ELSE \(pass).id END DESC,
-            EXISTS (SELECT 1 FROM segment AS any_segment WHERE any_segment.pass = \(pass).id) DESC,
-            (SELECT count(*) FROM segment AS lost WHERE lost.pass = \(pass).id AND lost.ended_by = 'error'),
-            \(pass).id DESC
-        """
-    }
 
     func segments(ofPass pass: Int) throws -> [Segment] {
         var segments = try connection.rows(

@@ -38,16 +38,19 @@ actor ArchiveReaders {
             stops[ObjectIdentifier(stop)] = stop
             if isWhole { isReadingAll = true }
             let reader = idle.popLast() ?? Reader(beside: writer, in: storage)
-            let result = await withTaskCancellationHandler {
-                await Self.run(body, on: reader, until: stop)
-            } onCancel: {
-                stop.raise()
+            defer {
+                stops.removeValue(forKey: ObjectIdentifier(stop))
+                if isWhole { isReadingAll = false }
+                idle.append(reader)
+                wake()
             }
-            stops.removeValue(forKey: ObjectIdentifier(stop))
-            if isWhole { isReadingAll = false }
-            idle.append(reader)
-            wake()
-            do { return try result.get() } catch is Connection.Interrupted { continue }
+            do {
+                return try await withTaskCancellationHandler {
+                    try await reader.thread.run { try reader.read(until: stop, body) }
+                } onCancel: {
+                    stop.raise()
+                }
+            } catch is Connection.Interrupted { continue }
         }
     }
 
@@ -71,14 +74,6 @@ actor ArchiveReaders {
         guard pauses == 0 else { return }
         for reading in waiting { reading.resume() }
         waiting = []
-    }
-
-    private static func run<Value: Sendable>(
-        _ body: @escaping @Sendable (ArchiveQueries) throws -> Value, on reader: Reader, until stop: StopFlag
-    ) async -> Result<Value, any Error> {
-        do {
-            return .success(try await reader.thread.run { try reader.read(until: stop, body) })
-        } catch { return .failure(error) }
     }
 }
 

@@ -14,11 +14,25 @@ package final class Connection {
     private let writer: Connection?
     private var prepared: [String: Statement] = [:]
 
-    /// Opens or creates the file and takes its lock.
+    /// Opens or creates the file and takes its lock: `SharedFile` locks others out and keeps the log's index on the heap.
     convenience init(path: String) throws(DeviceError) {
         try Self.checkJournal(of: path)
-        try self.init(path, sharing: SharedFile(), beside: nil)
-        try configure(path)
+        let file = try SharedFile()
+        try self.init(path, openedAs: file.open(path), file)
+        try checkWritable()
+        sqlite3_busy_timeout(handle, 200)
+        // Until the database has been checked, closing it must not change it.
+        keepsLog(true)
+        guard try rows("PRAGMA journal_mode = WAL", read: { $0.text(0) }) == ["wal"] else {
+            throw DeviceError(
+                .unsupported, "PRAGMA journal_mode",
+                "\(path): this file system does not support a write-ahead log; name a file on a local disk")
+        }
+        try execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON")
+        // The first access takes the lock.
+        try execute("BEGIN IMMEDIATE; COMMIT")
+        // Nobody else can have it now, and readers do not block.
+        sqlite3_busy_timeout(handle, 0)
     }
 
     /// Opens a second, read-only connection to another connection's database.
@@ -26,7 +40,7 @@ package final class Connection {
         guard let file = writer.file else {
             throw DeviceError(.unsupported, "sqlite3_open_v2", "\(writer.path): is open for reading only")
         }
-        try self.init(writer.path, sharing: file, beside: writer)
+        try self.init(writer.path, openedAs: file.open(writer.path), file, beside: writer)
         sqlite3_busy_timeout(handle, 2_000)
         keepsLog(true)
         // Set before the first temporary B-tree: SQLite ignores the pragma once one exists.
@@ -37,21 +51,17 @@ package final class Connection {
 
     /// Opens a database that nobody changes, without locks and without its log.
     package convenience init(onlyReading path: String) throws(DeviceError) {
-        try self.init(path, sharing: nil, beside: nil)
+        try self.init(path, openedAs: Self.openUnchanging(path))
         try execute("PRAGMA query_only = ON")
     }
 
     /// Opens or creates a file that several processes use. Each waits for the others' transactions. It has no write-ahead
     /// log, which does not work on network file systems.
-    ///
-    /// - Parameter timeout: how long to wait for others, in milliseconds.
-    package convenience init(sharing path: String, timeout: Int32 = 20_000) throws(DeviceError) {
+    package convenience init(sharing path: String) throws(DeviceError) {
         try Self.checkJournal(of: path)
         try self.init(path, openedAs: Self.open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE))
-        if sqlite3_db_readonly(handle, "main") == 1 {
-            throw .sqlite("sqlite3_open_v2", status: SQLITE_READONLY, systemStatus: 0, path: path, detail: "")
-        }
-        sqlite3_busy_timeout(handle, timeout)
+        try checkWritable()
+        sqlite3_busy_timeout(handle, 20_000)
         try execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
     }
 
@@ -81,11 +91,6 @@ package final class Connection {
         var opened: OpaquePointer?
         let status = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, vfs)
         return (status, opened)
-    }
-
-    private convenience init(_ path: String, sharing file: SharedFile?, beside writer: Connection?) throws(DeviceError)
-    {
-        try self.init(path, openedAs: file?.open(path) ?? Self.openUnchanging(path), file, beside: writer)
     }
 
     private init(
@@ -131,24 +136,10 @@ package final class Connection {
         sqlite3_close_v2(handle)
     }
 
-    /// Makes this the only owner: `SharedFile` locks others out and keeps the log's index on the heap.
-    private func configure(_ path: String) throws(DeviceError) {
+    private func checkWritable() throws(DeviceError) {
         if sqlite3_db_readonly(handle, "main") == 1 {
             throw .sqlite("sqlite3_open_v2", status: SQLITE_READONLY, systemStatus: 0, path: path, detail: "")
         }
-        sqlite3_busy_timeout(handle, 200)
-        // Until the database has been checked, closing it must not change it.
-        keepsLog(true)
-        guard try rows("PRAGMA journal_mode = WAL", read: { $0.text(0) }) == ["wal"] else {
-            throw DeviceError(
-                .unsupported, "PRAGMA journal_mode",
-                "\(path): this file system does not support a write-ahead log; name a file on a local disk")
-        }
-        try execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON")
-        // The first access takes the lock.
-        try execute("BEGIN IMMEDIATE; COMMIT")
-        // Nobody else can have it now, and readers do not block.
-        sqlite3_busy_timeout(handle, 0)
     }
 
     /// Thrown by a read that was interrupted.
@@ -199,7 +190,8 @@ package final class Connection {
     /// The prepared statement is cached, so `sql` must not contain data.
     @discardableResult
     package func run(_ sql: String, _ values: SQLValue...) throws(DeviceError) -> Int {
-        try statement(sql).run(with: values) { _ in }
+        // To the end, even if one row is enough: only the last step commits.
+        try statement(sql).run(with: values) { _ in true }
         return Int(sqlite3_changes64(handle))
     }
 
@@ -208,7 +200,10 @@ package final class Connection {
         _ sql: String, _ values: [SQLValue] = [], read: (Row) -> Element
     ) throws(DeviceError) -> [Element] {
         var elements: [Element] = []
-        try statement(sql).run(with: values) { elements.append(read($0)) }
+        try statement(sql).run(with: values) { row in
+            elements.append(read(row))
+            return true
+        }
         return elements
     }
 

@@ -15,15 +15,6 @@ final class Statement {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Runs the statement to its end with `values` bound, and passes each row to `row`.
-    func run(with values: [SQLValue], row: (Row) -> Void) throws(DeviceError) {
-        // Runs to the end even if one row is enough: only the last step commits.
-        try run(with: values) { found in
-            row(found)
-            return true
-        }
-    }
-
     /// Runs the statement with `values` bound, and passes rows to `read` until that returns false.
     func run(with values: [SQLValue], while read: (Row) -> Bool) throws(DeviceError) {
         defer {
@@ -90,7 +81,7 @@ package struct Row {
     func long(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
 
     /// In samples.
-    package func position(_ column: Int32) -> SamplePosition { SamplePosition(sqlite3_column_int64(statement, column)) }
+    package func position(_ column: Int32) -> SamplePosition { SamplePosition(long(column)) }
 
     /// A range from the columns of its ends, in samples.
     func range(_ start: Int32, _ end: Int32) -> SampleRange { SampleRange(position(start), position(end)) }
@@ -102,9 +93,7 @@ package struct Row {
     package func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
 
     /// A number; nil for NULL.
-    func optionalReal(_ column: Int32) -> Double? {
-        sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : real(column)
-    }
+    func optionalReal(_ column: Int32) -> Double? { isNull(column) ? nil : real(column) }
 
     /// A text; empty for NULL.
     package func text(_ column: Int32) -> String {

@@ -4,9 +4,6 @@ import System
 
 /// An open ALSA capture device, converted to 16 kHz mono or stereo. Allocates nothing per block.
 final class AlsaCapture: Microphone {
-    /// Without audio for this time, a microphone counts as disconnected.
-    private static let timeoutMilliseconds: Int32 = 2_000
-
     let configuration: NegotiatedHardware
     let maximumBlock: Int
     var channels: Int { converter.outputs }
@@ -21,19 +18,19 @@ final class AlsaCapture: Microphone {
 
     private let pcm: PCMHandle
     private let converter: ChannelConverter
-    private let paces: Bool
     /// Whether no conversion is needed: 16 kHz, 16-bit, no mixing.
     private let isNative: Bool
     private let raw: UnsafeMutableRawBufferPointer
     private let frames: UnsafeMutableBufferPointer<Float>
     private var clock: CaptureClock
-    private var pacer: Pacer
+    /// Nil to read as fast as possible.
+    private var pacer: Pacer?
     private var phase = Phase.running
     /// The number of samples returned or reported lost since the start.
     private var returned: Int64 = 0
 
     init(
-        _ pcm: PCMHandle, _ configuration: NegotiatedHardware, keeping: Int = 1, unpaced: Bool
+        _ pcm: PCMHandle, _ configuration: NegotiatedHardware, keeping: Int, unpaced: Bool
     ) throws(DeviceError) {
         let period = max(1, configuration.periodFrames)
         converter = try ChannelConverter(
@@ -41,9 +38,8 @@ final class AlsaCapture: Microphone {
         try pcm.start()
         let start = MonotonicClock.nanoseconds
         clock = CaptureClock(rate: configuration.rate, start: start)
-        pacer = Pacer(rate: configuration.rate, start: start, isClocked: configuration.hasCard)
+        pacer = unpaced ? nil : Pacer(rate: configuration.rate, start: start, isClocked: configuration.hasCard)
         maximumBlock = converter.maximumOutput
-        paces = !unpaced
         isNative =
             configuration.rate == SamplePosition.rate && configuration.channels == converter.outputs
             && configuration.sampleFormat == .s16 && Int16(1).littleEndian == 1
@@ -85,10 +81,7 @@ final class AlsaCapture: Microphone {
     private func readRunning(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int? {
         // The null PCM, and a file PCM at the end of its file, count frames that they do not write.
         if !configuration.hasCard { raw.initializeMemory(as: UInt8.self, repeating: 0) }
-        let read = try pcm.read(
-            into: raw, frames: configuration.periodFrames, timeoutMilliseconds: Self.timeoutMilliseconds,
-            clock: { MonotonicClock.nanoseconds })
-        guard let read else {
+        guard let read = try pcm.read(into: raw, frames: configuration.periodFrames) else {
             phase = .draining
             return nil
         }
@@ -96,7 +89,9 @@ final class AlsaCapture: Microphone {
         clock.delivered(read, at: now)
         let produced = try isNative ? copy(read, into: buffer) : convert(read, into: buffer)
         returned += Int64(produced)
-        if paces { sleep(pacer.pause(after: read, at: now)) }
+        if let pause = pacer?.pause(after: read, at: now), pause > 0 {
+            MonotonicClock.sleep(until: MonotonicClock.nanoseconds + pause)
+        }
         return produced
     }
 
@@ -122,10 +117,5 @@ final class AlsaCapture: Microphone {
         // Counted from the start, so that rounding errors do not accumulate.
         let due = SamplePosition(seconds: Double(clock.frames) / Double(configuration.rate))
         phase = .lost(Int(max(0, due.samples - returned)))
-    }
-
-    private func sleep(_ nanoseconds: Int64) {
-        guard nanoseconds > 0 else { return }
-        MonotonicClock.sleep(until: MonotonicClock.nanoseconds + nanoseconds)
     }
 }

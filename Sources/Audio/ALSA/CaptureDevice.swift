@@ -8,9 +8,6 @@ package struct CaptureDevice: Hashable, Sendable {
 
     /// The card and device names: `USB Audio Microphone, USB Audio`.
     package let description: String
-
-    /// The current card number.
-    let card: Int
 }
 
 /// Returns the capture devices of this machine, by card number.
@@ -58,7 +55,7 @@ private func captureDevices(ofCard card: Int32) -> [CaptureDevice] {
         devices.append(
             CaptureDevice(
                 name: "plughw:CARD=\(id),DEV=\(device)",
-                description: "\(cardName), \(string(snd_pcm_info_get_name(pcmInfo)))", card: Int(card)))
+                description: "\(cardName), \(string(snd_pcm_info_get_name(pcmInfo)))"))
     }
     return devices
 }

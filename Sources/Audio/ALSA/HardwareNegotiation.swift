@@ -90,8 +90,8 @@ final class HardwareNegotiation {
         try check("snd_pcm_hw_params_get_period_size", snd_pcm_hw_params_get_period_size(parameters, &period, nil))
         try check("snd_pcm_hw_params_get_buffer_size", snd_pcm_hw_params_get_buffer_size(parameters, &buffer))
         return NegotiatedHardware(
-            device: device, rate: Int(rate), channels: Int(channels), periodFrames: Int(period),
-            bufferFrames: Int(buffer), hasCard: hasCard, sampleFormat: format)
+            rate: Int(rate), channels: Int(channels), periodFrames: Int(period), bufferFrames: Int(buffer),
+            hasCard: hasCard, sampleFormat: format)
     }
 
     private func check(_ operation: String, _ status: Int32) throws(DeviceError) {

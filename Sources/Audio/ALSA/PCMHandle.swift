@@ -1,9 +1,13 @@
 internal import CAlsa
 import Core
 import Glibc
+import System
 
 /// An open ALSA capture device; closed with the last reference.
 final class PCMHandle {
+    /// Without audio for this time, a microphone counts as disconnected.
+    private static let timeoutMilliseconds: Int32 = 2_000
+
     let device: String
     private let pcm: OpaquePointer
 
@@ -21,8 +25,7 @@ final class PCMHandle {
     deinit { snd_pcm_close(pcm) }
 
     func configure(rate: Int, channels: Int) throws(DeviceError) -> NegotiatedHardware {
-        let negotiation = try HardwareNegotiation(pcm: pcm, device: device)
-        return try negotiation.settle(rate: rate, channels: channels, hasCard: hasCard)
+        try HardwareNegotiation(pcm: pcm, device: device).settle(rate: rate, channels: channels, hasCard: hasCard)
     }
 
     private var hasCard: Bool {
@@ -43,12 +46,10 @@ final class PCMHandle {
     /// Waits for frames and reads them. Returns nil after an overrun or a suspend, when the device has stopped.
     ///
     /// - Throws: `DeviceError` with `disconnected` if the device is gone or delivers no frames within the timeout.
-    func read(
-        into buffer: UnsafeMutableRawBufferPointer, frames: Int, timeoutMilliseconds: Int32, clock: () -> Int64
-    ) throws(DeviceError) -> Int? {
-        let deadline = clock() + Int64(timeoutMilliseconds) * 1_000_000
+    func read(into buffer: UnsafeMutableRawBufferPointer, frames: Int) throws(DeviceError) -> Int? {
+        let deadline = MonotonicClock.nanoseconds + Int64(Self.timeoutMilliseconds) * 1_000_000
         while true {
-            var status = Int(snd_pcm_wait(pcm, timeoutMilliseconds))
+            var status = Int(snd_pcm_wait(pcm, Self.timeoutMilliseconds))
             if status > 0 {
                 status = snd_pcm_readi(pcm, buffer.baseAddress, snd_pcm_uframes_t(frames))
                 if status > 0 { return status }
@@ -61,10 +62,10 @@ final class PCMHandle {
                 resume()
                 return nil
             case 0, EAGAIN, EINTR:
-                guard clock() < deadline else {
+                guard MonotonicClock.nanoseconds < deadline else {
                     throw DeviceError(
                         .disconnected, "snd_pcm_wait", on: "microphone \(device)",
-                        "no sound arrived for \(timeoutMilliseconds / 1_000) s", remedy: "plug it in again")
+                        "no sound arrived for \(Self.timeoutMilliseconds / 1_000) s", remedy: "plug it in again")
                 }
             default: throw .alsa("snd_pcm_readi", Int32(status), on: device)
             }

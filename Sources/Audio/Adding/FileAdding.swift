@@ -19,7 +19,7 @@ package struct FileAdding: Sendable {
         fileprivate let scratch: ScratchFolder
 
         /// The name of the folder.
-        package var folder: String { scratch.path.split(separator: "/").last.map(String.init) ?? "" }
+        package var folder: String { lastName(of: scratch.path) }
     }
 
     /// The largest file on a stick with FAT, in bytes.
@@ -34,8 +34,6 @@ package struct FileAdding: Sendable {
     private let track: SoundTrack
 
     /// - Parameters:
-    ///   - storage: the storage directory.
-    ///   - reserve: the space to leave free.
     ///   - channels: 2 to keep the channels of a stereo file.
     ///   - track: which tracks of a film to read.
     package init(storage: String, reserve: DiskReserve, channels: Int, track: SoundTrack) {
@@ -82,7 +80,7 @@ package struct FileAdding: Sendable {
         let copied = try folder.openFile(original, O_RDONLY)
         let reader = try AudioFileReader(
             descriptor: copied.number, named: given.path, keeping: channels, track: track)
-        let date = try reader.recordedDate(now: MonotonicClock.wallSeconds)
+        let date = RecordedDate(try reader.tags(), now: MonotonicClock.wallSeconds)
         var report = SoundAccount()
         if let ready = try ReadyRecording(copied, channels: channels) {
             (file.kept, file.length, file.reason) = (RecordingFolder.audioName, ready.length, ready.reason)
@@ -104,8 +102,7 @@ package struct FileAdding: Sendable {
         } else {
             file.startedAt = Self.start(date, end: given.modified ?? MonotonicClock.wallSeconds, file.length)
         }
-        let encoded: Data
-        do { encoded = try JSONEncoder().encode(file) } catch { throw DeviceError(wrapping: error) }
+        let encoded = try rethrowing { try JSONEncoder().encode(file) }
         try folder.replace(AddedFile.description, with: Array(encoded))
         return Prepared(file: file, report: report, known: nil, scratch: scratch)
     }
@@ -122,7 +119,7 @@ package struct FileAdding: Sendable {
     private func copy(_ given: GivenFile, to folder: Folder, as name: String) throws(DeviceError) -> String {
         let target = try folder.openFile(name, O_RDWR | O_CREAT | O_EXCL)
         var (digest, length, synced) = (Digest(), Int64(0), Int64(0))
-        try given.forEachBlock { bytes throws(DeviceError) in
+        try given.file.forEachRead { bytes throws(DeviceError) in
             try reserve.check()
             try target.write(bytes, at: length)
             digest.add(bytes)

@@ -10,7 +10,7 @@ package final class GivenFile: Sendable {
     package let name: String
     /// When the file was last changed, in seconds since 1970; nil for a pipe.
     let modified: Double?
-    private let file: FileDescriptor
+    let file: FileDescriptor
 
     /// Opens a file or a pipe; `-` is standard input. Does not wait for a named pipe's writer.
     ///
@@ -41,18 +41,6 @@ package final class GivenFile: Sendable {
         default:
             throw DeviceError(
                 .unsupported, "open", on: self.path, "is a device, not an audio file", remedy: "name an audio file")
-        }
-    }
-
-    /// Reads it once, from its current offset, a megabyte at a time.
-    func forEachBlock(_ body: (UnsafeRawBufferPointer) throws(DeviceError) -> Void) throws(DeviceError) {
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
-        defer { room.deallocate() }
-        while true {
-            let count = uninterrupted { read(file.number, room.baseAddress, room.count) }
-            if count == 0 { return }
-            guard count > 0 else { throw .system("read", on: path) }
-            try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
         }
     }
 }

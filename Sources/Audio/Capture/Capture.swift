@@ -8,8 +8,9 @@ import System
 final class Capture {
     /// The number of samples after which the writer wakes (250 ms), independent of the microphone's block size.
     private static let wakeSamples = SamplePosition.rate / 4
-    private static let firstDelay: Int64 = 100_000_000
-    private static let longestDelay: Int64 = 2_000_000_000
+    /// The first and the longest delay before a microphone is opened again, in nanoseconds.
+    static let firstDelay: Int64 = 100_000_000
+    static let longestDelay: Int64 = 2_000_000_000
 
     private let provider: any MicrophoneProvider
     private let link: CaptureLink

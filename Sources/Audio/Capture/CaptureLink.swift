@@ -30,8 +30,8 @@ final class CaptureLink: Sendable {
     /// Wakes the writer when samples arrive, when the microphone opens and when capture ends.
     let data = Wakeup()
 
-    /// Wakes a capture thread that waits for space in the ring.
-    private let room = Wakeup()
+    /// Wakes a capture thread that waits for space in the ring; the writer signals it.
+    let room = Wakeup()
     private let stopping = StopFlag()
     private let paused = Atomic<Bool>(false)
     private let opened = Atomic<Bool>(false)
@@ -44,7 +44,7 @@ final class CaptureLink: Sendable {
     private let syncRequested = Atomic<Int64>(0)
 
     /// - Parameter channels: the maximum channel count.
-    init(ringSamples: Int, channels: Int = 1) { ring = SampleRing(capacity: ringSamples, channels: channels) }
+    init(ringSamples: Int, channels: Int) { ring = SampleRing(capacity: ringSamples, channels: channels) }
 
     /// Any thread: ends the capture. The first non-nil reason counts.
     func stop(reason new: StopReason?) {
@@ -110,11 +110,8 @@ final class CaptureLink: Sendable {
     /// Writer: the end of the requested sync.
     var syncRequestedUpTo: SamplePosition { SamplePosition(syncRequested.load(ordering: .acquiring)) }
 
-    /// Writer: reports that the ring has more space.
-    func signalRoom() { room.signal() }
-
     /// Capture: reports that the microphone is open.
-    func captureOpened(channels: Int = 1) {
+    func captureOpened(channels: Int) {
         ring.use(channels: channels)
         opened.store(true, ordering: .releasing)
         data.signal()
@@ -129,9 +126,6 @@ final class CaptureLink: Sendable {
 
     /// Writer: the outcome, or nil while capture runs. All samples put into the ring before it are visible afterwards.
     var captureOutcome: Outcome? { ended.load(ordering: .acquiring) ? outcome.withLock { $0 } : nil }
-
-    /// Writer, after the microphone has opened: the recording's channel count.
-    var channels: Int { ring.channels }
 
     /// Writer: waits until the microphone is open.
     func awaitOpening() throws(DeviceError) {

@@ -21,9 +21,7 @@ package struct DiskReserve: Sendable {
 
     private let free: @Sendable (String) throws(DeviceError) -> Int64
 
-    /// - Parameters:
-    ///   - directory: any folder of the disk; it holds the ballast file.
-    ///   - megabytes: the reserve, in units of 1,000,000 bytes.
+    /// - Parameter megabytes: the reserve, in units of 1,000,000 bytes.
     package init(directory: String, megabytes: Int) {
         self.init(directory: directory, reserveBytes: Int64(megabytes) * 1_000_000, free: availableBytes)
     }

@@ -7,9 +7,6 @@ import System
 /// While `run` runs, the base microphone stays open and its last seconds are kept in memory. One recording at a time
 /// gets them, followed seamlessly by live audio. If `run` is not running, or for 0 seconds, `open` opens the base microphone.
 package final class PrerollMicrophone: MicrophoneProvider {
-    private static let firstDelay: Int64 = 100_000_000
-    private static let longestDelay: Int64 = 2_000_000_000
-
     private let base: any MicrophoneProvider
     private let tape: PrerollTape
     private let seconds: Double
@@ -42,7 +39,7 @@ package final class PrerollMicrophone: MicrophoneProvider {
             return
         }
         stopping.store(false, ordering: .releasing)
-        tape.beginOpening()
+        tape.set(.opening)
         try await withTaskCancellationHandler {
             try await onThread(named: "listening", realtimePriority: 20) { self.listen() }
         } onCancel: {
@@ -57,7 +54,7 @@ package final class PrerollMicrophone: MicrophoneProvider {
     package func open() throws(DeviceError) -> any Microphone {
         // Try again: the base microphone may be back.
         if tape.failure != nil {
-            tape.beginOpening()
+            tape.set(.opening)
             retry.signal()
         }
         if let played = try tape.play() { return played }
@@ -67,19 +64,19 @@ package final class PrerollMicrophone: MicrophoneProvider {
     private var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
     private func listen() {
-        var delay = Self.firstDelay
+        var delay = Capture.firstDelay
         while !isStopping {
             do throws(DeviceError) {
                 let microphone = try base.open()
                 tape.begin(channels: min(microphone.channels, base.channels))
-                try read(microphone) { delay = Self.firstDelay }
+                try read(microphone) { delay = Capture.firstDelay }
             } catch {
-                tape.fail(error)
+                tape.set(.failed(error))
                 if !isStopping { retry.wait(timeout: .nanoseconds(delay)) }
-                delay = min(2 * delay, Self.longestDelay)
+                delay = min(2 * delay, Capture.longestDelay)
             }
         }
-        tape.end()
+        tape.set(.off)
     }
 
     private func read(_ microphone: any Microphone, heard: () -> Void) throws(DeviceError) {

@@ -4,7 +4,7 @@ import System
 
 /// The preroll buffer: a preallocated ring that overwrites its oldest samples, and the one recording that reads it.
 final class PrerollTape: Sendable {
-    private enum Phase {
+    enum Phase {
         /// `PrerollMicrophone.run` is not running.
         case off
         case opening
@@ -43,7 +43,7 @@ final class PrerollTape: Sendable {
     private let data = Wakeup()
 
     /// - Parameter channels: the maximum channel count.
-    init(keeping samples: Int, channels: Int = 1) {
+    init(keeping samples: Int, channels: Int) {
         keptSamples = samples
         capacity = samples > 0 ? samples + Self.slack : 0
         var state = State(channels: channels, storage: [Int16](repeating: 0, count: capacity * channels))
@@ -65,13 +65,16 @@ final class PrerollTape: Sendable {
 
     // MARK: Listening thread
 
-    /// Call before opening the base microphone.
-    func beginOpening() { set(.opening) }
+    /// Call with `opening` before opening the base microphone.
+    func set(_ phase: Phase) {
+        state.withLock { $0.phase = phase }
+        data.signal()
+    }
 
     /// Starts a session. The time between it and the previous session's samples is unknown.
     ///
     /// - Parameter channels: at most the maximum channel count.
-    func begin(channels: Int = 1) {
+    func begin(channels: Int) {
         state.withLock { state in
             state.phase = .live
             state.session += 1
@@ -82,10 +85,6 @@ final class PrerollTape: Sendable {
         }
         data.signal()
     }
-
-    func fail(_ error: DeviceError) { set(.failed(error)) }
-
-    func end() { set(.off) }
 
     func put(_ samples: UnsafeBufferPointer<Int16>) {
         guard !samples.isEmpty else { return }
@@ -120,11 +119,6 @@ final class PrerollTape: Sendable {
         }
     }
 
-    private func set(_ phase: Phase) {
-        state.withLock { $0.phase = phase }
-        data.signal()
-    }
-
     // MARK: Recording
 
     /// Starts playback with the preroll; nil if `run` is not running. Waits while the base microphone is being opened.
@@ -132,50 +126,42 @@ final class PrerollTape: Sendable {
     /// - Throws: the error of the base microphone, or `busy`.
     func play() throws(DeviceError) -> (any Microphone)? {
         while true {
-            let answer: Result<Player?, DeviceError>? = state.withLock { state in
+            let answer: Player?? = try state.withLock { state throws(DeviceError) -> Player?? in
                 switch state.phase {
-                case .off: return .success(nil)
+                case .off: return .some(nil)
                 case .opening: return nil
-                case .failed(let error): return .failure(error)
+                case .failed(let error): throw error
                 case .live:
                     guard !state.isPlaying else {
-                        return .failure(
-                            DeviceError(
-                                .busy, "open", "the microphone is being recorded already", remedy: "stop that first"))
+                        throw DeviceError(
+                            .busy, "open", "the microphone is being recorded already", remedy: "stop that first")
                     }
                     state.isPlaying = true
                     state.losses.removeAll(keepingCapacity: true)
                     let before = min(keptSamples, state.written - state.first)
-                    return .success(
-                        Player(
-                            self, session: state.session, channels: state.channels, from: state.written - before,
-                            prerollSamples: before))
+                    return Player(
+                        self, session: state.session, channels: state.channels, from: state.written - before,
+                        prerollSamples: before)
                 }
             }
-            if let answer { return try answer.get() }
+            if let answer { return answer }
             data.wait()
         }
     }
 
-    private enum Step {
-        case block(CaptureBlock)
-        case failure(DeviceError)
-        case wait
-    }
-
-    /// Reads the next block after `index`, and advances it.
-    private func step(
+    /// Reads the next block after `index`, and advances it; returns nil if there is none yet.
+    private func block(
         of session: Int, from index: inout Int, into buffer: UnsafeMutableBufferPointer<Int16>, most: Int
-    ) -> Step {
-        state.withLock { state in
+    ) throws(DeviceError) -> CaptureBlock? {
+        try state.withLock { state throws(DeviceError) -> CaptureBlock? in
             if let loss = state.losses.first, loss.index <= index {
                 state.losses.removeFirst()
-                return .block(.lost(samples: loss.count))
+                return .lost(samples: loss.count)
             }
             let oldest = state.written - capacity
             if index < oldest {
                 defer { index = oldest }
-                return .block(.lost(samples: oldest - index))
+                return .lost(samples: oldest - index)
             }
             let isCurrent = session == state.session
             let end = min(isCurrent ? state.written : state.first, state.losses.first?.index ?? .max)
@@ -192,15 +178,14 @@ final class PrerollTape: Sendable {
                     (target + head * channels).update(from: storage, count: (count - head) * channels)
                 }
                 index += count
-                return .block(.samples(count))
+                return .samples(count)
             }
             switch state.phase {
-            case .live where isCurrent: return .wait
-            case .failed(let error): return .failure(error)
+            case .live where isCurrent: return nil
+            case .failed(let error): throw error
             case .off, .opening, .live:
-                return .failure(
-                    DeviceError(
-                        .disconnected, "read", "the microphone was closed in the meantime", remedy: "it is reopened"))
+                throw DeviceError(
+                    .disconnected, "read", "the microphone was closed in the meantime", remedy: "it is reopened")
             }
         }
     }
@@ -230,14 +215,10 @@ final class PrerollTape: Sendable {
         deinit { tape.stop() }
 
         func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> CaptureBlock {
-            switch tape.step(of: session, from: &index, into: buffer, most: maximumBlock) {
-            case .block(let block): return block
-            case .failure(let error): throw error
-            case .wait:
-                // Return regularly, so that a stop is noticed even without samples.
-                tape.data.wait(timeout: .milliseconds(250))
-                return .samples(0)
-            }
+            if let block = try tape.block(of: session, from: &index, into: buffer, most: maximumBlock) { return block }
+            // Return regularly, so that a stop is noticed even without samples.
+            tape.data.wait(timeout: .milliseconds(250))
+            return .samples(0)
         }
     }
 }

@@ -56,7 +56,7 @@ final class Writer {
         self.sink = sink
         self.settings = settings
         self.microphone = microphone.name
-        channels = link.channels
+        channels = link.ring.channels
         health = ChannelsHealth(channels: channels, wanted: microphone.channels)
         mixed = .allocate(capacity: channels == 1 ? 0 : SamplePosition.rate / 10)
         mixed.initialize(repeating: 0)
@@ -64,7 +64,6 @@ final class Writer {
         place = try RecordingPlace(path)
         file = try WaveFile(creating: place, channels: channels, faults: settings.faults)
         sums = RunningSums(beside: path, channels: channels)
-        // Sync immediately: the lamp promises that audio is safe.
         pace = SyncPace(bound: settings.syncNanoseconds, now: MonotonicClock.nanoseconds)
     }
 
@@ -172,7 +171,7 @@ final class Writer {
             .recording, "sync",
             ["upTo": "\(end.seconds)", "milliseconds": "\((MonotonicClock.nanoseconds - begin) / 1_000_000)"])
         link.ring.release()
-        link.signalRoom()
+        link.room.signal()
         pace.synced(from: begin, to: MonotonicClock.nanoseconds)
         reportSynced()
         sums?.settle(upTo: end)

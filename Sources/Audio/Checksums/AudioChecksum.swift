@@ -23,6 +23,13 @@ struct AudioChecksum {
     /// The checksum so far.
     var value: UInt32 { ~state }
 
+    /// Returns the checksum of bytes.
+    static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        var sum = AudioChecksum()
+        sum.add(bytes: bytes)
+        return sum.value
+    }
+
     mutating func add(_ samples: UnsafeBufferPointer<Int16>) { add(bytes: UnsafeRawBufferPointer(samples)) }
 
     mutating func add(bytes: UnsafeRawBufferPointer) {

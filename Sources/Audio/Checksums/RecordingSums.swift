@@ -51,7 +51,12 @@ package struct RecordingSums: Hashable, Sendable {
             if line != nil || digest != nil {
                 guard shouldContinue() else { return nil }
                 let count = digest == nil ? line?.count ?? 0 : min(next, end) - start
-                let samples = try Self.read(count, from: start, of: reader, buffer)
+                let samples: UnsafeBufferPointer<Int16>?
+                do throws(DeviceError) { samples = try Self.read(count, from: start, of: reader, buffer) } catch {
+                    // An unreadable sector is damage; missing permission is not.
+                    guard error.code == .failed || error.code == .damaged else { throw error }
+                    samples = nil
+                }
                 if let line,
                     samples.map({ Self.sum(of: $0.prefix(Int(line.count) * reader.channels)) }) != line.checksum
                 {
@@ -97,10 +102,8 @@ package struct RecordingSums: Hashable, Sendable {
         while start < end, shouldContinue() {
             let count = min(SumLine.piece, end - start)
             if lines[start].map({ $0.count != count }) ?? true {
-                let line = SumLine(
-                    start: start, count: count,
-                    checksum: try sum(of: reader, from: start, count: count, buffer))
-                line.append(to: &bytes)
+                let checksum = try sum(of: read(count, from: start, of: reader, buffer)[...])
+                SumLine(start: start, count: count, checksum: checksum).append(to: &bytes)
                 made += count
             }
             if bytes.count > 1 << 16 { try append(&bytes, in: place) }
@@ -119,8 +122,9 @@ package struct RecordingSums: Hashable, Sendable {
         }
     }
 
-    /// Recomputes the checksums of chosen pieces. Do not call it while the recording is being written.
-    static func renew(path: String, where isChosen: (SampleRange) -> Bool) throws(DeviceError) {
+    /// Recomputes the checksums of redacted ranges; can be repeated after an interruption. Do not call it while the
+    /// recording is being written.
+    package static func renew(_ ranges: [SampleRange], path: String) throws(DeviceError) {
         let place = try RecordingPlace(path)
         let lines = try lines(in: place)
         let reader = try RecordingReader(path: path)
@@ -129,11 +133,14 @@ package struct RecordingSums: Hashable, Sendable {
         defer { buffer.deallocate() }
         var bytes: [UInt8] = []
         for line in lines.values.sorted(by: { $0.start < $1.start }) {
-            let (start, end) = (SamplePosition(line.start), SamplePosition(line.start + line.count))
-            guard isChosen(SampleRange(start, end)), try reader.length >= end else { continue }
-            let checksum = try sum(of: reader, from: line.start, count: line.count, buffer)
-            if checksum == line.checksum { continue }
-            SumLine(start: line.start, count: line.count, checksum: checksum).append(to: &bytes)
+            let piece = SampleRange(SamplePosition(line.start), SamplePosition(line.start + line.count))
+            guard ranges.contains(where: { $0.intersection(piece) != nil }), try reader.length >= piece.end else {
+                continue
+            }
+            let checksum = try sum(of: read(line.count, from: line.start, of: reader, buffer)[...])
+            if checksum != line.checksum {
+                SumLine(start: line.start, count: line.count, checksum: checksum).append(to: &bytes)
+            }
         }
         if !bytes.isEmpty { try append(&bytes, in: place) }
     }
@@ -143,19 +150,14 @@ package struct RecordingSums: Hashable, Sendable {
 
     /// Returns the path of a recording's checksum file.
     ///
-    /// - Parameter audio: the path of its `audio.wav`.
-    package static func path(for audio: String) -> String { name(for: audio) }
-
-    /// Returns the name of the checksum file.
-    static func name(for audio: String) -> String {
-        "\(audio.hasSuffix(".wav") ? String(audio.dropLast(4)) : audio).sums"
-    }
+    /// - Parameter audio: the path of its `audio.wav`; for its name, returns a name.
+    package static func path(for audio: String) -> String { "\(RecordingPart.stem(of: audio)).sums" }
 
     /// Returns the lines by start; the last one wins.
     private static func lines(in place: RecordingPlace) throws(DeviceError) -> [Int64: SumLine] {
         let bytes: [UInt8]
         do throws(DeviceError) {
-            bytes = try place.folder.content(ofFile: name(for: place.name), limit: longest)
+            bytes = try place.folder.content(ofFile: path(for: place.name), limit: longest)
         } catch {
             // Another kind of file contains no checksums; they are reported as missing.
             guard error.code == .missing || error.code == .unsupported || error.status == ELOOP else { throw error }
@@ -171,59 +173,49 @@ package struct RecordingSums: Hashable, Sendable {
 
     /// Sets an oversized file aside, because lines appended to it would not be read.
     private static func clear(_ place: RecordingPlace) throws(DeviceError) {
-        let name = name(for: place.name)
+        let name = path(for: place.name)
         guard let status = try place.folder.status(name), status.kind == .file, status.bytes > Int64(longest) else {
             return
         }
         try place.folder.rename(name, toFree: try place.folder.freeName(for: name, "damaged"))
     }
 
-    /// Reads samples; nil if the disk cannot read them.
+    /// Reads samples of all channels.
+    ///
+    /// - Throws: `DeviceError` with `damaged` if the recording is shorter.
     private static func read(
         _ count: Int64, from start: Int64, of reader: RecordingReader, _ buffer: UnsafeMutableBufferPointer<Int16>
-    ) throws(DeviceError) -> UnsafeBufferPointer<Int16>? {
-        let part = UnsafeMutableBufferPointer(rebasing: buffer[..<(Int(count) * reader.channels)])
-        do throws(DeviceError) {
-            let isWhole = try reader.readFrames(at: SamplePosition(start), into: part) == Int(count)
-            return isWhole ? UnsafeBufferPointer(part) : nil
-        } catch {
-            // An unreadable sector is damage; missing permission is not.
-            guard error.code == .failed || error.code == .damaged else { throw error }
-            return nil
-        }
-    }
-
-    private static func sum(of samples: Slice<UnsafeBufferPointer<Int16>>) -> UInt32 {
-        var sum = AudioChecksum()
-        sum.add(UnsafeBufferPointer(rebasing: samples))
-        return sum.value
-    }
-
-    private static func sum(
-        of reader: RecordingReader, from start: Int64, count: Int64, _ buffer: UnsafeMutableBufferPointer<Int16>
-    ) throws(DeviceError) -> UInt32 {
+    ) throws(DeviceError) -> UnsafeBufferPointer<Int16> {
         let part = UnsafeMutableBufferPointer(rebasing: buffer[..<(Int(count) * reader.channels)])
         guard try reader.readFrames(at: SamplePosition(start), into: part) == Int(count) else {
             throw DeviceError(.damaged, "read", cause: .damagedAudio, "the recording is shorter than its checksums say")
         }
-        var sum = AudioChecksum()
-        sum.add(UnsafeBufferPointer(part))
-        return sum.value
+        return UnsafeBufferPointer(part)
     }
 
-    /// Determines the channel count of a file with an unreadable header: the one with which its checksums match, else 1.
+    private static func sum(of samples: Slice<UnsafeBufferPointer<Int16>>) -> UInt32 {
+        AudioChecksum.of(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: samples)))
+    }
+
+    /// Returns the channel count of a recording's file. With an unreadable header, it is the one with which the checksums
+    /// match, else 1.
     ///
-    /// - Parameter file: `audio.wav` with samples after a header that Fieldscribe wrote.
-    static func channels(of file: borrowing FileDescriptor, in place: RecordingPlace) throws(DeviceError) -> Int {
+    /// - Parameters:
+    ///   - file: `audio.wav` with samples after a header that Fieldscribe wrote.
+    ///   - layout: its header; nil if unreadable.
+    static func channels(
+        of file: borrowing FileDescriptor, _ layout: WaveLayout?, in place: RecordingPlace
+    ) throws(DeviceError) -> Int {
+        if let layout { return layout.channels }
         for line in try lines(in: place).values.sorted(by: { $0.start < $1.start }).prefix(60) {
             var holds: [Int] = []
             for channels in [1, 2] {
                 let frame = Frames.bytes(channels: channels)
                 let bytes = try file.bytes(
                     at: Int64(WaveHeader.size) + line.start * frame, count: Int(line.count * frame))
-                var sum = AudioChecksum()
-                bytes.withUnsafeBytes { sum.add(bytes: $0) }
-                if bytes.count == Int(line.count * frame), sum.value == line.checksum { holds.append(channels) }
+                if bytes.count == Int(line.count * frame), bytes.withUnsafeBytes(AudioChecksum.of) == line.checksum {
+                    holds.append(channels)
+                }
             }
             if holds.count == 1 { return holds[0] }
         }
@@ -231,7 +223,7 @@ package struct RecordingSums: Hashable, Sendable {
     }
 
     private static func append(_ bytes: inout [UInt8], in place: RecordingPlace) throws(DeviceError) {
-        let file = try place.folder.openFile(name(for: place.name), O_RDWR | O_CREAT)
+        let file = try place.folder.openFile(path(for: place.name), O_RDWR | O_CREAT)
         // After whole lines: a power cut may leave part of one.
         let end = try file.size() / Int64(SumLine.size) * Int64(SumLine.size)
         try rethrowing { try bytes.withUnsafeBytes { try file.write($0, at: end) } }

@@ -26,7 +26,7 @@ package struct RecordingVerification: Hashable, Sendable {
         let layout = try WaveLayout(of: file)
         let bytes = max(0, try file.size() - layout.dataOffset)
         length = SamplePosition(bytes / layout.frameBytes)
-        claimed = SamplePosition(Int64(layout.claimedBytes) / layout.frameBytes)
+        claimed = SamplePosition(layout.claimedBytes / layout.frameBytes)
         reason = layout.stopReason
         hasHalfSample = bytes % layout.frameBytes != 0
         let reader = try RecordingReader(path: path)

@@ -23,9 +23,9 @@ final class RunningSums {
     private var written: Int64 = 0
 
     /// Creates the checksum file; nil if that fails.
-    init?(beside audio: String, channels: Int = 1) {
+    init?(beside audio: String, channels: Int) {
         guard let place = try? RecordingPlace(audio),
-            let file = try? place.folder.openFile(RecordingSums.name(for: place.name), O_RDWR | O_CREAT | O_EXCL)
+            let file = try? place.folder.openFile(RecordingSums.path(for: place.name), O_RDWR | O_CREAT | O_EXCL)
         else { return nil }
         self.file = file
         self.channels = channels
@@ -63,7 +63,9 @@ final class RunningSums {
         let settled = pending.prefix { $0.start + $0.count <= position.samples }
         for line in settled { line.append(to: &bytes) }
         pending.removeFirst(settled.count)
-        flush()
+        guard !bytes.isEmpty, (try? bytes.withUnsafeBytes { try file.write($0, at: written) }) != nil else { return }
+        written += Int64(bytes.count)
+        bytes.removeAll(keepingCapacity: true)
     }
 
     /// Writes the rest of a closed recording that ends at `end`. An incomplete last piece gets no line.
@@ -84,12 +86,5 @@ final class RunningSums {
         pending.append(SumLine(start: start, count: position - start, checksum: checksum.value))
         start = position
         checksum = AudioChecksum()
-    }
-
-    private func flush() {
-        guard !bytes.isEmpty else { return }
-        guard (try? bytes.withUnsafeBytes { try file.write($0, at: written) }) != nil else { return }
-        written += Int64(bytes.count)
-        bytes.removeAll(keepingCapacity: true)
     }
 }

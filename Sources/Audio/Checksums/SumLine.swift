@@ -22,7 +22,7 @@ struct SumLine: Hashable {
     /// Parses a line without its line feed.
     init?(_ bytes: ArraySlice<UInt8>) {
         guard bytes.count == Self.size - 1,
-            Self.checksum(of: bytes.prefix(30)) == Self.number(bytes.suffix(8), base: 16)
+            UInt64(bytes.prefix(30).withUnsafeBytes(AudioChecksum.of)) == Self.number(bytes.suffix(8), base: 16)
         else { return nil }
         let fields = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard fields.count == 4, fields[0].count == 14, fields[1].count == 5, fields[2].count == 8,
@@ -34,7 +34,7 @@ struct SumLine: Hashable {
         self.init(start: Int64(start), count: Int64(count), checksum: UInt32(checksum))
     }
 
-    /// Appends the line with its line feed.
+    /// Appends the line with its line feed. The writer thread calls this, so it allocates nothing.
     func append(to bytes: inout [UInt8]) {
         let begin = bytes.count
         Self.append(UInt64(start), digits: 14, base: 10, to: &bytes)
@@ -43,14 +43,9 @@ struct SumLine: Hashable {
         bytes.append(UInt8(ascii: " "))
         Self.append(UInt64(checksum), digits: 8, base: 16, to: &bytes)
         bytes.append(UInt8(ascii: " "))
-        Self.append(Self.checksum(of: bytes[begin...]), digits: 8, base: 16, to: &bytes)
+        let sum = bytes[begin...].withUnsafeBytes(AudioChecksum.of)
+        Self.append(UInt64(sum), digits: 8, base: 16, to: &bytes)
         bytes.append(UInt8(ascii: "\n"))
-    }
-
-    private static func checksum(of bytes: ArraySlice<UInt8>) -> UInt64 {
-        var sum = AudioChecksum()
-        bytes.withUnsafeBytes { sum.add(bytes: $0) }
-        return UInt64(sum.value)
     }
 
     private static func append(_ number: UInt64, digits: Int, base: UInt64, to bytes: inout [UInt8]) {

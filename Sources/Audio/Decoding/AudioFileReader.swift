@@ -6,15 +6,6 @@ import Core
 /// Concatenated files are read one after the other. `report` compares what was read with the containers. Use it on one
 /// thread.
 package final class AudioFileReader {
-    /// The name for error messages.
-    let name: String
-
-    /// The sample rate of the first part, in Hz.
-    let rate: Int
-
-    /// The channel count of the first part; at most two if ffmpeg reads it.
-    let channels: Int
-
     /// The expected length; nil if the header does not contain it.
     package let estimatedLength: SamplePosition?
 
@@ -50,9 +41,6 @@ package final class AudioFileReader {
 
     private init(source: ByteSource, keeping: Int, track: SoundTrack) throws(DeviceError) {
         let part = try Self.open(source, keeping: keeping, track: track)
-        name = source.name
-        rate = part.originalRate
-        channels = part.channels
         estimatedLength = part.estimatedLength
         outputs = part.outputs
         self.track = track
@@ -83,6 +71,15 @@ package final class AudioFileReader {
         return filled
     }
 
+    /// Returns the rest of the samples, of all channels.
+    package func samples() throws(DeviceError) -> [Int16] {
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: SamplePosition.rate)
+        defer { buffer.deallocate() }
+        var samples: [Int16] = []
+        while case let count = try read(into: buffer), count > 0 { samples += buffer[..<count] }
+        return samples
+    }
+
     /// What was read compared with the containers; complete once `read` has returned 0.
     package var report: SoundAccount {
         var report = account
@@ -90,7 +87,7 @@ package final class AudioFileReader {
         return report
     }
 
-    /// The metadata, by names in lower case. Without ffmpeg, libsndfile reads only a date.
+    /// Returns the metadata, by names in lower case. Without ffmpeg, libsndfile reads only a date. Call it before `read`.
     func tags() throws(DeviceError) -> [String: String] {
         if Ffmpeg.isInstalled { return try ContainerDescription(source).tags }
         return part?.date.map { ["date": $0] } ?? [:]

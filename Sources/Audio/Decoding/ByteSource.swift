@@ -29,7 +29,6 @@ final class ByteSource: SeekableBytes {
     /// Whether this is the whole file.
     private let isWhole: Bool
 
-    /// The open file descriptor.
     var descriptor: Int32 { file.number }
 
     /// The URL for ffmpeg, which inherits the open file.
@@ -127,10 +126,8 @@ final class ByteSource: SeekableBytes {
     private func apply(_ patch: Patch, to room: UnsafeMutableRawBufferPointer, at place: Int64) {
         let first = max(patch.offset, place)
         let end = min(patch.offset + Int64(patch.bytes.count), place + Int64(room.count))
-        var offset = first
-        while offset < end {
+        for offset in first..<max(first, end) {
             room[Int(offset - place)] = patch.bytes[Int(offset - patch.offset)]
-            offset += 1
         }
     }
 }
@@ -138,13 +135,21 @@ final class ByteSource: SeekableBytes {
 /// Copies a pipe to a temporary file, because most formats need to seek.
 private func spool(_ pipe: borrowing FileDescriptor) throws(DeviceError) -> FileDescriptor {
     let file = try temporaryFile()
-    let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
-    defer { room.deallocate() }
-    while true {
-        let count = uninterrupted { read(pipe.number, room.baseAddress, room.count) }
-        if count == 0 { return file }
-        guard count > 0 else { throw .system("read", on: pipe.path) }
-        try file.write(UnsafeRawBufferPointer(rebasing: room[..<count]))
+    try pipe.forEachRead { bytes throws(DeviceError) in try file.write(bytes) }
+    return file
+}
+
+extension FileDescriptor {
+    /// Reads a file or a pipe once, from its current offset to its end, at most a megabyte at a time.
+    borrowing func forEachRead(_ body: (UnsafeRawBufferPointer) throws(DeviceError) -> Void) throws(DeviceError) {
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
+        defer { room.deallocate() }
+        while true {
+            let count = uninterrupted { Glibc.read(number, room.baseAddress, room.count) }
+            if count == 0 { return }
+            guard count > 0 else { throw .system("read", on: path) }
+            try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        }
     }
 }
 

@@ -6,7 +6,6 @@ struct ContainerDescription: Equatable {
     struct Track: Equatable {
         var codec = ""
         var channels = 1
-        var rate = SamplePosition.rate
         /// The length in seconds from the container's header; nil if it is missing or an estimate.
         var promised: Double?
         var isDefault = false
@@ -41,7 +40,7 @@ struct ContainerDescription: Equatable {
             "ffprobe", on: source, options: ["-v", "quiet"],
             arguments: [
                 "-select_streams", "a", "-of", "json", "-show_entries",
-                "format=format_name,duration,start_time,nb_streams:stream=codec_name,channels,sample_rate,start_time,duration,nb_frames"
+                "format=format_name,duration,start_time,nb_streams:stream=codec_name,channels,start_time,duration,nb_frames"
                     + ",time_base:stream_disposition=default:stream_tags:format_tags",
             ]
         ) { line in if text.utf8.count < 1 << 20 { text += line + "\n" } }
@@ -75,7 +74,6 @@ struct ContainerDescription: Equatable {
             let promised = counted ?? own.map { min($0, whole ?? $0) } ?? (isAlone ? whole : nil)
             return Track(
                 codec: stream.codec_name ?? "", channels: stream.channels ?? 1,
-                rate: stream.sample_rate.flatMap(Int.init) ?? SamplePosition.rate,
                 promised: Self.guessing.contains(format) ? nil : promised,
                 isDefault: stream.disposition?["default"] == 1, language: tags["language"], title: tags["title"])
         }
@@ -96,7 +94,6 @@ struct ContainerDescription: Equatable {
         struct Stream: Decodable {
             var codec_name: String?
             var channels: Int?
-            var sample_rate: String?
             var nb_frames: String?
             var time_base: String?
             var start_time: String?

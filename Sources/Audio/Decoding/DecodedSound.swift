@@ -2,18 +2,11 @@ import Core
 import Glibc
 import System
 
-/// Headerless samples at 16 kHz.
-struct RawForm: Equatable {
-    var channels: Int
-    var isFloat: Bool
-}
-
-/// A container's audio, decoded by ffmpeg into an unnamed file: 16 kHz, one or two channels, contiguous frames.
+/// A container's audio, decoded by ffmpeg into an unnamed file: headerless, 16 kHz, one or two channels, contiguous frames.
 struct DecodedSound {
     let source: ByteSource
-    let form: RawForm
-    /// The original rate in Hz.
-    let rate: Int
+    let channels: Int
+    let isFloat: Bool
     /// Where to insert silence between frames.
     let silences: [FramePlacement.Silence]
     var account: SoundAccount
@@ -74,7 +67,7 @@ struct DecodedSound {
         _ source: ByteSource, _ container: ContainerDescription, _ index: Int
     ) throws(DeviceError) -> DecodedSound? {
         let track = container.tracks[index]
-        let form = RawForm(channels: track.channels > 1 ? 2 : 1, isFloat: track.isFloat)
+        let channels = track.channels > 1 ? 2 : 1
         let frames =
             container.isRaw || container.isAlone
             ? try FrameBytes(of: source, track: index, format: container.format) : nil
@@ -93,10 +86,10 @@ struct DecodedSound {
             ],
             arguments: [
                 "-map", "0:a:\(index)", "-vn", "-sn", "-dn", "-af",
-                "aresample=\(SamplePosition.rate),aformat=sample_fmts=\(form.isFloat ? "flt" : "s16")"
+                "aresample=\(SamplePosition.rate),aformat=sample_fmts=\(track.isFloat ? "flt" : "s16")"
                     + ":channel_layouts=mono|stereo,ashowinfo",
-                "-ac", "\(form.channels)", "-c:a", form.isFloat ? "pcm_f32le" : "pcm_s16le",
-                "-f", form.isFloat ? "f32le" : "s16le", "pipe:\(ChildProcess.targetNumber)",
+                "-ac", "\(channels)", "-c:a", track.isFloat ? "pcm_f32le" : "pcm_s16le",
+                "-f", track.isFloat ? "f32le" : "s16le", "pipe:\(ChildProcess.targetNumber)",
             ], target: target.number
         ) { line in
             if let frame = Frame(line) {
@@ -142,9 +135,8 @@ struct DecodedSound {
             if account.missingAtEnd == 0 { account.missingAtEnd = frames.seconds(of: frames.ends.behind) }
         }
         return DecodedSound(
-            source: try ByteSource(spool: target, named: source.name), form: form, rate: track.rate,
-            silences: placement.silences,
-            account: account)
+            source: try ByteSource(spool: target, named: source.name), channels: channels, isFloat: track.isFloat,
+            silences: placement.silences, account: account)
     }
 
     /// A line of ffmpeg's `ashowinfo` filter.

@@ -7,27 +7,17 @@ enum OggEnd {
     /// The largest page in bytes.
     private static let largestPage = 27 + 255 + 255 * 255
 
-    /// - Parameter tail: the last `largestPage` bytes of the file or more.
-    /// - Returns: false also if there is no page.
-    static func isFinished(_ tail: [UInt8]) -> Bool {
-        var start = tail.count - 27
-        while start >= 0 {
-            if tail[start] == 0x4f, tail[start...].starts(with: "OggS".utf8) {
-                let segments = Int(tail[start + 26])
-                let body = start + 27 + segments
-                guard body <= tail.count else { return false }
-                let size = tail[(start + 27)..<body].reduce(0) { $0 + Int($1) }
-                return body + size <= tail.count && tail[start + 5] & 4 != 0
-            }
-            start -= 1
-        }
-        return false
-    }
-
-    /// Checks a file; nil if it is not Ogg.
+    /// - Returns: false also if there is no page; nil if the file is not Ogg.
     static func isFinished(_ source: ByteSource) throws(DeviceError) -> Bool? {
         guard try source.bytes(at: 0, count: 4).elementsEqual("OggS".utf8) else { return nil }
         let start = max(0, source.length - Int64(2 * largestPage))
-        return isFinished(try source.bytes(at: start, count: 2 * largestPage))
+        let tail = try source.bytes(at: start, count: 2 * largestPage)
+        for page in tail.indices.dropLast(26).reversed() where tail[page...].starts(with: "OggS".utf8) {
+            let body = page + 27 + Int(tail[page + 26])
+            guard body <= tail.count else { return false }
+            let size = tail[(page + 27)..<body].reduce(0) { $0 + Int($1) }
+            return body + size <= tail.count && tail[page + 5] & 4 != 0
+        }
+        return false
     }
 }

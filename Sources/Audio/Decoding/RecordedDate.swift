@@ -1,13 +1,12 @@
-import Core
 import Glibc
 
 /// When a file's sound was recorded, by its metadata.
-package struct RecordedDate: Hashable, Sendable {
+struct RecordedDate: Hashable, Sendable {
     /// Wall time of the first sample, in seconds since 1970.
-    package var seconds: Double
+    var seconds: Double
     /// Whether the metadata has the time of day from a clock that was set; otherwise, `seconds` is the beginning of the
     /// day.
-    package var isVerified: Bool
+    var isVerified: Bool
 
     /// Earlier dates are those of devices whose clock was not set.
     private static let earliest = 315_532_800.0  // 1980
@@ -15,6 +14,7 @@ package struct RecordedDate: Hashable, Sendable {
     /// - Parameters:
     ///   - tags: by names in lower case, as `ffprobe` prints them.
     ///   - now: seconds since 1970; later dates do not count.
+    /// - Returns: nil if the file does not say.
     init?(_ tags: [String: String], now: Double) {
         // A Broadcast WAV has date and time in separate fields.
         let (date, time) = (tags["date"] ?? "", tags["creation_time"] ?? "")
@@ -58,14 +58,5 @@ package struct RecordedDate: Hashable, Sendable {
         else { return nil }
         let offset = Double(number / 100 * 3_600 + number % 100 * 60)
         return sign == UInt8(ascii: "+") ? whole - offset : whole + offset
-    }
-}
-
-extension AudioFileReader {
-    /// Returns when the sound was recorded; nil if the file does not say. Call it before `read`.
-    ///
-    /// - Parameter now: seconds since 1970.
-    package func recordedDate(now: Double) throws(DeviceError) -> RecordedDate? {
-        RecordedDate(try tags(), now: now)
     }
 }

@@ -9,12 +9,10 @@ final class SoundPart {
     /// FLAC's longest frame, in samples per channel.
     private static let longestFrame: Int64 = 65_535
 
-    /// The original rate in Hz, and the rate that is read: ffmpeg has resampled its output.
-    let originalRate: Int
     private let rate: Int
-    let channels: Int
+    private let channels: Int
     /// The frame count in the header; nil if there is none.
-    let promisedFrames: Int64?
+    private let promisedFrames: Int64?
     /// What is missing; complete once `read` has returned 0.
     private(set) var account: SoundAccount
 
@@ -72,23 +70,22 @@ final class SoundPart {
     convenience init(_ decoded: DecodedSound, keeping: Int) throws(DeviceError) {
         var format = SF_INFO()
         format.samplerate = Int32(SamplePosition.rate)
-        format.channels = Int32(decoded.form.channels)
+        format.channels = Int32(decoded.channels)
         format.format =
-            Int32(SF_FORMAT_RAW | (decoded.form.isFloat ? SF_FORMAT_FLOAT : SF_FORMAT_PCM_16)) | Int32(SF_ENDIAN_LITTLE)
+            Int32(SF_FORMAT_RAW | (decoded.isFloat ? SF_FORMAT_FLOAT : SF_FORMAT_PCM_16)) | Int32(SF_ENDIAN_LITTLE)
         try self.init(
             decoded.source, check: nil, isCutOff: false, silences: decoded.silences, decoded.account,
-            following: decoded.following, format: format, original: decoded.rate, keeping: keeping)
+            following: decoded.following, format: format, keeping: keeping)
     }
 
     private init(
         _ source: ByteSource, check: ContainerCheck?, isCutOff: Bool, silences: [FramePlacement.Silence],
-        _ account: SoundAccount, following: Int64?, format: SF_INFO, original: Int? = nil,
-        keeping: Int
+        _ account: SoundAccount, following: Int64?, format: SF_INFO, keeping: Int
     ) throws(DeviceError) {
         var info = format
         let stream = VirtualFile(source)
         defer { withExtendedLifetime(stream) {} }
-        guard let handle = Self.open(stream, &info) else {
+        guard let handle = stream.open(Int32(SFM_READ), &info) else {
             if let failure = stream.failure { throw failure }
             throw try Self.refusal(of: source)
         }
@@ -98,10 +95,9 @@ final class SoundPart {
                 rate: Int(info.samplerate), channels: Int(info.channels), keeping: keeping, block: block)
         } catch {
             sf_close(handle)
-            throw DeviceError(error.code, error.operation, on: source.name, "\(error.message)")
+            throw DeviceError(error.code, error.operation, on: source.name, error.message)
         }
         rate = Int(info.samplerate)
-        originalRate = original ?? rate
         channels = Int(info.channels)
         let isKnown = info.frames >= 0 && info.frames < Int64.max
         promisedFrames = isKnown ? info.frames : nil
@@ -135,10 +131,8 @@ final class SoundPart {
     /// The number of channels to read, 1 or 2.
     var outputs: Int { converter.outputs }
 
-    /// The date in the metadata.
     var date: String? { sf_get_string(handle, Int32(SF_STR_DATE)).map { String(cString: $0) } }
 
-    /// The expected length.
     var estimatedLength: SamplePosition? {
         promisedFrames.map { frames in
             SamplePosition(seconds: Double(frames) / Double(rate)) + silences.reduce(0) { $0 + $1.count }
@@ -250,7 +244,7 @@ final class SoundPart {
     private func reopen(at frame: Int64) -> Bool {
         stream.rewind()
         var info = SF_INFO()
-        guard let opened = Self.open(stream, &info) else { return false }
+        guard let opened = stream.open(Int32(SFM_READ), &info) else { return false }
         sf_close(handle)
         handle = opened
         return sf_seek(handle, frame, SEEK_SET) == frame
@@ -300,12 +294,6 @@ final class SoundPart {
             account.complaints.append(
                 "unreadable after \(SoundAccount.seconds(held)): \(String(cString: sf_strerror(handle)))")
         }
-    }
-
-    private static func open(_ stream: VirtualFile, _ info: inout SF_INFO) -> OpaquePointer? {
-        var calls = VirtualFile.calls
-        // Safety: `self` keeps the stream alive until after sf_close.
-        return sf_open_virtual(&calls, Int32(SFM_READ), &info, Unmanaged.passUnretained(stream).toOpaque())
     }
 
     /// Why libsndfile did not open a file.

@@ -49,9 +49,7 @@ enum TrackMix {
         }
         for part in parts { account.add(part.account, at: .zero) }
         return DecodedSound(
-            source: try ByteSource(spool: target, named: source.name),
-            form: RawForm(channels: channels, isFloat: false),
-            rate: container.tracks[0].rate,
-            silences: [], account: account)
+            source: try ByteSource(spool: target, named: source.name), channels: channels, isFloat: false, silences: [],
+            account: account)
     }
 }

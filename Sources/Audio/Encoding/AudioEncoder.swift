@@ -1,28 +1,6 @@
 import Core
 internal import CSndfile
 
-/// The metadata of an encoded file.
-package struct AudioTags: Hashable, Sendable {
-    var title: String
-    /// The recorder's name.
-    var artist: String
-
-    /// The wall time of the first sample as RFC 3339.
-    var date: String
-    /// The recording's number, its start, and why it ended.
-    var comment: String
-    /// The recording's number.
-    var track: Int
-
-    package init(title: String, artist: String, date: String, comment: String, track: Int) {
-        self.title = title
-        self.artist = artist
-        self.date = date
-        self.comment = comment
-        self.track = track
-    }
-}
-
 /// The formats of exported audio.
 package enum AudioForm: String, Sendable, CaseIterable { case flac, wav }
 
@@ -37,8 +15,13 @@ package final class AudioEncoder {
     /// - Parameters:
     ///   - name: the name for error messages.
     ///   - channels: 1 or 2.
+    ///   - artist: the recorder's name.
+    ///   - date: the wall time of the first sample as RFC 3339.
+    ///   - comment: the recording's number, its start, and why it ended.
+    ///   - track: the recording's number.
     package init(
-        _ form: AudioForm, into bytes: any SeekableBytes, named name: String, channels: Int = 1, tags: AudioTags
+        _ form: AudioForm, into bytes: any SeekableBytes, named name: String, channels: Int = 1, title: String,
+        artist: String = "", date: String = "", comment: String = "", track: Int = 0
     ) throws(DeviceError) {
         self.name = name
         target = VirtualFile(bytes)
@@ -47,10 +30,7 @@ package final class AudioEncoder {
         info.channels = Int32(channels)
         // RF64 becomes a plain WAV unless it exceeds 4 GiB.
         info.format = Int32(SF_FORMAT_PCM_16) | Int32(form == .flac ? SF_FORMAT_FLAC : SF_FORMAT_RF64)
-        var calls = VirtualFile.calls
-        // Safety: `self` keeps the target alive until after sf_close.
-        let context = Unmanaged.passUnretained(target).toOpaque()
-        handle = sf_open_virtual(&calls, Int32(SFM_WRITE), &info, context)
+        handle = target.open(Int32(SFM_WRITE), &info)
         guard let handle else {
             throw target.failure
                 ?? DeviceError(
@@ -58,8 +38,8 @@ package final class AudioEncoder {
         }
         if form == .wav { sf_command(handle, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, 1) }
         for (kind, text) in [
-            (SF_STR_TITLE, tags.title), (SF_STR_ARTIST, tags.artist), (SF_STR_DATE, tags.date),
-            (SF_STR_COMMENT, tags.comment), (SF_STR_TRACKNUMBER, String(tags.track)), (SF_STR_SOFTWARE, "fieldscribe"),
+            (SF_STR_TITLE, title), (SF_STR_ARTIST, artist), (SF_STR_DATE, date), (SF_STR_COMMENT, comment),
+            (SF_STR_TRACKNUMBER, String(track)), (SF_STR_SOFTWARE, "fieldscribe"),
         ] { sf_set_string(handle, Int32(kind), text) }
     }
 
@@ -98,10 +78,7 @@ package final class AudioDecoder {
         self.name = name
         source = VirtualFile(bytes)
         var info = SF_INFO()
-        var calls = VirtualFile.calls
-        // Safety: `self` keeps the source alive until after sf_close.
-        let context = Unmanaged.passUnretained(source).toOpaque()
-        guard let handle = sf_open_virtual(&calls, Int32(SFM_READ), &info, context) else {
+        guard let handle = source.open(Int32(SFM_READ), &info) else {
             throw source.failure
                 ?? DeviceError(.damaged, "sf_open", "\(name): does not contain the audio that was written")
         }

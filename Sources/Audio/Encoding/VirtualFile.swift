@@ -16,15 +16,20 @@ final class VirtualFile {
     /// Returns to the first byte, so that libsndfile can open it again.
     func rewind() { place = 0 }
 
-    /// The callbacks for libsndfile. `user_data` is this object, which must outlive the open file.
-    static let calls = SF_VIRTUAL_IO(
+    /// Opens it with libsndfile; nil if libsndfile refuses. The caller keeps this object alive until after sf_close.
+    func open(_ mode: Int32, _ info: inout SF_INFO) -> OpaquePointer? {
+        var calls = Self.calls
+        return sf_open_virtual(&calls, mode, &info, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private static let calls = SF_VIRTUAL_IO(
         get_filelen: { VirtualFile.from($0)?.bytes.length ?? -1 },
         seek: { offset, whence, context in VirtualFile.from(context)?.seek(offset, whence) ?? -1 },
         read: { target, count, context in VirtualFile.from(context)?.read(into: target, count) ?? 0 },
         write: { source, count, context in VirtualFile.from(context)?.write(source, count) ?? 0 },
         tell: { VirtualFile.from($0)?.place ?? -1 })
 
-    // Safety: libsndfile returns the pointer to the object that the encoder or decoder keeps alive.
+    // Safety: libsndfile returns the pointer to this object, which outlives the open file; see `open`.
     private static func from(_ context: UnsafeMutableRawPointer?) -> VirtualFile? {
         context.map { Unmanaged<VirtualFile>.fromOpaque($0).takeUnretainedValue() }
     }

@@ -23,7 +23,7 @@ final class JoiningFile {
     /// - Parameters:
     ///   - sources: a checksum that identifies the source files.
     ///   - channels: the channel count of all of them.
-    init(_ name: String, in folder: Folder, sources: UInt32, channels: Int = 1) throws(DeviceError) {
+    init(_ name: String, in folder: Folder, sources: UInt32, channels: Int) throws(DeviceError) {
         var header = WaveHeader(channels: channels)
         frameBytes = Frames.bytes(channels: channels)
         header.setJoining(sources)
@@ -50,7 +50,7 @@ final class JoiningFile {
         guard let status = try folder.status(name), status.kind == .file else { return nil }
         let file = try folder.openFile(name, O_RDONLY)
         let bytes = try file.bytes(count: WaveHeader.size)
-        guard bytes.count == WaveHeader.size, let layout = try? WaveLayout(of: file),
+        guard let layout = try? WaveLayout(of: file),
             layout.dataOffset == Int64(WaveHeader.size), layout.channels == channels,
             WaveHeader.sources(in: bytes) == WaveHeader.sources(in: header.bytes),
             layout.claimedBytes <= status.bytes - Int64(WaveHeader.size)

@@ -2,15 +2,14 @@ import Core
 import System
 
 /// A file that can be a recording's `audio.wav` as it is: 16 kHz, 16-bit, and nothing after its samples.
-package struct ReadyRecording: Hashable, Sendable {
-    /// The length of the audio.
-    package let length: SamplePosition
+struct ReadyRecording {
+    let length: SamplePosition
     /// Why the recording ended; `ended` if the file does not say.
-    package let reason: StopReason
+    let reason: StopReason
 
     /// - Parameter channels: the largest number that the recording may have.
     /// - Returns: nil if the file has to be converted.
-    package init?(_ file: borrowing FileDescriptor, channels: Int) throws(DeviceError) {
+    init?(_ file: borrowing FileDescriptor, channels: Int) throws(DeviceError) {
         let layout: WaveLayout
         do throws(DeviceError) { layout = try WaveLayout(of: file) } catch {
             guard error.code == .damaged || error.code == .unsupported else { throw error }
@@ -23,9 +22,7 @@ package struct ReadyRecording: Hashable, Sendable {
         else { return nil }
         // A header of this size is repaired like our own.
         guard layout.dataOffset == Int64(WaveHeader.size) else { return }
-        var header = WaveHeader(channels: layout.channels)
-        header.set(dataBytes: layout.claimedBytes)
-        header.set(reason: reason)
+        let header = WaveHeader(channels: layout.channels, dataBytes: layout.claimedBytes, reason: reason)
         guard try file.bytes(count: WaveHeader.size) == header.bytes else { return nil }
     }
 }

@@ -44,7 +44,7 @@ package struct RecordingFolder: Hashable, Sendable {
     /// The name of an added file that was converted: `original.m4a`.
     ///
     /// - Parameter name: its former name; an extension is kept if it is short and plain.
-    package static func originalName(for name: String) -> String {
+    static func originalName(for name: String) -> String {
         let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
         return isOriginal("\(original).\(ending)") ? "\(original).\(ending)" : original
     }

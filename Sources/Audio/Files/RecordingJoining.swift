@@ -38,16 +38,16 @@ func joinParts(of place: RecordingPlace, while shouldContinue: () -> Bool) throw
             throw error
         }
         // Link it first, so that `audio.wav` exists at every moment.
-        try setAside(
-            place.name, in: folder, as: { RecordingPart.aside(place.name, start: .zero, turn: $0) },
-            by: { name, aside throws(DeviceError) in try folder.link(name, as: aside) })
+        try setAside(place.name, start: .zero, in: place) { name, aside throws(DeviceError) in
+            try folder.link(name, to: folder, as: aside)
+        }
         try folder.rename(joined, replacing: place.name)
         try folder.sync()
     }
     for part in parts {
-        try setAside(
-            part.name, in: folder, as: { RecordingPart.aside(place.name, start: part.start, turn: $0) },
-            by: { name, aside throws(DeviceError) in try folder.rename(name, toFree: aside) })
+        try setAside(part.name, start: part.start, in: place) { name, aside throws(DeviceError) in
+            try folder.rename(name, toFree: aside)
+        }
     }
     try folder.sync()
     return .joined
@@ -95,11 +95,12 @@ private func isSilence(_ samples: UnsafeBufferPointer<Int16>) -> Bool {
 
 /// Renames a file to an unused name.
 private func setAside(
-    _ name: String, in folder: Folder, as aside: (Int) -> String,
+    _ name: String, start: SamplePosition, in place: RecordingPlace,
     by call: (String, String) throws(DeviceError) -> Void
 ) throws(DeviceError) {
+    let folder = place.folder
     for turn in 1...1_000 {
-        let aside = aside(turn)
+        let aside = RecordingPart.aside(place.name, start: start, turn: turn)
         do throws(DeviceError) { return try call(name, aside) } catch {
             guard error.status == EEXIST else { throw error }
         }
@@ -111,5 +112,5 @@ private func setAside(
         }
     }
     throw DeviceError(
-        .failed, "rename", "\(folder.path)/\(name): cannot be renamed; move the other files out of its folder")
+        .failed, "rename", "\(place.path(of: name)): cannot be renamed; move the other files out of its folder")
 }

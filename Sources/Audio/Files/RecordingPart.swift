@@ -16,21 +16,13 @@ package struct RecordingPart: Hashable, Sendable {
     /// Distinguishes files with the same start; the last one counts.
     var turn: Int
 
-    init(beside audio: String, start: SamplePosition, turn: Int) {
-        path = "\(Self.stem(of: audio))\(Self.infix)\(Self.digits(start.samples))\(turn > 1 ? "-\(turn)" : "").wav"
-        self.start = start
-        self.turn = turn
-    }
-
     /// Returns the parts beside `audio`, without itself, in the order in which they were created.
     package static func all(beside audio: String) -> [RecordingPart] {
         // None if the folder cannot be read.
         (try? RecordingPlace(audio)).flatMap { try? all(in: $0) } ?? []
     }
 
-    /// Returns the parts of a recording.
     static func all(in place: RecordingPlace) throws(DeviceError) -> [RecordingPart] {
-        let audio = place.path(of: place.name)
         let name = stem(of: place.name) + infix
         return try place.folder.names().compactMap { entry in
             guard entry.hasPrefix(name), entry.hasSuffix(".wav") else { return nil }
@@ -39,9 +31,7 @@ package struct RecordingPart: Hashable, Sendable {
             guard let start = numbers.first.flatMap({ Int64($0) }), start >= 0, start < Int64.max / 4,
                 numbers.count <= 2, let turn = numbers.count == 2 ? Int(numbers[1]) : 1, turn > 0
             else { return nil }
-            var part = RecordingPart(beside: audio, start: SamplePosition(start), turn: turn)
-            part.path = place.path(of: entry)
-            return part
+            return RecordingPart(path: place.path(of: entry), start: SamplePosition(start), turn: turn)
         }.sorted { ($0.start, $0.turn) < ($1.start, $1.turn) }
     }
 
@@ -49,7 +39,7 @@ package struct RecordingPart: Hashable, Sendable {
 
     /// Returns the name of a file that is set aside: `audio.aside-000000123456.wav`.
     static func aside(_ name: String, start: SamplePosition, turn: Int) -> String {
-        "\(stem(of: name)).aside-\(digits(start.samples))\(turn > 1 ? "-\(turn)" : "").wav"
+        "\(stem(of: name)).aside-\(start.samples.padded(to: 12))\(turn > 1 ? "-\(turn)" : "").wav"
     }
 
     /// Returns the files that were set aside, and their starts.
@@ -66,11 +56,16 @@ package struct RecordingPart: Hashable, Sendable {
 
     private static let infix = ".from-"
 
-    private static func stem(of audio: String) -> String {
+    /// Returns the path or name of an audio file without `.wav`.
+    static func stem(of audio: String) -> String {
         audio.hasSuffix(".wav") ? String(audio.dropLast(4)) : audio
     }
+}
 
-    private static func digits(_ number: Int64) -> String {
-        number.padded(to: 12)
+extension RecordingPart {
+    /// A new part, beside the recording's `audio.wav`.
+    init(beside audio: String, start: SamplePosition, turn: Int) {
+        let number = start.samples.padded(to: 12) + (turn > 1 ? "-\(turn)" : "")
+        self.init(path: "\(Self.stem(of: audio))\(Self.infix)\(number).wav", start: start, turn: turn)
     }
 }

@@ -50,8 +50,7 @@ package struct RecordingRepair: Hashable, Sendable {
                 length: SamplePosition(bytes / layout.frameBytes), reason: layout.stopReason ?? .ended, lost: 0,
                 changes: [])
         }
-        let channels: Int
-        if let layout { channels = layout.channels } else { channels = try RecordingSums.channels(of: file, in: place) }
+        let channels = try RecordingSums.channels(of: file, layout, in: place)
         let frame = Frames.bytes(channels: channels)
         let unwritten = try unwrittenTail(of: file, size: size, layout: layout)
         let dataBytes = max(0, size - Int64(WaveHeader.size) - unwritten) / frame * frame
@@ -62,10 +61,8 @@ package struct RecordingRepair: Hashable, Sendable {
         let reason = reason(of: layout, dataBytes: dataBytes, length: length, archived: archived)
         // Before a power cut, a header may be ahead of the audio; in a closed file it may not.
         let isClosed = layout?.stopReason.map { $0 != .cutShort } ?? false
-        let lost = isClosed ? layout.map { max(0, Int64($0.claimedBytes) - dataBytes) / frame } ?? 0 : 0
-        var header = WaveHeader(channels: channels)
-        header.set(dataBytes: dataBytes)
-        header.set(reason: reason)
+        let lost = isClosed ? layout.map { max(0, $0.claimedBytes - dataBytes) / frame } ?? 0 : 0
+        let header = WaveHeader(channels: channels, dataBytes: dataBytes, reason: reason)
         if try file.bytes(count: header.bytes.count) != header.bytes {
             if layout == nil { try keepHeader(of: file, in: place.folder) }
             changes.append(layout == nil ? .newHeader : .header)
@@ -73,6 +70,35 @@ package struct RecordingRepair: Hashable, Sendable {
         }
         if !changes.isEmpty { try file.sync() }
         return RecordingRepair(length: length, reason: reason, lost: lost, changes: changes)
+    }
+
+    /// How far after a file's end a gap may reach and still count as lost there, in seconds.
+    private static let furthest = 3_600.0
+
+    /// Appends silence to a truncated recording up to the end of the gaps reported after it, so that a loss at the end is in the
+    /// file like any other gap.
+    ///
+    /// - Parameter gaps: the known losses.
+    /// - Returns: the new length, and the loss between the audio and the first of these gaps; nil if there is no such gap, or if
+    ///   it is implausibly far.
+    package static func reach(
+        gaps: [Gap], path: String, length: SamplePosition
+    ) throws(DeviceError) -> (length: SamplePosition, lost: Gap?)? {
+        let behind = gaps.filter { $0.range.end > length }
+        guard let end = behind.map(\.range.end).max(), let first = behind.map(\.range.start).min(),
+            SampleRange(length, end).seconds <= furthest
+        else { return nil }
+        let place = try RecordingPlace(path)
+        let file = try place.folder.openFile(place.name, O_RDWR)
+        let bytes = try file.bytes(count: WaveHeader.size)
+        guard let layout = try? WaveLayout(of: file), layout.dataOffset == Int64(WaveHeader.size),
+            layout.stopReason == .cutShort, bytes.count == WaveHeader.size
+        else { return nil }
+        let dataBytes = layout.frameBytes * end.samples
+        try file.truncate(to: Int64(WaveHeader.size) + dataBytes)
+        try WaveHeader(channels: layout.channels, dataBytes: dataBytes).write(to: file)
+        try file.sync()
+        return (end, first > length ? Gap(SampleRange(length, first), cause: .disk) : nil)
     }
 
     /// Returns the zeros at the end that were never synced: ext4 may keep a new length within an allocated block without the
@@ -121,7 +147,7 @@ package struct RecordingRepair: Hashable, Sendable {
         archived: (length: SamplePosition, reason: StopReason)?
     ) -> StopReason {
         if let layout, let reason = layout.stopReason {
-            return Int64(layout.claimedBytes) > dataBytes ? .cutShort : reason
+            return layout.claimedBytes > dataBytes ? .cutShort : reason
         }
         guard let archived, archived.length == length else { return .cutShort }
         return archived.reason
@@ -131,7 +157,6 @@ package struct RecordingRepair: Hashable, Sendable {
     static func keepHeader(of file: borrowing FileDescriptor, in folder: Folder) throws(DeviceError) {
         let old = try file.bytes(count: WaveHeader.size)
         guard old.contains(where: { $0 != 0 }) else { return }
-        let aside = asideName(for: file.path, "damaged-header")
-        try folder.replace(String(aside.dropFirst(folder.path.count + 1)), with: old)
+        try folder.replace(folder.freeName(for: lastName(of: file.path), "damaged-header"), with: old)
     }
 }

@@ -30,7 +30,7 @@ package struct RecordingSurplus: Hashable, Sendable {
         let file = try place.folder.openFile(place.name, O_RDONLY)
         let layout = try RecordingRepair.layout(of: file)
         guard layout.map({ $0.dataOffset == Int64(WaveHeader.size) }) ?? true else { return nil }
-        if let layout { channels = layout.channels } else { channels = try RecordingSums.channels(of: file, in: place) }
+        channels = try RecordingSums.channels(of: file, layout, in: place)
         let frameBytes = Frames.bytes(channels: channels)
         samples = (try file.size() - Int64(WaveHeader.size)) / frameBytes - length.samples
         guard samples > 0 else { return nil }
@@ -50,8 +50,7 @@ package struct RecordingSurplus: Hashable, Sendable {
         let place = try RecordingPlace(path)
         let file = try place.folder.openFile(place.name, O_RDONLY)
         let layout = try RecordingRepair.layout(of: file)
-        let channels: Int
-        if let layout { channels = layout.channels } else { channels = try RecordingSums.channels(of: file, in: place) }
+        let channels = try RecordingSums.channels(of: file, layout, in: place)
         let start = layout?.dataOffset ?? Int64(WaveHeader.size)
         return try digest(
             of: file, start..<(start + end.samples * Frames.bytes(channels: channels)), while: shouldContinue)
@@ -68,10 +67,8 @@ package struct RecordingSurplus: Hashable, Sendable {
         let name = try keep(file, in: place)
         if claimed == nil { try RecordingRepair.keepHeader(of: file, in: place.folder) }
         // The header first: a closed file that is shorter than its header counts as damaged.
-        var header = WaveHeader(channels: channels)
-        header.set(dataBytes: end - Int64(WaveHeader.size))
-        header.set(reason: reason ?? fallback)
-        try header.write(to: file)
+        try WaveHeader(channels: channels, dataBytes: end - Int64(WaveHeader.size), reason: reason ?? fallback)
+            .write(to: file)
         try file.sync()
         try file.truncate(to: end)
         try file.sync()

@@ -2,8 +2,7 @@ import Core
 import Glibc
 import System
 
-/// Replaces audio with silence in all files of a recording, and updates the checksums. Both can be repeated after an
-/// interruption.
+/// Replaces audio with silence in all files of a recording. It can be repeated after an interruption.
 package enum SoundRedaction {
     private static let zeros = [UInt8](repeating: 0, count: 1 << 16)
 
@@ -41,10 +40,5 @@ package enum SoundRedaction {
             }
         }
         try file.sync()
-    }
-
-    /// Computes the checksums of redacted ranges again. Do not call it while the recording is being written.
-    package static func renewSums(_ ranges: [SampleRange], of path: String) throws(DeviceError) {
-        try RecordingSums.renew(path: path) { piece in ranges.contains { $0.intersection(piece) != nil } }
     }
 }

@@ -41,7 +41,6 @@ package final class WaveFile {
         }
     }
 
-    /// Deletes the file.
     func remove() { try? place.folder.remove(place.name) }
 
     /// Appends interleaved samples. On return they are in the page cache, so they can be read.

@@ -28,8 +28,8 @@ struct WaveHeader {
     private(set) var bytes: [UInt8] = []
     private let frameBytes: Int64
 
-    /// Creates a header without samples that says `cutShort`, which is correct if nothing follows.
-    init(channels: Int = 1) {
+    /// By default a header without samples that says `cutShort`, which is correct if nothing follows.
+    init(channels: Int = 1, dataBytes: Int64 = 0, reason: StopReason = .cutShort) {
         frameBytes = Frames.bytes(channels: channels)
         bytes.reserveCapacity(Self.size)
         append("RIFF", UInt32(Self.size - 8), "WAVE")
@@ -48,7 +48,8 @@ struct WaveHeader {
         append("JUNK", UInt32(Self.size - bytes.count - 16))
         bytes.append(contentsOf: repeatElement(0, count: Self.size - bytes.count - 8))
         append("data", 0)
-        set(reason: .cutShort)
+        set(dataBytes: dataBytes)
+        set(reason: reason)
     }
 
     /// Sets the number of sample bytes. A file that has become RF64 stays RF64.

@@ -9,7 +9,6 @@ struct WaveLayout: Equatable {
     /// 1 or 2.
     var channels: Int
 
-    /// Bytes per frame.
     var frameBytes: Int64 { Frames.bytes(channels: channels) }
 
     /// The sample bytes according to the header; outdated in a growing or truncated file.

@@ -5,7 +5,6 @@ import Core
 /// 16-bit frames at 16 kHz with the right channel count are unchanged. Use it on one thread. Allocates nothing per block.
 final class ChannelConverter {
     private let channels: Int
-    /// The number of output channels.
     let outputs: Int
     private let resampler: Resampler?
     private let mixed: UnsafeMutableBufferPointer<Float>

@@ -1,7 +1,7 @@
 import Core
 internal import CSoxr
 
-/// Converts the sample rate of interleaved channels. Input and output are aligned in time.
+/// Converts the sample rate of interleaved channels to 16 kHz. Input and output are aligned in time.
 ///
 /// Use it on one thread. Allocates nothing after the first blocks, except in `reset`.
 final class Resampler {
@@ -13,10 +13,9 @@ final class Resampler {
     private var isFlushed = false
 
     /// - Throws: `DeviceError` with `unsupported` for a rate outside `rates`.
-    init(
-        from rate: Double, to target: Double = Double(SamplePosition.rate), channels: Int = 1
-    ) throws(DeviceError) {
-        guard Self.rates.contains(rate), Self.rates.contains(target) else {
+    init(from rate: Double, channels: Int) throws(DeviceError) {
+        let target = Double(SamplePosition.rate)
+        guard Self.rates.contains(rate) else {
             throw DeviceError(
                 .unsupported, "soxr_create",
                 "cannot resample from \(rate) Hz to \(target) Hz; use audio between 1 kHz and 1 MHz")

@@ -23,10 +23,6 @@ enum Samples {
         _ interleaved: UnsafeBufferPointer<Float>, channels: Int, into mono: UnsafeMutableBufferPointer<Float>
     ) {
         let frames = min(interleaved.count / channels, mono.count)
-        if channels == 1 {
-            for frame in 0..<frames { mono[frame] = interleaved[frame] }
-            return
-        }
         let share = 1 / Float(channels)
         for frame in 0..<frames {
             var sum: Float = 0

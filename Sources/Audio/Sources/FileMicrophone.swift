@@ -8,25 +8,17 @@ struct FileMicrophone: MicrophoneProvider {
     private let isFast: Bool
     let channels: Int
 
-    /// - Parameters:
-    ///   - isFast: whether to play as fast as it is read instead of in real time.
-    ///   - channels: 2 to keep both channels of a stereo file; else they are mixed.
-    init(path: String, isFast: Bool = false, channels: Int = 1) {
-        name = (isFast ? "file+fast:" : "file:") + path
-        self.path = path
-        self.isFast = isFast
-        self.channels = channels == 2 ? 2 : 1
-    }
-
     /// Parses `file:PATH` and `file+fast:PATH`.
+    ///
+    /// - Parameter channels: 2 to keep both channels of a stereo file; else they are mixed.
     init?(uri: String, channels: Int = 1) {
         guard let colon = uri.firstIndex(of: ":") else { return nil }
-        let path = String(uri[uri.index(after: colon)...])
-        switch uri[..<colon] {
-        case "file": self.init(path: path, channels: channels)
-        case "file+fast": self.init(path: path, isFast: true, channels: channels)
-        default: return nil
-        }
+        let scheme = uri[..<colon]
+        guard scheme == "file" || scheme == "file+fast" else { return nil }
+        name = uri
+        path = String(uri[uri.index(after: colon)...])
+        isFast = scheme == "file+fast"
+        self.channels = channels == 2 ? 2 : 1
     }
 
     var isRealTime: Bool { !isFast }

@@ -11,7 +11,7 @@ import Core
 package func microphone(
     named name: String, rate: Int, channels: Int, kept: Int
 ) throws(DeviceError) -> (any MicrophoneProvider)? {
-    if let alsa = AlsaMicrophone(uri: name, settings: .init(rate: rate, channels: channels)) { return alsa }
+    if let alsa = AlsaMicrophone(uri: name, rate: rate, channels: channels) { return alsa }
     if let file = FileMicrophone(uri: name, channels: kept) { return file }
     return try ToneMicrophone(uri: name)
 }

@@ -66,9 +66,8 @@ int fieldscribe_gpio_set(struct fieldscribe_gpio_line *line, int on) {
     return gpiod_line_set_value(line->line, on);
 }
 
-int fieldscribe_gpio_wait(
-    struct fieldscribe_gpio_line *line, int64_t nanoseconds, struct fieldscribe_gpio_edge *edge) {
-    struct timespec timeout = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+int fieldscribe_gpio_read(struct fieldscribe_gpio_line *line, struct fieldscribe_gpio_edge *edge) {
+    struct timespec timeout = {0};
     int ready = gpiod_line_event_wait(line->line, &timeout);
     if (ready <= 0) return ready;
     struct gpiod_line_event event;

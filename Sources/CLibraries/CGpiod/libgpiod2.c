@@ -92,9 +92,8 @@ int fieldscribe_gpio_set(struct fieldscribe_gpio_line *line, int on) {
         line->request, line->offset, on ? GPIOD_LINE_VALUE_ACTIVE : GPIOD_LINE_VALUE_INACTIVE);
 }
 
-int fieldscribe_gpio_wait(
-    struct fieldscribe_gpio_line *line, int64_t nanoseconds, struct fieldscribe_gpio_edge *edge) {
-    int ready = gpiod_line_request_wait_edge_events(line->request, nanoseconds);
+int fieldscribe_gpio_read(struct fieldscribe_gpio_line *line, struct fieldscribe_gpio_edge *edge) {
+    int ready = gpiod_line_request_wait_edge_events(line->request, 0);
     if (ready <= 0) return ready;
     int count = gpiod_line_request_read_edge_events(line->request, line->events, 1);
     if (count <= 0) return count;

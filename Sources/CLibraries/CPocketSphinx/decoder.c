@@ -93,26 +93,6 @@ ps_decoder_t *fieldscribe_ps_open(
     return decoder;
 }
 
-int fieldscribe_ps_get_mean(ps_decoder_t *decoder, float *mean, int capacity) {
-#if FIELDSCRIBE_POCKETSPHINX_5
-    const char *text = ps_get_cmn(decoder, 0);
-    int count = 0;
-    while (text && *text && count < capacity) {
-        char *end;
-        mean[count++] = strtof(text, &end);
-        text = *end == ',' ? end + 1 : NULL;
-    }
-    return count;
-#else
-    feat_t *feature = ps_get_feat(decoder);
-    if (!feature || !feature->cmn_struct) return 0;
-    cmn_t *cmn = feature->cmn_struct;
-    int count = cmn->veclen < capacity ? cmn->veclen : capacity;
-    for (int i = 0; i < count; i++) mean[i] = MFCC2FLOAT(cmn->cmn_mean[i]);
-    return count;
-#endif
-}
-
 int fieldscribe_ps_set_mean(ps_decoder_t *decoder, const float *mean, int count) {
 #if FIELDSCRIBE_POCKETSPHINX_5
     char text[1024];

@@ -11,9 +11,6 @@ struct CopyIndex {
     let known: KnownCopies<CopyName>
     let texts: IndexTexts
 
-    /// The accuracy of corrected recordings.
-    let readings: [PlottedReading]
-
     /// Returns this recorder's copies first, the newest first.
     func entries() throws(DeviceError) -> [IndexEntry] {
         let device = exportFolder.device
@@ -41,7 +38,7 @@ struct CopyIndex {
                 if !own.isEmpty, let name = copy.name, name.time != nil { facts.insert(name.title, at: 0) }
                 entries.append(
                     IndexEntry(
-                        device: owner.text, link: "\(owner.text)/\(inLink(copy.folder))/index.html",
+                        device: owner.text, link: "\(owner.text)/\(percentEncoded(copy.folder))/index.html",
                         title: own.isEmpty ? copy.name?.title ?? copy.folder : own,
                         facts: facts, text: listed?.text ?? ""))
             }
@@ -77,15 +74,4 @@ struct CopyIndex {
             .map { Found(folder: $0.text, name: $0) }
         return named + (try folder.renamedCopies().values.sorted().map { Found(folder: $0) })
     }
-}
-
-/// Percent-encodes a name for a link.
-private func inLink(_ name: String) -> String {
-    let digits = Array("0123456789ABCDEF")
-    return name.utf8.map { byte in
-        let scalar = UnicodeScalar(byte)
-        let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
-        return isPlain || "-_.".unicodeScalars.contains(scalar)
-            ? String(scalar) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-    }.joined()
 }

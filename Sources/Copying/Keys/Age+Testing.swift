@@ -11,18 +11,18 @@ extension Age {
     /// - Throws: `DeviceError` if age refuses the key.
     @discardableResult
     package func encryptTest(for recipient: Recipient) throws(DeviceError) -> [UInt8] {
-        let gathered = Gathered()
-        let sealer = try sealer(for: [recipient]) { gathered.bytes += $0 }
+        var sealed: [UInt8] = []
+        let sealer = try sealer(for: [recipient]) { sealed += $0 }
         try sealer.write(Self.test)
         try sealer.finish()
-        return gathered.bytes
+        return sealed
     }
 
     /// Whether a private key opens what is encrypted for a public key.
     package func opensTest(for recipient: Recipient, with key: OpeningKey) throws(DeviceError) -> Bool {
         let sealed = try encryptTest(for: recipient)
-        let gathered = Gathered()
-        let opener = try opener(with: key) { gathered.bytes += $0 }
+        var opened: [UInt8] = []
+        let opener = try opener(with: key) { opened += $0 }
         do throws(DeviceError) {
             try opener.write(sealed)
             try opener.finish()
@@ -30,7 +30,7 @@ extension Age {
             guard error.cause == .age else { throw error }
             return false
         }
-        return gathered.bytes == Self.test
+        return opened == Self.test
     }
 
     /// Decrypts a file completely without storing it; returns the number of bytes.
@@ -39,31 +39,20 @@ extension Age {
     package func openedBytes(of path: String, with key: OpeningKey) throws(DeviceError) -> Int64 {
         let (folder, name) = try Folder.holding(path, crosses: true)
         let file = try folder.openFile(name, O_RDONLY)
-        let gathered = Gathered()
-        let opener = try opener(with: key) { gathered.count += Int64($0.count) }
-        var place: Int64 = 0
+        var opened: Int64 = 0
+        let opener = try opener(with: key) { opened += Int64($0.count) }
         do throws(DeviceError) {
-            while true {
-                let bytes = try file.bytes(at: place, count: 1 << 18)
-                if bytes.isEmpty { break }
-                try opener.write(bytes)
-                place += Int64(bytes.count)
-            }
+            try file.forEachBlock { bytes throws(DeviceError) in try opener.write(bytes) }
             try opener.finish()
         } catch {
             guard error.cause == .age else { throw error }
             throw DeviceError(
                 .damaged, "age", on: path,
-                gathered.count == 0
+                opened == 0
                     ? "age refuses it: it is sealed for another key, was changed, or is not a sealed copy"
-                    : "age refuses it after \(gathered.count) bytes: it was changed, or is incomplete",
+                    : "age refuses it after \(opened) bytes: it was changed, or is incomplete",
                 remedy: "copy the recording again")
         }
-        return gathered.count
-    }
-
-    private final class Gathered {
-        var bytes: [UInt8] = []
-        var count: Int64 = 0
+        return opened
     }
 }

@@ -26,8 +26,6 @@ package struct Age: Sendable {
         self.program = program
     }
 
-    func version() throws(DeviceError) -> String { try answer(to: ["--version"]).text }
-
     /// Checks public keys without encrypting anything.
     ///
     /// - Throws: `DeviceError` with `unsupported` for the first key that age refuses.
@@ -65,18 +63,19 @@ package struct Age: Sendable {
         recipients.flatMap { ["-r", $0.text] }
     }
 
-    private func child(
-        _ arguments: [String], file: Int32? = nil, mergesErrors: Bool = false
-    ) throws(DeviceError) -> ChildProcess {
+    private func child(_ arguments: [String], file: Int32? = nil) throws(DeviceError) -> ChildProcess {
+        let limits = Self.limits
+        let child = try ChildProcess(program, arguments: arguments, showsErrors: false, file: file)
+        child.limit(
+            memory: UInt64(limits.memory) << 10, data: UInt64(limits.data) << 10, cpuSeconds: UInt64(limits.cpu))
+        return child
+    }
+
+    /// Runs age without input and returns its exit status and the first line of its errors.
+    private func answer(to arguments: [String]) throws(DeviceError) -> (status: Int32, text: String) {
         let limits = Self.limits
         // The recorder's sandbox has no shell. Only checks of keys, which read errors, use one.
-        guard mergesErrors else {
-            let child = try ChildProcess(program, arguments: arguments, showsErrors: false, file: file)
-            child.limit(
-                memory: UInt64(limits.memory) << 10, data: UInt64(limits.data) << 10, cpuSeconds: UInt64(limits.cpu))
-            return child
-        }
-        return try ChildProcess(
+        let child = try ChildProcess(
             "/bin/sh",
             arguments: [
                 "-c",
@@ -84,12 +83,6 @@ package struct Age: Sendable {
                     + "ulimit -f 0; exec \"$@\" 2>&1 >/dev/null",
                 "sh", program,
             ] + arguments, showsErrors: false)
-    }
-
-    /// Runs age without input and returns its exit status and first line.
-    private func answer(to arguments: [String]) throws(DeviceError) -> (status: Int32, text: String) {
-        let isQuestion = arguments.first == "--version"
-        let child = try child(arguments, mergesErrors: !isQuestion)
         child.pipes.closeInput()
         let text = try child.output(upTo: 65_536, timeoutSeconds: Self.timeout)
         let status = try child.exitStatus(timeoutSeconds: Self.timeout)

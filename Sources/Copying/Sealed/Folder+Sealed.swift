@@ -26,8 +26,7 @@ extension Folder {
             if let manifest = try manifest(of: copy) { sums[copy.name.text] = manifest.file }
         }
         if sums.isEmpty { return }
-        let text = sums.sorted { $0.key < $1.key }.map { "\($0.value)  \($0.key)\n" }.joined()
-        _ = try renewList(CopySettings.manifestName, with: text)
+        _ = try renewList(CopySettings.manifestName, with: Manifest(sums).text)
     }
 
     /// Removes an encrypted file and its line in the list of digests.

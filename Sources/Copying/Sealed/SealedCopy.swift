@@ -51,11 +51,7 @@ struct SealedCopy {
         half.progress = { progress(SamplePosition($0.samples / 2)) }
         let measured = EncodedAudio()
         let (sound, peaks) = try half.encodeAudio(into: measured, named: copy.settings.audioName)
-        let details = copy.details(peaks: peaks, sound: sound)
-        var texts: [(name: String, bytes: [UInt8])] = []
-        for format in copy.settings.formats { texts.append((format.fileName, try copy.render(format, details))) }
-        texts += copy.companions
-        texts += extra
+        let texts = try copy.texts(copy.details(peaks: peaks, sound: sound)) + copy.companions + extra
         let audio = try measured.finish().measure
         progress(SamplePosition(length / 2))
         // All digests have the same length.
@@ -81,8 +77,13 @@ struct SealedCopy {
         _ plan: Plan, as name: String, in folder: Folder
     ) throws(DeviceError) -> (manifest: SealedManifest, isDirect: Bool) {
         let file = try NewFile(name, in: folder, shouldStop: copy.shouldStop)
-        let sink = Sink(file)
-        let sealer = try age.sealer(for: recipients) { bytes throws(DeviceError) in try sink.take(bytes) }
+        var digest = Digest()
+        var head: [UInt8] = []
+        let sealer = try age.sealer(for: recipients) { bytes throws(DeviceError) in
+            digest.add(bytes)
+            head += bytes.prefix(Self.headLength - head.count)
+            try file.write(bytes, at: file.length)
+        }
         let plain = try writeTar(plan, to: sealer)
         try sealer.finish()
         guard file.length > plan.bytes else {
@@ -90,10 +91,10 @@ struct SealedCopy {
                 .failed, "age", cause: .age, "the program age wrote less than it read",
                 remedy: "see fieldscribe recipients check")
         }
-        let written = sink.digest.finish()
+        let written = digest.finish()
         let isDirect = try file.prove(written, as: name, in: folder, shouldStop: copy.shouldStop)
         let manifest = SealedManifest(
-            file: written, bytes: file.length, head: Digest.of(sink.head), plain: plain,
+            file: written, bytes: file.length, head: Digest.of(head), plain: plain,
             content: try contentDigest(sound: plan.sound), recipients: Self.digest(of: recipients))
         return (manifest, isDirect)
     }
@@ -147,19 +148,4 @@ struct SealedCopy {
     }
 
     private var folderName: String { CopyName(copy.summary).text }
-
-    /// Writes, hashes and remembers the beginning.
-    private final class Sink {
-        let file: NewFile
-        var digest = Digest()
-        private(set) var head: [UInt8] = []
-
-        init(_ file: NewFile) { self.file = file }
-
-        func take(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
-            digest.add(bytes)
-            head += bytes.prefix(SealedCopy.headLength - head.count)
-            try file.write(bytes, at: file.length)
-        }
-    }
 }

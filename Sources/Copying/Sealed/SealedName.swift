@@ -5,8 +5,7 @@ package struct SealedName: Hashable, CopyNaming {
     private static let ending = ".fieldscribe.age"
 
     var recording: Int
-    /// 1 is the first.
-    private var copyNumber = 1
+    var copyNumber = 1
 
     init(_ recording: Int) { self.recording = recording }
 
@@ -14,15 +13,9 @@ package struct SealedName: Hashable, CopyNaming {
         recording.padded(to: 6) + (copyNumber > 1 ? "_\(copyNumber)" : "") + Self.ending
     }
 
-    var next: SealedName {
-        var next = self
-        next.copyNumber += 1
-        return next
-    }
-
     /// Parses a name; nil unless it is exactly one that Fieldscribe writes.
     package init?(_ text: String) {
-        guard text.hasSuffix(Self.ending), text.utf8.count <= 64 else { return nil }
+        guard text.hasSuffix(Self.ending) else { return nil }
         let fields = text.dropLast(Self.ending.count).split(separator: "_", omittingEmptySubsequences: false)
         guard let first = fields.first, fields.count <= 2, let recording = Int(first), recording > 0 else { return nil }
         self.recording = recording

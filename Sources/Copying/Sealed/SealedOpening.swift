@@ -162,12 +162,10 @@ package struct SealedOpening {
         }
         do throws(DeviceError) {
             let file = try folder.openFile(RecordingFolder.sealedName, O_RDONLY)
-            var place: Int64 = 0
-            while case let bytes = try file.bytes(at: place, count: 1 << 18), !bytes.isEmpty {
+            try file.forEachBlock { bytes throws(DeviceError) in
                 if !shouldContinue() { throw Copying.interrupted }
-                bytes.withUnsafeBytes { digest.add($0) }
+                digest.add(bytes)
                 try opener.write(bytes)
-                place += Int64(bytes.count)
             }
             try opener.finish()
         } catch {

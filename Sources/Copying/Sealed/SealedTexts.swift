@@ -51,7 +51,7 @@ extension FolderExport {
         if !report.kept.isEmpty {
             lines.append("Already here: \(SealedTexts.recordings(report.kept.map(\.recording))).")
         }
-        if let leftOut = report.leftOutText { lines.append(leftOut) }
+        if let leftOut = leftOutText { lines.append(leftOut) }
         if let left = report.redactionText { lines.append(left) }
         let unwritten = (report.copied + report.kept).filter { $0.written != nil }.map(\.recording)
         if !unwritten.isEmpty {

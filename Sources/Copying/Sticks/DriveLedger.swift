@@ -2,22 +2,17 @@ import Core
 import Glibc
 import System
 
-/// Reads the ledger of the drive's image; each line's latest entry of a folder counts.
-///
-/// - Throws: `DeviceError` if the file cannot be read or written.
-package func driveLedger(path: String) throws(DeviceError) -> any ExportLedger { try DriveLedger(path: path) }
-
 /// Lists the copies on the drive's image, in a file beside it.
 ///
 /// The archive's ledger does not list them: it permits deletion after `storage.after-export`, and a copy on the same card must not.
-actor DriveLedger: ExportLedger {
+package actor DriveLedger: ExportLedger {
     private let path: String
     private var entries: [ExportEntry]
 
     /// Reads the file's latest entry of each folder. Skips malformed lines; their copies are verified again.
     ///
     /// - Throws: `DeviceError` if the file cannot be read or written.
-    init(path: String) throws(DeviceError) {
+    package init(path: String) throws(DeviceError) {
         self.path = path
         var latest: [String: ExportEntry] = [:]
         if isTaken(path) {
@@ -29,11 +24,11 @@ actor DriveLedger: ExportLedger {
         try durableReplace(path: path, with: entries.map(Self.line).joined())
     }
 
-    func exports(to volume: String) -> [ExportEntry] { entries.filter { $0.volume == volume } }
+    package func exports(to volume: String) -> [ExportEntry] { entries.filter { $0.volume == volume } }
 
-    func exports(of recording: Int) -> [ExportEntry] { entries.filter { $0.recording == recording } }
+    package func exports(of recording: Int) -> [ExportEntry] { entries.filter { $0.recording == recording } }
 
-    func add(_ entry: ExportEntry) throws {
+    package func add(_ entry: ExportEntry) throws {
         let file = try FileDescriptor(opening: path, O_WRONLY | O_APPEND | O_NOFOLLOW)
         try rethrowing { try Array(Self.line(entry).utf8).withUnsafeBytes { try file.write($0) } }
         entries.append(entry)

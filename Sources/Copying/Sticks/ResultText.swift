@@ -19,7 +19,7 @@ extension FolderExport {
             lines.append("\(recordings(report.kept.count)) already here:")
             lines += report.kept.map { "    recording \($0.recording), in \($0.folder)" + rest($0) } + [""]
         }
-        if let leftOut = report.leftOutText { lines += [leftOut, ""] }
+        if let leftOut = leftOutText { lines += [leftOut, ""] }
         if let left = report.redactionText { lines += [left, ""] }
         if (report.copied + report.kept).contains(where: { $0.written != nil }) {
             lines += [
@@ -43,6 +43,14 @@ extension FolderExport {
             )
         }
         return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// The line about `leftOut`; nil if it is 0.
+    var leftOutText: String? {
+        guard leftOut > 0 else { return nil }
+        return
+            "\(leftOut == 1 ? "1 older recording is" : "\(leftOut) older recordings are") NOT HERE: the card keeps space for "
+            + "new recordings. A stick gets everything."
     }
 }
 

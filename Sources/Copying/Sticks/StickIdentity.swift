@@ -38,7 +38,7 @@ package struct PluggedSticks: Sendable {
     package func names() -> [String] {
         let all = (try? Folder(opening: devices).names()) ?? []
         return all.filter { name in
-            let properties = number(of: name).map { UdevProperties(of: $0, in: database) }
+            let properties = number(of: name).map { udevProperties(of: $0, in: database) }
             return properties?["ID_BUS"] == "usb" && properties?["ID_FS_USAGE"] == "filesystem"
                 && ["vfat", "exfat", "ntfs", "ext4"].contains(properties?["ID_FS_TYPE"])
         }.sorted()
@@ -65,7 +65,7 @@ package struct PluggedSticks: Sendable {
     }
 
     private func identity(_ number: DeviceNumber, name: String) throws(DeviceError) -> StickIdentity {
-        let properties = UdevProperties(of: number, in: database)
+        let properties = udevProperties(of: number, in: database)
         guard let volume = properties["ID_FS_UUID_ENC"], let device = properties["ID_SERIAL"],
             let identity = StickIdentity(volume: volume, device: device)
         else {
@@ -102,20 +102,14 @@ extension DeviceNumber {
     }
 }
 
-/// udev's properties of a block device; empty without udev.
-struct UdevProperties {
-    private var values: [String: String] = [:]
-
-    init(of number: DeviceNumber, in database: String) {
-        guard let bytes = try? content(ofFile: "\(database)/b\(number.major):\(number.minor)", limit: 1 << 16) else {
-            return
-        }
-        for line in bytes.split(separator: UInt8(ascii: "\n")) where line.starts(with: Array("E:".utf8)) {
-            let text = String(decoding: line.dropFirst(2), as: UTF8.self)
-            guard let equals = text.firstIndex(of: "=") else { continue }
-            values[String(text[..<equals])] = String(text[text.index(after: equals)...])
-        }
+/// Returns udev's properties of a block device; empty without udev.
+func udevProperties(of number: DeviceNumber, in database: String) -> [String: String] {
+    let bytes = try? content(ofFile: "\(database)/b\(number.major):\(number.minor)", limit: 1 << 16)
+    var values: [String: String] = [:]
+    for line in (bytes ?? []).split(separator: UInt8(ascii: "\n")) where line.starts(with: Array("E:".utf8)) {
+        let text = String(decoding: line.dropFirst(2), as: UTF8.self)
+        guard let equals = text.firstIndex(of: "=") else { continue }
+        values[String(text[..<equals])] = String(text[text.index(after: equals)...])
     }
-
-    subscript(_ name: String) -> String? { values[name] }
+    return values
 }

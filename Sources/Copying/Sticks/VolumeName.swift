@@ -25,7 +25,7 @@ func uuid(
         return stat("\(links)/\(name)", &status) == 0 && UInt64(status.st_rdev) == device
     }
     if let named { return named }
-    guard let uuid = UdevProperties(of: DeviceNumber(device), in: database)["ID_FS_UUID_ENC"] else { return nil }
+    guard let uuid = udevProperties(of: DeviceNumber(device), in: database)["ID_FS_UUID_ENC"] else { return nil }
     // The stick controls this text: only a UUID's characters are accepted.
     let isUUID = uuid.utf8.count <= 64 && uuid.allSatisfy { $0.isASCIIAlphanumeric || $0 == "-" }
     return isUUID && !uuid.isEmpty ? uuid : nil

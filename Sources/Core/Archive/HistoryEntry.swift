@@ -86,9 +86,6 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     /// The boot in which an erased recording began: so the other recordings of that boot keep their order.
     package var begunIn: String?
 
-    /// - Parameters:
-    ///   - time: RFC 3339 in UTC.
-    ///   - before: The SHA-256 of the previous line, or zeros.
     package init(
         number: Int, recording: Int?, act: Act, time: String, clock: RecordingSummary.Clock, boot: String?,
         sinceBoot: Int, before: String, own: String?

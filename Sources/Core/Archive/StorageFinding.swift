@@ -2,7 +2,6 @@
 package struct StorageFinding: Hashable, Sendable, Codable {
     /// The state of the storage.
     package enum Outcome: String, Sendable, Codable {
-        /// Repaired.
         case repaired
         /// Damaged, and cannot be repaired here.
         case damaged

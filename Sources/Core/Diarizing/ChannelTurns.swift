@@ -71,10 +71,8 @@ package struct ChannelTurns: Sendable {
         for region in regions {
             let ways = Self.way(Array(frames[region.frames]), threshold: judged.threshold)
             let both = judged.groups.map { overlap(in: region, of: $0, floors: (floor, other)) } ?? []
-            for (person, way) in [0, 1].map({ person in (person, ways.map { $0 == person }) }) {
-                let speaks = zip(way.indices, way).map { index, speaks in
-                    speaks || (both.indices.contains(index) && both[index])
-                }
+            for person in 0...1 {
+                let speaks = ways.indices.map { ways[$0] == person || (both.indices.contains($0) && both[$0]) }
                 turns += speaks.indices(where: { $0 }).ranges.map { run in
                     let start = region.range.start + Int64(run.lowerBound * Self.frame)
                     let end =

@@ -100,7 +100,6 @@ package struct SpeechEdges {
         return heard
     }
 
-    /// Returns the moving average.
     private static func averaged(_ values: [Float], over count: Int) -> [Float] {
         let half = count / 2
         var sum: Double = 0

@@ -68,10 +68,6 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
     /// What a person can do; nil if nothing, or the reason says it.
     package var remedy: String?
 
-    /// - Parameters:
-    ///   - operation: The call that failed, as its manual names it.
-    ///   - status: The library's error number, 0 if it has none.
-    ///   - subject: The file, device or setting.
     package init(
         _ code: Code, _ operation: String, status: Int32 = 0, cause: Cause? = nil, on subject: String? = nil,
         _ reason: String, remedy: String? = nil
@@ -83,6 +79,11 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
         self.subject = subject
         self.reason = reason
         self.remedy = remedy
+    }
+
+    /// Converts any error.
+    package init(wrapping error: any Error) {
+        self = error as? DeviceError ?? DeviceError(.failed, "fieldscribe", "\(error)")
     }
 
     /// The subject and the reason, without the remedy.
@@ -108,6 +109,11 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
         default: 1
         }
     }
+}
+
+/// Calls a function that rethrows any error, as `withUnsafeBytes` does, with a body that throws only `DeviceError`.
+package func rethrowing<Value>(_ call: () throws -> Value) throws(DeviceError) -> Value {
+    do { return try call() } catch { throw DeviceError(wrapping: error) }
 }
 
 // Only the message as a whole is compared: how it is divided into subject, reason and remedy does not matter.

@@ -38,13 +38,17 @@ package final class EventHub: Sendable {
     /// Whether a listener wants partial text and levels.
     package var wantsPartials: Bool { state.withLock { $0.listeners.values.contains { $0.wantsPartials } } }
 
-    /// Whether anybody listens.
     var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
 
     /// Sends an event to all listeners. Never blocks; callable from any thread.
     package func publish(_ event: Event) {
         first?(event)
         pass(on: event)
+    }
+
+    /// Publishes an error as a fault.
+    package func publish(fault error: DeviceError) {
+        publish(.fault(code: error.code.rawValue, message: error.message))
     }
 
     /// Sends an event to all listeners but the first, which calls this.

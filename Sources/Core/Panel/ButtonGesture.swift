@@ -97,7 +97,6 @@ package struct ButtonGesture: Sendable {
         return press.isClaimed ? [] : [.released]
     }
 
-    /// The gestures of the press that are due now.
     private mutating func elapse(to now: Duration) -> [Event] {
         var events: [Event] = []
         while let due = wakeAt, due <= now, let event = press?.remaining.removeFirst().event { events.append(event) }

@@ -10,7 +10,6 @@ struct Debouncer: Hashable, Sendable {
         var time: Duration
     }
 
-    /// The debounced level.
     private(set) var pressed: Bool
     /// When the raw level began to differ; nil while it does not.
     private var since: Duration?

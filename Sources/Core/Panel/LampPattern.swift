@@ -25,7 +25,6 @@ package struct LampPattern: Hashable, Sendable {
 
     /// A mode for a time.
     package struct Layer: Hashable, Sendable {
-        /// How it lights.
         var mode: Mode
         /// When it began, on the monotonic clock.
         var since: Duration

@@ -11,7 +11,6 @@ struct RotationSearch: Sendable {
     private let until: Int
     private let latest: Int
     private let lag: Int
-    private let quietDecibels: Double
     /// Whether to cut at the quietest place, however loud, so that neither side's audio gets too long.
     private let isLimited: Bool
     private var levels: [Double] = []
@@ -29,13 +28,12 @@ struct RotationSearch: Sendable {
             until = longest - 1
             latest = until
         } else {
-            from = SpeechSettings.frames(seconds: settings.quietFromSeconds)
-            until = SpeechSettings.frames(seconds: settings.quietUntilSeconds)
+            from = SpeechSettings.frames(seconds: SpeechSettings.quietFromSeconds)
+            until = SpeechSettings.frames(seconds: SpeechSettings.quietUntilSeconds)
             latest = SpeechSettings.frames(seconds: settings.rotateSeconds)
         }
         // Both sides of the cut must be known: half of the overlap, and half of the window.
         lag = max(SpeechSettings.frames(milliseconds: settings.overlapMilliseconds / 2 + 19), Self.window / 2)
-        quietDecibels = settings.quietDecibels
         levels.reserveCapacity(latest + 1)
     }
 
@@ -72,7 +70,7 @@ struct RotationSearch: Sendable {
             let last = until - lag - head
             return levels.count - (quietest(from: from - head, through: last)?.frame ?? max(0, min(levels.count, last)))
         }
-        let quiet = total / Double(levels.count) - quietDecibels
+        let quiet = total / Double(levels.count) - SpeechSettings.quietDecibels
         // If the quiet place was known when the time was up, more frames have come since, which do not make the
         // audio longer.
         let newest = min(levels.count - lag, latest - lag - head)

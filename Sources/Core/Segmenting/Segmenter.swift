@@ -9,7 +9,6 @@ package struct Segmenter: Sendable {
     package enum Effect: Hashable, Sendable {
         /// An utterance started; the recognizer needs the audio from `at`.
         case began(utterance: Int, at: SamplePosition)
-        /// An utterance is complete.
         case ended(Utterance)
     }
 

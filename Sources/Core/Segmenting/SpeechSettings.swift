@@ -26,8 +26,8 @@ package struct SpeechSettings: Hashable, Sendable {
     package var sensitivity = Sensitivity.medium
     /// The default is 9 dB above the noise floor.
     package var threshold = Threshold.aboveFloor(decibels: 9)
-    /// How far below the threshold speech continues, in decibels. The default is 3.
-    var hysteresisDecibels = 3.0
+    /// How far below the threshold speech continues, in decibels.
+    static let hysteresisDecibels = 3.0
     /// Speech begins when it lasts this long, with at most one dip of a frame. The default is 100: knocks are shorter.
     package var startMilliseconds = 100
     /// Speech ends when silence lasts this long. The default is 300.
@@ -36,12 +36,12 @@ package struct SpeechSettings: Hashable, Sendable {
     package var paddingMilliseconds = 250
     /// An utterance is rotated after this time at the latest, 45 to 55. The default is 50.
     package var rotateSeconds = 50
-    /// The age from which an utterance is rotated at a quiet place. The default is 8.
-    var quietFromSeconds = 8
-    /// The age until which the quietest place is sought; then the first quiet one is used. The default is 12.
-    var quietUntilSeconds = 12
-    /// A place is quiet when it is this far below the utterance's mean level. The default is 6.
-    var quietDecibels = 6.0
+    /// The age from which an utterance is rotated at a quiet place.
+    static let quietFromSeconds = 8
+    /// The age until which the quietest place is sought; then the first quiet one is used.
+    static let quietUntilSeconds = 12
+    /// A place is quiet when it is this far below the utterance's mean level.
+    static let quietDecibels = 6.0
     /// Audio that both sides of a rotation get, 250 to 750. The default is 500.
     package var overlapMilliseconds = 500
 

@@ -72,7 +72,7 @@ package struct VoiceActivity: Sendable {
     private mutating func awaitLoudFrame() { (loudFrames, hasDipped) = (0, false) }
 
     private mutating func continueSpeech(_ level: Double) -> Change? {
-        guard level <= threshold - settings.hysteresisDecibels else {
+        guard level <= threshold - SpeechSettings.hysteresisDecibels else {
             quietFrames = 0
             return nil
         }

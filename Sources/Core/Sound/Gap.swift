@@ -12,9 +12,7 @@ package struct Gap: Hashable, Sendable, Codable {
         case outage
         /// The source file is damaged there.
         case damage
-        /// The recording was paused.
         case paused
-        /// The audio was redacted.
         case redacted = "struck"
 
         /// Whether it is a loss, and not intended.

@@ -22,7 +22,6 @@ package protocol MicrophoneProvider: Sendable {
 }
 
 extension MicrophoneProvider {
-    var isRealTime: Bool { true }
     package var isMonitored: Bool { isRealTime }
     package var prerollSeconds: Double { 0 }
     package var channels: Int { 1 }

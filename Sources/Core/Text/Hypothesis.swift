@@ -32,7 +32,7 @@ package struct Alternative: Hashable, Sendable, Codable {
     package let confidence: Double
 
     /// Whether the engine read it, but rejected it as improbable.
-    package var isHeldBack: Bool { confidence == 0 && !text.isEmpty }
+    var isHeldBack: Bool { confidence == 0 && !text.isEmpty }
 
     /// - Parameter confidence: Clamped to 0 to 1; NaN becomes 0.
     package init(text: String, confidence: Double) {

@@ -1,11 +1,9 @@
 // Removes redacted words without a trace.
 
 extension Segment {
-    func overlaps(_ ranges: [SampleRange]) -> Bool { ranges.contains { range.intersection($0) != nil } }
-
     /// Removes the words in these ranges; if the segment overlaps any, also its alternatives and voice measures.
     package func redacted(_ ranges: [SampleRange]) -> Segment {
-        guard overlaps(ranges) else { return self }
+        guard ranges.contains(where: { range.intersection($0) != nil }) else { return self }
         var segment = self
         segment.words.removeAll { word in ranges.contains { $0.overlaps(word.range) } }
         segment.alternatives = []

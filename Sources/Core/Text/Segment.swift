@@ -1,4 +1,6 @@
 /// A committed part of a transcript: immutable, in order, without overlaps.
+///
+/// Journals contain its coding: a new member must be optional, so that the journals of earlier versions can be read.
 package struct Segment: Hashable, Sendable, Codable {
     /// Counts from 1 within its recording.
     package var id: Int

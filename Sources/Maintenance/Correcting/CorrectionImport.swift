@@ -44,7 +44,6 @@ package struct CorrectionImport: Sendable {
     private let archive: SQLiteArchive
     private let punctuator: Punctuator
     private let times: WordTimes
-    private let model: String
     private let program: String
 
     /// - Parameters:
@@ -59,7 +58,6 @@ package struct CorrectionImport: Sendable {
         // Without the language model, the text on the page had no full stops either.
         punctuator = configuration.punctuator { _ throws(DeviceError) in }
         times = WordTimes(configuration)
-        model = configuration.pocketSphinxFolder
     }
 
     /// Imports a file; returns the result in one line.
@@ -75,7 +73,7 @@ package struct CorrectionImport: Sendable {
         case .corrections(let corrections):
             let summary = try await recording(corrections.identity, file)
             try check(RecordingCapacity(summary.length).excess(of: corrections), file)
-            guard let base = try await base(of: corrections, summary, file) else {
+            guard let base = try await base(of: corrections, summary) else {
                 throw refusal(
                     file, "was made from an older text of recording \(summary.id), which is no longer there",
                     "copy the recording again, and correct that page")
@@ -169,16 +167,8 @@ package struct CorrectionImport: Sendable {
 
     /// The pass that a page was made from: the one it names, else the default one, else the latest whose segments equal
     /// the page's.
-    private func base(of file: CorrectionsFile, _ summary: RecordingSummary, _ named: File) async throws -> Base? {
-        for base in try await bases(of: summary, first: file.pass) {
-            let known = Dictionary(base.timeline.segments.map { ($0.id, $0) }) { first, _ in first }
-            let isIt = file.edits.allSatisfy { edit in
-                guard let segment = known[edit.segment] else { return false }
-                return Self.keys(edit.was) == Self.keys(segment.words.map(\.text))
-            }
-            if isIt { return base }
-        }
-        return nil
+    private func base(of file: CorrectionsFile, _ summary: RecordingSummary) async throws -> Base? {
+        try await bases(of: summary, first: file.pass).first { file.matches($0.timeline.segments, \.was) }
     }
 
     /// Returns the pass that an edited text names, else the most similar one, and the changes; nil without a pass.
@@ -310,17 +300,11 @@ package struct CorrectionImport: Sendable {
             WordTimes.Piece(range: corrected[$0].segment.range, words: corrected[$0].segment.words.map(\.text))
         }
         let audio = RecordingFolder(storage: storage, recording: summary.id).audio
-        let (times, model) = (times, model)
-        let found = try await onThread(named: "align", niceness: 5) {
-            times.times(of: pieces, in: audio, model: model)
-        }
+        let times = times
+        let found = try await onThread(named: "align", niceness: 5) { times.times(of: pieces, in: audio) }
         var timed = corrected
         for (index, ranges) in zip(asked, found) { if let ranges { timed[index].apply(times: ranges) } }
         return timed
-    }
-
-    private static func keys(_ words: [String]) -> [String] {
-        words.flatMap { $0.split(separator: " ") }.map { Word.key(of: String($0)) }.filter { !$0.isEmpty }
     }
 
     private func refusal(_ file: File, _ reason: String, _ remedy: String?) -> DeviceError {

@@ -20,24 +20,22 @@ package struct WordTimes: Sendable {
     /// After this many failures, the process is not started again.
     private static let maxFailures = 3
 
-    private let program: String
-    private let model: PocketSphinxModel
+    private let model: String
+    private let dictionary: String
 
-    /// - Parameters:
-    ///   - program: this executable.
-    ///   - configuration: names the model.
-    init(program: String = "/proc/self/exe", _ configuration: Configuration) {
-        self.program = program
-        model = configuration.model
+    /// - Parameter configuration: names the model.
+    init(_ configuration: Configuration) {
+        model = configuration.pocketSphinxFolder
+        dictionary = configuration.model.dictionary
     }
 
     /// The range of each word of each piece, in the recording; nil if unknown. Blocks.
-    func times(of pieces: [Piece], in audio: String, model folder: String) -> [[SampleRange]?] {
+    func times(of pieces: [Piece], in audio: String) -> [[SampleRange]?] {
         var times: [[SampleRange]?] = []
         var failures = 0
         while times.count < pieces.count, failures < Self.maxFailures {
             do {
-                try ask(Array(pieces.dropFirst(times.count)), audio, folder) { times.append($0) }
+                try ask(Array(pieces.dropFirst(times.count)), audio) { times.append($0) }
             } catch {
                 // Skips the piece on which the process failed.
                 failures += 1
@@ -47,11 +45,10 @@ package struct WordTimes: Sendable {
         return times + [[SampleRange]?](repeating: nil, count: max(0, pieces.count - times.count))
     }
 
-    private func ask(
-        _ pieces: [Piece], _ audio: String, _ folder: String, _ take: ([SampleRange]?) -> Void
-    ) throws {
+    private func ask(_ pieces: [Piece], _ audio: String, _ take: ([SampleRange]?) -> Void) throws {
         let child = try ChildProcess(
-            program, arguments: ["align-words", "--audio", audio, "--model", folder, "--dictionary", model.dictionary],
+            "/proc/self/exe",
+            arguments: ["align-words", "--audio", audio, "--model", model, "--dictionary", dictionary],
             showsErrors: false)
         var received: [UInt8] = []
         for piece in pieces {

@@ -25,29 +25,25 @@ package struct Backlog: Sendable {
     }
 
     /// The recordings with missing text, oldest first.
-    package func waiting(except recording: Int? = nil) async throws -> [RecordingSummary] {
+    package func waiting() async throws -> [RecordingSummary] {
         try await archive.unfinished().filter {
-            $0.transcribedUpTo < $0.length && !$0.isMissing && !$0.isSealed && $0.id != recording
-                && !unreadable.contains($0.id)
+            $0.transcribedUpTo < $0.length && !$0.isMissing && !$0.isSealed && !unreadable.contains($0.id)
         }
     }
 
     /// Transcribes them all. If one fails, this reports a fault and continues with the next; an erased one is skipped.
     ///
-    /// - Parameter recording: the current recording, which is transcribed live.
     /// - Returns: the recordings that are complete now.
     /// - Throws: `CancellationError`; `DeviceError` if the engine cannot be loaded, or two in a row failed for the same
     ///   reason.
     @discardableResult
-    package func run(
-        pool: WorkerPool, alternatives: Int = 3, except recording: Int? = nil
-    ) async throws -> [Int] {
-        let waiting = try await waiting(except: recording)
+    package func run(pool: WorkerPool) async throws -> [Int] {
+        let waiting = try await waiting()
         guard !waiting.isEmpty else { return [] }
         let engine = try await pool.prepare()
         await hub.publish(engineErrorOf: pool)
         var settings = configuration.transcriberSettings(for: engine)
-        settings.alternatives = alternatives
+        settings.alternatives = 3
         let transcriber = Transcriber(pool: pool, settings: settings)
         let storage = configuration.storage.directory
         let jobs = SequentialJobs(storage: storage, archive: archive, hub: hub, unreadable: unreadable)

@@ -53,7 +53,8 @@ package struct DiarizationJob: Sendable {
     /// - Throws: as `run` does.
     package func run(_ waiting: [RecordingSummary]) async throws -> [(recording: Int, count: Int)] {
         guard !waiting.isEmpty else { return [] }
-        let problem = Self.problem(of: diarization)
+        var problem: DeviceError?
+        do throws(DeviceError) { try diarization.check() } catch { problem = error }
         let storage = configuration.storage.directory
         let jobs = SequentialJobs(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
         var counts: [(Int, Int)] = []
@@ -86,10 +87,5 @@ package struct DiarizationJob: Sendable {
         }
         if let problem, needsModel { throw problem }
         return counts
-    }
-
-    private static func problem(of diarization: DiarizationProcess) -> DeviceError? {
-        do throws(DeviceError) { try diarization.check() } catch { return error }
-        return nil
     }
 }

@@ -210,7 +210,7 @@ package struct DiarizationProcess: Sendable {
         besides others: [String]
     ) async throws -> Diarization {
         let network = try VoiceNetwork(model, besides: others)
-        let sound: any Sound = isFile ? try PassingSound(audio, track: track) : try RecordedSound(audio)
+        let sound: any Sound = isFile ? try PassingSound(audio, track: track) : try RecordingReader(path: audio)
         var diarization = Diarization()
         for piece in Diarization.pieces(regions) {
             let samples = try await sound.samples(in: piece.range)
@@ -257,14 +257,10 @@ private protocol Sound {
     func samples(in range: SampleRange) async throws -> [Int16]
 }
 
-private struct RecordedSound: Sound {
-    private let reader: RecordingReader
-
-    init(_ path: String) throws { reader = try RecordingReader(path: path) }
-
-    func samples(in range: SampleRange) async throws -> [Int16] {
+extension RecordingReader: Sound {
+    fileprivate func samples(in range: SampleRange) async throws -> [Int16] {
         try [Int16](unsafeUninitializedCapacity: Int(range.count)) { buffer, count in
-            count = try reader.read(at: range.start, into: buffer)
+            count = try read(at: range.start, into: buffer)
         }
     }
 }

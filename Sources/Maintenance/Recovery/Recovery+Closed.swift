@@ -48,11 +48,14 @@ extension Recovery {
         } catch let error as DeviceError where error.status == ECANCELED { return try Self.later() }
         let findings = try await onThread(named: "repair", niceness: 5) {
             try parts.map { part in
-                let aside = asideName(for: part.path, "surplus")
-                try durableRename(part.path, to: aside)
+                let (folder, name) = try Folder.holding(part.path)
+                let aside = try folder.freeName(for: name, "surplus")
+                try folder.rename(name, toFree: aside)
+                try folder.sync()
                 return StorageFinding(
                     .repaired, recording: id, file: part.path,
-                    "was added beside recording \(id) after that was signed; it was set aside as \(aside)")
+                    "was added beside recording \(id) after that was signed; it was set aside as \(folder.path)/\(aside)"
+                )
             }
         }
         return CheckResult(findings: findings)
@@ -113,7 +116,7 @@ extension Recovery {
         }
         let recorded = try await archive.history(of: id).map(\.entry).last { $0.act == .recorded }
         guard recorded?.length.map({ SamplePosition(seconds: $0) }) == surplus.length,
-            case .read(let sums) = try await readSums(of: RecordingFolder(storage: storage, recording: id).audio)
+            let sums = try await readSums(of: RecordingFolder(storage: storage, recording: id).audio)
         else { return false }
         // The checksums match and end there: the original sound, with something appended.
         return sums.damaged.isEmpty && sums.unknown.first?.start == surplus.length
@@ -127,7 +130,7 @@ extension Recovery {
         // Checksums of sound that differs from the signed one would pass for original ones.
         if let signature,
             try await onThread(named: "checksums", niceness: 5, { try RecordingSums.areMissing(path: path) }),
-            case .read(let sums) = try await readSums(of: path, digests: true), sums.sound?.digest != signature.sound
+            let sums = try await readSums(of: path, digests: true), sums.sound?.digest != signature.sound
         {
             return [
                 StorageFinding(

@@ -52,7 +52,7 @@ package struct Recovery: Sendable {
         let marker = DamageMarker(of: path)
         let isChecked =
             depth == .everything || marker.exists || (FileStatus(path)?.bytes ?? 0) <= checkedAtOnce
-        let opened = try await SQLiteArchive.openRepairing(path: path, isChecked: isChecked, catchesUp: false)
+        let opened = try await SQLiteArchive.openRepairing(path: path, isChecked: isChecked)
         if isChecked { marker.remove() }
         // Left by a killed `add`.
         ScratchFolder.sweep(for: AddedFile.purpose, in: "\(configuration.storage.directory)/recordings")
@@ -143,14 +143,14 @@ package struct Recovery: Sendable {
         } catch let error as DeviceError where error.code != .full {
             let files = [folder(id).path, folder(id).audio, "\(folder(id).path)/journal.jsonl"]
             // Links cannot be opened either, regardless of their owner.
-            let isOthers = error.status == EACCES || error.status == EPERM
-            let remedy = isOthers ? ArchiveOwner.remedy(for: files) : nil
-            findings.append(
-                remedy.map {
+            if [EACCES, EPERM].contains(error.status), let remedy = ArchiveOwner.remedy(for: files) {
+                findings.append(
                     StorageFinding(
                         .damaged, recording: id, file: folder(id).path,
-                        "recording \(id) cannot be read and was left as it is: \($0)")
-                } ?? StorageFinding(.damaged, recording: id, error, at: folder(id).path))
+                        "recording \(id) cannot be read and was left as it is: \(remedy)"))
+            } else {
+                findings.append(StorageFinding(.damaged, recording: id, error, at: folder(id).path))
+            }
         }
         return (findings, true)
     }

@@ -52,7 +52,7 @@ package struct Redaction: Sendable {
                 "recording \(id): is sealed, and nothing on the recorder can read or change it; delete it, or open a copy"
             )
         }
-        if await archive.isBeingSealed(id) {
+        if await archive.sealing.contains(id) {
             throw DeviceError(
                 .denied, "redact",
                 "recording \(id): is being sealed, so nothing in it can be redacted; delete it, or open a copy"
@@ -100,7 +100,7 @@ package struct Redaction: Sendable {
                 if try folder.exists(RecordingFolder.audioName) {
                     try await onThread(named: "redaction") {
                         try SoundRedaction.silence(ranges, in: audio)
-                        if !isGrowing { try SoundRedaction.renewSums(ranges, of: audio) }
+                        if !isGrowing { try RecordingSums.renew(ranges, path: audio) }
                     }
                 }
             }

@@ -53,17 +53,16 @@ struct Retention: Hashable, Sendable {
 
     /// Erases them; if days count, only while the clock is set. Also completes earlier erasures.
     ///
-    /// - Parameter recording: the current recording, if any.
     /// - Returns: the erased recordings, and what cannot be removed, which is reported and does not stop other work.
     func apply(
-        to archive: SQLiteArchive, storage: String, recording: Int? = nil,
-        isSynchronized: Bool = MonotonicClock.wallIsSynchronized, now: Double = MonotonicClock.wallSeconds
+        to archive: SQLiteArchive, storage: String, isSynchronized: Bool = MonotonicClock.wallIsSynchronized,
+        now: Double = MonotonicClock.wallSeconds
     ) async throws -> Erasure.Outcome {
         let erasure = Erasure(storage: storage, archive: archive)
         let earlier = Erasure.Outcome(refused: try await erasure.finishInterrupted().refused)
         guard rule == .erase || rule != .keep && isSynchronized else { return earlier }
         var candidates: [Candidate] = []
-        for summary in try await archive.recordings() where summary.id != recording {
+        for summary in try await archive.recordings() {
             candidates.append(
                 Candidate(
                     recording: summary, shownPass: try await archive.shownPass(of: summary.id),

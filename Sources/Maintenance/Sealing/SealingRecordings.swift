@@ -94,14 +94,17 @@ package struct SealingRecordings: Sendable {
         }
         // The file may contain passages that were redacted later.
         if let row = try await archive.recording(id), !row.isSealed, try await archive.seal(of: id) == nil {
-            let storage = storage
-            try await onThread(named: "seal", niceness: 5) {
-                let folder = try RecordingFolder.open(id, in: storage)
-                try folder.remove(RecordingFolder.sealedName)
-                try folder.sync()
-            }
+            try await Self.removeSealedFile(of: id, in: storage)
         }
         return false
+    }
+
+    static func removeSealedFile(of id: Int, in storage: String) async throws {
+        try await onThread(named: "seal", niceness: 5) {
+            let folder = try RecordingFolder.open(id, in: storage)
+            try folder.remove(RecordingFolder.sealedName)
+            try folder.sync()
+        }
     }
 
     private func isThere(_ manifest: SealedManifest, _ id: Int) async throws -> Bool {
@@ -136,9 +139,7 @@ package struct SealingRecordings: Sendable {
     static func endAgain(
         _ id: Int, _ manifest: SealedManifest, in storage: String, _ archive: SQLiteArchive
     ) async throws {
-        try await onThread(named: "seal", niceness: 5) {
-            _ = try place(manifest, of: id, in: storage)
-        }
+        _ = try await onThread(named: "seal", niceness: 5) { try place(manifest, of: id, in: storage) }
         try await archive.endResealed(id)
     }
 
@@ -153,7 +154,12 @@ package struct SealingRecordings: Sendable {
             try folder.rename(RecordingFolder.resealedName, replacing: RecordingFolder.sealedName)
             try folder.sync()
         }
-        guard try RecordingSealer.isThere(manifest, in: folder) else { throw missing(id, folder) }
+        guard try RecordingSealer.isThere(manifest, in: folder) else {
+            throw DeviceError(
+                .damaged, "seal", on: "\(folder.path)/\(RecordingFolder.sealedName)",
+                "is missing, or is not the sealed file of recording \(id)",
+                remedy: "put it back from a copy or a backup")
+        }
         return folder
     }
 
@@ -205,12 +211,6 @@ package struct SealingRecordings: Sendable {
         try await archive.endSealed(id)
     }
 
-    static func missing(_ id: Int, _ folder: Folder) -> DeviceError {
-        DeviceError(
-            .damaged, "seal", on: "\(folder.path)/\(RecordingFolder.sealedName)",
-            "is missing, or is not the sealed file of recording \(id)", remedy: "put it back from a copy or a backup")
-    }
-
     /// The files of a sealed recording.
     static let kept = [RecordingFolder.sealedName, "journal.jsonl"]
 
@@ -260,11 +260,7 @@ extension Recovery {
         }
         // Left by a power cut before it counted: the recording is sealed again.
         if hasFile, row != nil, try Self.hasAudio(id, in: storage) {
-            try await onThread(named: "repair", niceness: 5) {
-                let folder = try RecordingFolder.open(id, in: storage)
-                try folder.remove(RecordingFolder.sealedName)
-                try folder.sync()
-            }
+            try await SealingRecordings.removeSealedFile(of: id, in: storage)
             return nil
         }
         guard hasFile else { return nil }

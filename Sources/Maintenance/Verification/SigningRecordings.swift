@@ -25,7 +25,7 @@ struct SigningRecordings: Sendable {
             try Task.checkCancellation()
             guard let row = try await archive.recording(id), !Redaction.isUnderWay(id, in: storage) else { continue }
             let audio = RecordingFolder(storage: storage, recording: id).audio
-            guard case .read(let sums) = try await readSums(of: audio, digests: true), let read = sums.sound else {
+            guard let sums = try await readSums(of: audio, digests: true), let read = sums.sound else {
                 // Unreadable sound is not signed; verify reports it.
                 continue
             }

@@ -27,29 +27,27 @@ extension Verification {
         let signature = try await archive.history(of: row.id).map(\.entry).soundSignature
         // The journal check reports an unreadable journal.
         let journaled = signature == nil ? try? await archive.journalSound(of: row.id) : nil
-        guard case .read(let sums) = try await readSums(of: audio, digests: signature != nil || journaled != nil) else {
-            return ([], nil)
-        }
+        let hasDigest = signature != nil || journaled != nil
+        guard let sums = try await readSums(of: audio, digests: hasDigest) else { return ([], nil) }
         var findings = findings(of: sums, row.id)
-        guard let signature, let sound = sums.sound else {
-            if let journaled, let sound = sums.sound {
-                if sound.digest == journaled { return (findings, .journal) }
+        if hasDigest, sums.sound == nil {
+            // Some of it could not be read; a mismatching checksum already reported that.
+            if findings.isEmpty { findings.append(damage(row.id, audio, "cannot be read; restore a copy of it")) }
+            return (findings, nil)
+        }
+        guard let signature else {
+            if let journaled {
+                if sums.sound?.digest == journaled { return (findings, .journal) }
                 findings.append(
                     damage(
                         row.id, audio,
                         "its sound differs from what was signed (SHA-256, in its journal); restore a copy, and check the disk"
                     ))
             }
-            if signature != nil || journaled != nil, sums.sound == nil {
-                // Some of it could not be read; a mismatching checksum already reported that.
-                if findings.isEmpty { findings.append(damage(row.id, audio, "cannot be read; restore a copy of it")) }
-                return (findings, nil)
-            }
             return (findings, sums.unknown.isEmpty ? .sums : .incompleteSums)
         }
         let entry = "entry \(signature.number) of the history"
-        let isSigned = sound.digest == signature.sound
-        if !isSigned {
+        if sums.sound?.digest != signature.sound {
             findings.append(
                 damage(
                     row.id, audio,

@@ -1,29 +1,22 @@
 import Audio
 import Core
 
-/// The result of comparing a recording's checksums.
-enum Sums {
-    /// The audio is missing or unreadable, which other checks report.
-    case unread
-    case read(RecordingSums)
-}
-
-/// Reads all of a recording's sound.
+/// Reads all of a recording's sound; returns nil if it is missing or unreadable, which other checks report.
 ///
 /// - Parameters:
 ///   - path: the path of its `audio.wav`.
 ///   - digests: whether to compute the SHA-256, too.
 /// - Throws: `CancellationError` if the task was cancelled.
-func readSums(of path: String, isGrowing: Bool = false, digests: Bool = false) async throws -> Sums {
+func readSums(of path: String, isGrowing: Bool = false, digests: Bool = false) async throws -> RecordingSums? {
     try await onStoppableThread(named: "verify") { shouldContinue in
         do throws(DeviceError) {
             guard
                 let sums = try RecordingSums(path: path, isGrowing: isGrowing, digests: digests, while: shouldContinue)
             else { throw DeviceError(.failed, "verify", "ended") }
-            return .read(sums)
+            return sums
         } catch {
             if !shouldContinue() { throw CancellationError() }
-            return .unread
+            return nil
         }
     }
 }

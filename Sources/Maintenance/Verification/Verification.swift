@@ -41,7 +41,7 @@ package struct Verification: Sendable {
                     StorageFinding(
                         .note, recording: id, file: audio,
                         "recording \(id) is being recorded; only what is already on the disk was checked"))
-                if !isQuick, case .read(let sums) = try await readSums(of: audio, isGrowing: true) {
+                if !isQuick, let sums = try await readSums(of: audio, isGrowing: true) {
                     findings += self.findings(of: sums, id)
                 }
             } else if let row = rows[id], row.isSealed {
@@ -138,12 +138,11 @@ package struct Verification: Sendable {
         let audio = folder.audio
         let file: RecordingVerification
         do throws(DeviceError) { file = try RecordingVerification(path: audio, gaps: timeline.gaps) } catch {
-            if error.code == .missing, row.length == .zero { return [] }
-            let remedy = error.code == .missing ? "the audio is gone; put the file back, or delete the recording" : nil
-            return [
-                remedy.map { damage(row.id, audio, $0) }
-                    ?? StorageFinding(.damaged, recording: row.id, error, at: audio)
-            ]
+            guard error.code == .missing else {
+                return [StorageFinding(.damaged, recording: row.id, error, at: audio)]
+            }
+            if row.length == .zero { return [] }
+            return [damage(row.id, audio, "the audio is gone; put the file back, or delete the recording")]
         }
         var wrong: [String] = []
         if file.hasHalfSample { wrong.append("ends with half a sample; run fieldscribe recover") }

@@ -1,12 +1,15 @@
 import Core
+import System
 
 /// Opens archives: folders, and databases on a PostgreSQL server.
 package enum ArchiveOpener {
     /// Whether a text is a PostgreSQL address.
-    package static func isAddress(_ text: String) -> Bool { OfficeDatabase.isAddress(text) }
+    package static func isAddress(_ text: String) -> Bool {
+        text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
+    }
 
     /// Whether a folder contains an archive.
-    package static func isFolder(_ path: String) -> Bool { OfficeFolder.isArchive(path) }
+    package static func isFolder(_ path: String) -> Bool { isTaken("\(path)/\(OfficeFolder.databaseName)") }
 
     /// Opens the archive in a folder, or creates it. Opens it read-only if it cannot be written and `creates` is false.
     ///

@@ -51,7 +51,7 @@ package struct GatheredCopy: Sendable {
 package struct GatheredReading: Sendable {
     /// SHA-256 of the file it was read from, which identifies the reading.
     var digest: String
-    var timeline: Timeline { didSet { written = nil } }
+    let timeline: Timeline
     /// Who corrected it; empty if unknown, nil for an engine's transcript.
     var person: String?
     /// In seconds since 1970-01-01T00:00:00Z; 0 if unknown.
@@ -76,24 +76,25 @@ package struct GatheredReading: Sendable {
     }
 
     /// The number of redactions in the recording when it was written.
-    var struck: Int { timeline.gaps.count { $0.cause == .redacted } }
+    var struck: Int { timeline.gaps.redacted.count }
+}
 
+extension Timeline {
     /// The participants and the speakers, for the filter by person.
     var people: String {
-        let added = timeline.annotations
-        let names = (added?.speakers ?? [:]).sorted { $0.key < $1.key }.map(\.value)
-        return ([added?.people ?? ""] + names).filter { !$0.isEmpty }.joined(separator: "; ")
+        let names = (annotations?.speakers ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+        return ([annotations?.people ?? ""] + names).filter { !$0.isEmpty }.joined(separator: "; ")
     }
 
     /// The searchable lines: one for each segment with words and each bookmark with a text, sorted by time.
-    var lines: [SpokenLine] {
-        let said = timeline.segments.filter { !$0.words.isEmpty }.map { segment in
-            let speaker = timeline.speaker(of: segment)
+    var spokenLines: [SpokenLine] {
+        let said = segments.filter { !$0.words.isEmpty }.map { segment in
+            let speaker = speaker(of: segment)
             return SpokenLine(
                 segment: segment.id, range: segment.range, speaker: speaker.map(Speakers.label) ?? "",
-                name: speaker.map { timeline.name(ofSpeaker: $0) } ?? "", text: segment.text)
+                name: speaker.map { name(ofSpeaker: $0) } ?? "", text: segment.text)
         }
-        let marks = timeline.marks.filter { !$0.text.isEmpty }.map {
+        let marks = marks.filter { !$0.text.isEmpty }.map {
             SpokenLine(segment: 0, range: SampleRange($0.position, $0.position), speaker: "", name: "", text: $0.text)
         }
         return (said + marks).sorted { ($0.range.start, $0.segment) < ($1.range.start, $1.segment) }

@@ -21,24 +21,13 @@ package struct OfficeQuery: Hashable, Sendable {
 
     /// Returns the runs of letters and digits in a text, in lower case.
     static func tokens(_ text: String) -> [String] {
-        // ASCII takes a tenth of the time this way.
-        if text.utf8.allSatisfy({ $0 < 0x80 }) { return plainTokens(text) }
-        return text.lowercased().split { !isToken($0) }.map(String.init)
-    }
-
-    private static func plainTokens(_ text: String) -> [String] {
-        var (tokens, token): ([String], [UInt8]) = ([], [])
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): token.append(byte)
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): token.append(byte | 0x20)
-            default:
-                if !token.isEmpty { tokens.append(String(decoding: token, as: UTF8.self)) }
-                token.removeAll(keepingCapacity: true)
-            }
-        }
-        if !token.isEmpty { tokens.append(String(decoding: token, as: UTF8.self)) }
-        return tokens
+        let lowercase = text.lowercased()
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return lowercase.split { !isToken($0) }.map(String.init) }
+        // ASCII takes a fraction of the time in bytes.
+        return lowercase.utf8.split { byte in
+            !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        }.map { String(Substring($0)) }
     }
 
     private static func isToken(_ character: Character) -> Bool { character.isLetter || character.isNumber }

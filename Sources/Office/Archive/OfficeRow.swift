@@ -40,7 +40,6 @@ extension OfficeRecording {
             ORDER BY \(GatheredCopy.preference) LIMIT 1)
         """
 
-    /// - Parameter row: a row of `selection`.
     init(_ row: some OfficeRow) {
         self.init(
             id: row.integer(0), recorder: Recorder(row, from: 10), number: row.integer(1), startedAt: row.real(2),
@@ -58,7 +57,6 @@ extension OfficeReading {
     /// Sorts the reading that pages show first.
     static let preference = "struck DESC, person IS NOT NULL DESC, made_at DESC, id DESC"
 
-    /// - Parameter row: a row of `selection`.
     init(_ row: some OfficeRow) {
         self.init(
             id: row.integer(0), engine: row.text(1), person: row.optionalText(2), madeAt: row.real(3),

@@ -102,8 +102,7 @@ extension OfficeTables {
 
     func count(_ filter: OfficeFilter) throws(DeviceError) -> Int {
         try query("SELECT count(*) FROM recording WHERE \(Self.listCondition)", values(of: filter)) { $0.integer(0) }
-            .first
-            ?? 0
+            .first ?? 0
     }
 
     func recording(_ id: Int) throws(DeviceError) -> OfficeRecording? {

@@ -15,15 +15,16 @@ package struct RecorderIdentity: Hashable, Sendable {
 }
 
 extension RecorderIdentity {
+    /// Returns the last name of a path without links and `..`; `unknownName` for `/`.
+    static func name(ofFolder path: String) -> String {
+        (try? realPath(path))?.split(separator: "/").last.map(String.init) ?? unknownName
+    }
+
     /// Returns a name for its folder that is not in `taken`: `pi-1a2b3c4d`, or `pi` if only the name is known.
     func folder(excluding taken: Set<String>) -> String {
         // The digits also distinguish recorders on file systems that ignore case.
         let mark = key.map { Digest.of($0).prefix(8) } ?? machine?.prefix(8)
-        var plain = ""
-        for character in name.lowercased() where plain.count < 32 {
-            let isPlain = character.isASCIIAlphanumeric || character == "-"
-            plain.append(isPlain ? character : "-")
-        }
+        let plain = String(name.lowercased().prefix(32).map { $0.isASCIIAlphanumeric ? $0 : "-" })
         let base = (plain.isEmpty ? Self.unknownName : plain) + (mark.map { "-\($0)" } ?? "")
         return ([base] + (2...9_999).map { "\(base)-\($0)" }).first { !taken.contains($0) } ?? base
     }
@@ -31,9 +32,6 @@ extension RecorderIdentity {
 
 /// A recorder in an archive.
 package struct Recorder: Hashable, Sendable {
-    /// The name of the database in a recorder's own archive.
-    static let databaseName = "archive.sqlite"
-
     var id: Int
     /// The name on its first copy.
     package var name: String

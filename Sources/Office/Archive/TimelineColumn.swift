@@ -13,11 +13,11 @@ extension Timeline {
                 return String(decoding: bytes, as: UTF8.self)
             }
             var column = ColumnWriter()
-            column.reserve(bytes.count + segments.reduce(0) { $0 + 160 + $1.words.count * 96 })
-            column.add(bytes[..<(place.upperBound - 1)])
+            column.bytes.reserveCapacity(bytes.count + segments.reduce(0) { $0 + 160 + $1.words.count * 96 })
+            column.bytes += bytes[..<(place.upperBound - 1)]
             column.list(segments) { $0.add($1) }
-            column.add(bytes[(place.upperBound - 1)...])
-            return column.text
+            column.bytes += bytes[(place.upperBound - 1)...]
+            return String(decoding: column.bytes, as: UTF8.self)
         }
     }
 
@@ -32,13 +32,7 @@ extension Timeline {
 private struct ColumnWriter {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    private var bytes: [UInt8] = []
-
-    var text: String { String(decoding: bytes, as: UTF8.self) }
-
-    mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
-
-    mutating func add(_ piece: ArraySlice<UInt8>) { bytes += piece }
+    var bytes: [UInt8] = []
 
     private mutating func put(_ piece: StaticString) {
         bytes += UnsafeBufferPointer(start: piece.utf8Start, count: piece.utf8CodeUnitCount)

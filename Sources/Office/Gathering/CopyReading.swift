@@ -87,7 +87,7 @@ struct CopyReading: Sendable {
         // The transcript shows redactions as gaps; without a transcript, the history has their number.
         struck =
             staged.contents["transcript.json"] == nil
-            ? entries.count { $0.act == .redacted } : timeline.gaps.count { $0.cause == .redacted }
+            ? entries.count { $0.act == .redacted } : timeline.gaps.redacted.count
         let isPersons = timeline.engine.name == EngineDescription.person
         let written = entries.last { entry in
             [.written, .corrected].contains(entry.act) && (identity?.pass == nil || entry.pass == identity?.pass)
@@ -162,10 +162,9 @@ struct CopyReading: Sendable {
     /// Returns the copy for an archive, in the folder `place`.
     func copy(of recorder: Recorder, at place: String, sealed: String?) -> GatheredCopy {
         GatheredCopy(
-            recorder: recorder, number: number, root: root,
-            startedAt: startedAt.asWallTime, clock: clock, length: length, digest: manifest.digest, place: place,
-            audio: audio, isSigned: isSigned, sealed: sealed, readings: [reading], history: history,
-            sound: identity?.sound ?? "", struck: struck)
+            recorder: recorder, number: number, root: root, startedAt: startedAt.asWallTime, clock: clock,
+            length: length, digest: manifest.digest, place: place, audio: audio, isSigned: isSigned, sealed: sealed,
+            readings: [reading], history: history, sound: identity?.sound ?? "", struck: struck)
     }
 }
 

@@ -16,11 +16,7 @@ struct FoundCopies {
         var path: String { ([top.path] + names).joined(separator: "/") }
 
         /// Opens the folder without following links.
-        func open() throws(DeviceError) -> Folder {
-            var folder = top
-            for name in names { folder = try folder.folder(name) }
-            return folder
-        }
+        func open() throws(DeviceError) -> Folder { try top.folder(along: names.joined(separator: "/")) }
 
         fileprivate func inner(_ name: String) -> Place { Place(top: top, names: names + [name]) }
     }
@@ -61,15 +57,18 @@ struct FoundCopies {
     init(in path: String, excluding files: Folder) throws(DeviceError) {
         own = try files.identity()
         let top = try Folder(opening: path)
-        var around = RecorderIdentity(name: Self.lastName(of: path))
+        let name = RecorderIdentity.name(ofFolder: path)
+        var around = RecorderIdentity(name: name)
         if try top.exists(CopySettings.manifestName) {
             // The folder is a copy; the folder around it is its recorder's.
-            around.name = Self.lastName(of: "\(path)/..")
-            if let parent = try? Folder(opening: "\(path)/.."), let named = try? Self.machine(in: parent) {
-                around = RecorderIdentity(name: named.name ?? around.name, machine: named.machine)
+            around.name = RecorderIdentity.name(ofFolder: "\(path)/..")
+            if let parent = try? Folder(opening: "\(path)/.."),
+                let named = try? Self.recorder(in: parent, named: around.name)
+            {
+                around = named
             }
         }
-        look(in: top, at: Place(top: top), named: Self.lastName(of: path), around)
+        look(in: top, at: Place(top: top), named: name, around)
     }
 
     private mutating func look(in folder: Folder, at place: Place, named name: String, _ around: RecorderIdentity) {
@@ -86,8 +85,8 @@ struct FoundCopies {
             }
             if CopyName(name) != nil { return problems.append(Self.incomplete(folder.path)) }
             var inside = RecorderIdentity(name: name)
-            if let named = try Self.machine(in: folder) {
-                inside = RecorderIdentity(name: named.name ?? name, machine: named.machine)
+            if let named = try Self.recorder(in: folder, named: name) {
+                inside = named
             } else if name.hasPrefix("sealed-"), let machine = Self.machine(String(name.dropFirst("sealed-".count))) {
                 inside.machine = machine
             }
@@ -126,23 +125,19 @@ struct FoundCopies {
         "\(path): is an incomplete copy; plug the stick into its recorder again to complete it"
     }
 
-    /// Reads RECORDER.txt: a line with the machine's digits and, in an archive, one with the name.
-    private static func machine(in folder: Folder) throws(DeviceError) -> (machine: String?, name: String?)? {
+    /// Reads RECORDER.txt: the machine's digits and, in an archive, a line with the name. Nil without the file.
+    private static func recorder(in folder: Folder, named folderName: String) throws(DeviceError) -> RecorderIdentity? {
         guard try folder.exists(RecorderFolder.fileName) else { return nil }
         let bytes = try folder.openFile(RecorderFolder.fileName, O_RDONLY).bytes(count: 4_096)
         let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
-        let name = lines.first { $0.hasPrefix("name: ") }.map { String($0.dropFirst("name: ".count)) }
-        return (lines.first.flatMap(machine), name.flatMap { $0.isEmpty || $0.utf8.count > 64 ? nil : $0 })
+        let name = lines.first { $0.hasPrefix("name: ") }?.dropFirst("name: ".count) ?? ""
+        let isName = !name.isEmpty && name.utf8.count <= 64
+        return RecorderIdentity(name: isName ? String(name) : folderName, machine: lines.first.flatMap(machine))
     }
 
     /// Returns the first twelve digits, as in the name of a folder of sealed copies.
     private static func machine(_ text: String) -> String? {
         let digits = text.prefix(12).lowercased()
         return digits.count == 12 && digits.allSatisfy { $0.isASCII && $0.isHexDigit } ? digits : nil
-    }
-
-    private static func lastName(of path: String) -> String {
-        guard let real = try? realPath(path) else { return lastName(of: path) }
-        return real.split(separator: "/").last.map(String.init) ?? RecorderIdentity.unknownName
     }
 }

@@ -1,5 +1,7 @@
-/// The result of a gathering.
-package struct GatherReport: Sendable {
+/// The result of a gathering. `gather --json` prints these properties.
+package struct GatherReport: Encodable, Sendable {
+    /// The archive's name.
+    package let archive: String
     /// The number of copies that were added.
     package var taken = 0
     /// The number of copies that were already in the archive.

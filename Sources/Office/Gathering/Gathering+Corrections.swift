@@ -46,7 +46,6 @@ extension Gathering {
         }
     }
 
-    /// A file with corrections.
     struct FoundCorrections {
         var path: String
         var bytes: [UInt8]

@@ -22,18 +22,13 @@ extension Gathering {
                 continue
             }
             for place in held[index] {
-                guard let folder = try? files.folder(along: place), Self.isListed(digest, for: name, in: folder),
+                guard let folder = try? files.folder(along: place), (try? folder.manifest())?.digests[name] == digest,
                     // It may have been damaged after it was added.
                     (try? Digest.of(folder.openFile(name, O_RDONLY))) == digest
                 else { continue }
                 if (try? Self.share(name, of: folder, with: target)) != nil { break }
             }
         }
-    }
-
-    private static func isListed(_ digest: String, for name: String, in folder: Folder) -> Bool {
-        let list = try? folder.manifestContent()
-        return list.flatMap { Manifest(reading: String(decoding: $0, as: UTF8.self)) }?.digests[name] == digest
     }
 
     /// Replaces a file in `target` with a hard link to the file of the same name in `folder`.

@@ -21,7 +21,7 @@ package final class Gathering {
     let reader: String
     private let progress: (GatherReport) -> Void
     let files: Folder
-    var report = GatherReport()
+    var report: GatherReport
     private var batch: [BatchCopy] = []
     /// Sealed files with the digests of copies that are in the archive or in the batch.
     private var sealedAgain: [(sealed: String, digest: String)] = []
@@ -76,6 +76,7 @@ package final class Gathering {
         self.key = key
         self.reader = reader
         self.progress = progress
+        report = GatherReport(archive: archive.name)
         files = try Folder(opening: archive.files, crosses: true)
         do throws(DeviceError) { try files.lock() } catch {
             guard error.code == .busy else { throw error }

@@ -30,7 +30,7 @@ package struct OfficeAdding {
 
     /// Returns the SHA-256 of a regular file; nil for anything else, such as a pipe, which can be read only once.
     package static func digest(of path: String) throws(DeviceError) -> String? {
-        guard let real = try? realPath(path), FileStatus(real)?.kind == .file else { return nil }
+        guard FileStatus(target: path)?.kind == .file else { return nil }
         return try Digest.of(FileDescriptor(opening: path, O_RDONLY))
     }
 
@@ -45,19 +45,17 @@ package struct OfficeAdding {
     ) throws -> (report: GatherReport, status: Int32, messages: [String]) {
         let scratch = try ScratchFolder(for: "office-add", in: ScratchFolder.roomyParent)
         let folder = "\(scratch.path)/\(Self.recorder)"
-        var (output, status) = ([UInt8](), Int32(0))
         let shell = showsMessages ? [] : ["-c", "exec \"$0\" \"$@\" 2>&1", program]
         let arguments = shell + ["add", "--directory", folder, "--"] + paths
-        try ReadingProgram.ask(showsMessages ? program : "/bin/sh", arguments, takes: &output, &status) {
-            () throws(DeviceError) in
-            !Interrupts.isRequested
+        let (output, status) = try ReadingProgram.ask(showsMessages ? program : "/bin/sh", arguments) {
+            () throws(DeviceError) in !Interrupts.isRequested
         }
         if Interrupts.isRequested { throw CancellationError() }
         let prefix = "fieldscribe: "
         let messages = String(decoding: output, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix(prefix) }
             .map { String($0.dropFirst(prefix.count)) }
         guard RecorderArchive.isArchive(folder), try !names(inFolder: "\(folder)/recordings").isEmpty else {
-            return (GatherReport(), status, messages)
+            return (GatherReport(archive: archive.name), status, messages)
         }
         return (try Gathering(into: archive, key: nil).run([.folder(folder)]), status, messages)
     }

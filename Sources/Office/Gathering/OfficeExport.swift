@@ -18,8 +18,7 @@ package struct OfficeExport {
         files = try Folder(opening: archive.files, crosses: true)
         try makeFolder(path, mode: 0o755)
         target = try Folder(opening: path, crosses: true)
-        let (own, other) = (try files.identity(), try target.identity())
-        guard own != other else {
+        guard try files.identity() != target.identity() else {
             throw DeviceError(
                 .unsupported, "export", on: path, "is the archive itself", remedy: "name another folder")
         }
@@ -41,9 +40,7 @@ package struct OfficeExport {
         let wanted = try source.manifestContent()
         if try recorder.exists(name) {
             let there = try recorder.folder(name)
-            if try there.exists(CopySettings.manifestName),
-                try there.manifestContent() == wanted
-            {
+            if try there.exists(CopySettings.manifestName), try there.manifestContent() == wanted {
                 try copySaved(from: source, to: there)
                 return false
             }
@@ -54,9 +51,9 @@ package struct OfficeExport {
         try recorder.removeAll(Self.partial)
         try recorder.makeFolder(Self.partial, mode: 0o755)
         do throws(DeviceError) {
-            let staged = try StagedCopy(copying: source, into: try recorder.folder(Self.partial))
-            _ = try staged.proved()
-            try copySaved(from: source, to: try recorder.folder(Self.partial))
+            let folder = try recorder.folder(Self.partial)
+            _ = try StagedCopy(copying: source, into: folder).proved()
+            try copySaved(from: source, to: folder)
             try recorder.syncFileSystem()
             try recorder.move(Self.partial, to: recorder, as: name)
             try recorder.sync()
@@ -77,21 +74,20 @@ package struct OfficeExport {
     /// Writes a recording's default transcript to `RECORDER/TITLE.EXTENSION`.
     ///
     /// - Parameter replaces: whether to replace a file that differs.
-    /// - Returns: the file's path, and whether it was written.
+    /// - Returns: whether it was written.
     /// - Throws: `DeviceError` with `busy` if a different file exists, `missing` if the recording has no transcript.
     package func write(
         _ recording: OfficeRecording, as format: TranscriptFormat, title: String, replaces: Bool
-    ) throws(DeviceError) -> (path: String, isNew: Bool) {
+    ) throws(DeviceError) -> Bool {
         guard let timeline = try archive.shownTimeline(of: recording.id) else {
             throw DeviceError(.missing, "export", on: "recording \(recording.id)", "has no transcript")
         }
         let bytes = try rethrowing { try format.file(timeline, details: RecordingDetails(timeline, title: title)) }
         let folder = try Self.folder(recording.recorder.folder, in: target)
-        let place = recording.folderName
-        let name = "\(place).\(format.fileExtension)"
+        let name = "\(recording.folderName).\(format.fileExtension)"
         if try folder.exists(name) {
             let there = try folder.content(ofFile: name, limit: 1 << 30)
-            if there == bytes { return ("\(folder.path)/\(name)", false) }
+            if there == bytes { return false }
             guard replaces else {
                 throw DeviceError(
                     .busy, "export", on: "\(folder.path)/\(name)", "exists and differs",
@@ -99,7 +95,7 @@ package struct OfficeExport {
             }
         }
         try folder.replace(name, with: bytes, mode: 0o644)
-        return ("\(folder.path)/\(name)", true)
+        return true
     }
 
     private func folder(of recording: OfficeRecording) throws(DeviceError) -> Folder {

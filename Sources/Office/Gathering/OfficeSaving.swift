@@ -4,17 +4,6 @@ import Transcripts
 /// Saves corrections from a served page, and merges them with corrections that others saved since the page was loaded. Used
 /// on one thread.
 struct OfficeSaving {
-    /// What the page sends besides its corrections.
-    struct Place: Hashable, Sendable {
-        /// The reading that it shows.
-        var reading: Int
-        /// The latest reading that its user has seen: the same, or one saved from it later.
-        var seen: Int
-        /// The login name, if the page does not name the person.
-        var person: String
-    }
-
-    /// The result.
     struct Outcome: Hashable, Sendable {
         /// The new default reading.
         var reading: Int
@@ -32,50 +21,53 @@ struct OfficeSaving {
     /// A browser's clock is trusted if it differs by less, in seconds.
     private static let clockTolerance = 300.0
 
-    private let archive: any OfficeArchive
-
-    init(_ archive: any OfficeArchive) { self.archive = archive }
+    let archive: any OfficeArchive
 
     /// Saves a page's corrections.
     ///
     /// - Parameters:
     ///   - saved: `corrections.json` of the page.
+    ///   - baseId: the reading that the page shows.
+    ///   - seenId: the latest reading that its user has seen: the same, or one saved from it later.
+    ///   - login: the person's login name, if the page does not name the person.
     ///   - now: in seconds since 1970-01-01T00:00:00Z.
     /// - Throws: `DeviceError` with `unsupported` if they do not fit this recording; then nothing was changed.
     func save(
-        _ saved: SavedCorrections, of recording: OfficeRecording, at place: Place, now: Double
+        _ saved: SavedCorrections, of recording: OfficeRecording, over baseId: Int, seen seenId: Int, login: String,
+        now: Double
     ) throws(DeviceError) -> Outcome {
         let sound = try archive.sound(of: recording.id)
         guard saved.file.identity.recording == recording.number, saved.file.identity.sound == sound else {
             throw Self.refusal(recording, "is not the recording of these corrections", "reload its page")
         }
-        let person = saved.file.person.isEmpty ? place.person : saved.file.person
+        let person = saved.file.person.isEmpty ? login : saved.file.person
         guard !person.isEmpty else {
             throw Self.refusal(recording, "these corrections have no name", "enter your name under Corrected by")
         }
         var known = try archive.readings(of: recording.id)
-        if let base = try timeline(place.reading, among: known) { try saved.check(base) }
-        guard let base = try timeline(place.reading, among: known), let seen = try timeline(place.seen, among: known),
+        let loaded = try timeline(baseId, among: known)
+        if let loaded { try saved.check(loaded) }
+        guard let base = loaded, let seen = try timeline(seenId, among: known),
             var mine = saved.withoutDivision.reading(over: base)?.timeline
         else {
             throw Self.refusal(
                 recording, "these corrections were made from a text that is not in the archive", "reload its page")
         }
         mine.engine.model = person
-        let root = try root(of: base, place.reading, among: known)
+        let root = try root(of: base, baseId, among: known)
         var time = abs(saved.file.savedAt - now) < Self.clockTolerance ? saved.file.savedAt : now
-        var outcome = Outcome(reading: place.reading)
+        var outcome = Outcome(reading: baseId)
         for _ in 0..<Self.maxRounds {
             guard let shown = known.first, let current = try archive.timeline(ofReading: shown.id) else { break }
-            guard Self.redacted(current) == Self.redacted(base) else {
+            guard current.gaps.redacted.count == base.gaps.redacted.count else {
                 throw Self.refusal(
                     recording, "a passage was redacted since this page was loaded", "reload its page")
             }
             var result = mine
             if let other = shown.person {
                 time = max(time, shown.madeAt + 0.001)
-                if shown.id != place.seen {
-                    let others = known.first { $0.id > place.seen && ($0.person ?? person) != person }?.person
+                if shown.id != seenId {
+                    let others = known.first { $0.id > seenId && ($0.person ?? person) != person }?.person
                     if let both = MergedTimelines(mine, current, over: seen) {
                         result = both.timeline
                         outcome.conflicts = both.conflicts
@@ -116,7 +108,7 @@ struct OfficeSaving {
         if known.contains(where: { $0.id == id && $0.person == nil }) { return base }
         for reading in known where reading.person == nil {
             guard let timeline = try archive.timeline(ofReading: reading.id) else { continue }
-            if MergedTimelines.haveSameLines(timeline, base), Self.redacted(timeline) == Self.redacted(base) {
+            if MergedTimelines.haveSameLines(timeline, base), timeline.gaps.redacted.count == base.gaps.redacted.count {
                 return timeline
             }
         }
@@ -156,8 +148,6 @@ struct OfficeSaving {
         guard known.contains(where: { $0.id == id }) else { return nil }
         return try archive.timeline(ofReading: id)
     }
-
-    private static func redacted(_ timeline: Timeline) -> Int { timeline.gaps.count { $0.cause == .redacted } }
 
     private static func refusal(_ recording: OfficeRecording, _ reason: String, _ remedy: String) -> DeviceError {
         DeviceError(

@@ -9,6 +9,8 @@ import Transcripts
 /// A recorder's own archive in a folder that was copied from it, opened read-only. Its recordings are exported as the
 /// recorder's own copies would be. Used on one thread, which it blocks.
 struct RecorderArchive {
+    private static let databaseName = "archive.sqlite"
+
     /// The name of its folder.
     let name: String
     /// The recorder's public key.
@@ -20,14 +22,13 @@ struct RecorderArchive {
     private let signer: RecorderKey?
 
     /// Whether a folder contains such an archive.
-    static func isArchive(_ path: String) -> Bool { isTaken("\(path)/\(Recorder.databaseName)") }
+    static func isArchive(_ path: String) -> Bool { isTaken("\(path)/\(databaseName)") }
 
     /// - Throws: `DeviceError` with `busy` if a recorder uses it now, `unsupported` if another version wrote it.
     init(_ path: String) throws(DeviceError) {
         self.path = path
-        let words = (try? realPath(path)) ?? path
-        name = words.split(separator: "/").last.map(String.init) ?? "recorder"
-        archive = try rethrowing { try readOnlyArchive(path: "\(path)/\(Recorder.databaseName)") }
+        name = RecorderIdentity.name(ofFolder: path)
+        archive = try rethrowing { try readOnlyArchive(path: "\(path)/\(Self.databaseName)") }
         key = RecorderKey.publicKey(in: path)
         // `RecorderKey(in:)` would create a missing key.
         let isThere = access("\(path)/\(RecorderKey.secretName)", R_OK) == 0

@@ -69,12 +69,7 @@ struct SavedCorrections: Sendable {
 
     /// Returns the corrected timeline; nil if these are corrections of another text.
     func reading(over timeline: Timeline) -> GatheredReading? {
-        let known = Dictionary(timeline.segments.map { ($0.id, $0) }) { first, _ in first }
-        for edit in file.edits {
-            guard let segment = known[edit.segment], Self.keys(edit.was) == Self.keys(segment.words.map(\.text)) else {
-                return nil
-            }
-        }
+        guard file.matches(timeline.segments, \.was) else { return nil }
         var corrected = timeline
         corrected.segments = file.divided(file.lines(over: timeline.segments)).map(\.segment)
         corrected.annotations = file.annotations
@@ -168,14 +163,8 @@ struct SavedCorrections: Sendable {
     /// Returns the text that these corrections were made from, if `timeline` is their result. The engine's confidence in
     /// corrected words is unknown.
     private func base(under timeline: Timeline) -> Timeline? {
-        let known = Dictionary(timeline.segments.map { ($0.id, $0) }) { first, _ in first }
+        guard file.matches(timeline.segments, \.words) else { return nil }
         let edits = Dictionary(file.edits.map { ($0.segment, $0) }) { first, _ in first }
-        for edit in file.edits {
-            guard let segment = known[edit.segment], Self.keys(edit.words) == Self.keys(segment.words.map(\.text))
-            else {
-                return nil
-            }
-        }
         var base = timeline
         base.segments = timeline.segments.map { segment in
             guard let edit = edits[segment.id] else { return segment }
@@ -223,10 +212,6 @@ struct SavedCorrections: Sendable {
             let folder = try? files.folder(along: recording.place)
         else { return }
         if (try? folder.exists(name)) == false { try? folder.replace(name, with: bytes, mode: 0o640) }
-    }
-
-    private static func keys(_ words: [String]) -> [String] {
-        words.flatMap { $0.split(separator: " ") }.map { Word.key(of: String($0)) }.filter { !$0.isEmpty }
     }
 }
 

@@ -12,8 +12,7 @@ struct StagedCopy: Sendable {
     /// Files whose content is kept in memory.
     private static let texts: Set<String> = [
         CopySettings.manifestName, CopySettings.publicKeyName, CopySettings.signatureName, "history.json",
-        "transcript.json",
-        "index.html",
+        "transcript.json", "index.html",
     ]
 
     let folder: Folder
@@ -81,7 +80,7 @@ struct StagedCopy: Sendable {
         _ file: borrowing FileDescriptor, as name: String, through buffer: UnsafeMutableRawBufferPointer
     ) throws(DeviceError) {
         let target = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL)
-        var entry = Entry(name, of: source, isWanted: Self.texts.contains(name))
+        var entry = Entry(name, of: source)
         while case let count = try file.read(into: buffer, at: entry.length), count > 0 {
             let piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
             try target.write(piece, at: entry.length)
@@ -110,7 +109,7 @@ struct StagedCopy: Sendable {
         let privateKey = try OpeningKey(in: holder, name)
         // age reads the key's file.
         defer { withExtendedLifetime(privateKey) {} }
-        let unpacking = Unpacking(of: self.source, into: folder, wanted: Self.texts)
+        let unpacking = Unpacking(of: self.source, into: folder)
         let opener = try Age().opener(with: privateKey) { bytes throws(DeviceError) in try unpacking.unpack(bytes) }
         do throws(DeviceError) {
             try file.forEachBlock { bytes throws(DeviceError) in try opener.write(bytes) }
@@ -163,6 +162,7 @@ struct StagedCopy: Sendable {
     fileprivate struct Entry {
         let name: String
         let source: String
+        /// Whether its content is kept in memory.
         let isWanted: Bool
         /// Whether it is a sound file, whose first bytes are kept.
         let isSound: Bool
@@ -171,8 +171,9 @@ struct StagedCopy: Sendable {
         var length: Int64 = 0
 
         /// - Parameter source: the copy's path, for errors.
-        init(_ name: String, of source: String, isWanted: Bool) {
-            (self.name, self.source, self.isWanted) = (name, source, isWanted)
+        init(_ name: String, of source: String) {
+            (self.name, self.source) = (name, source)
+            isWanted = StagedCopy.texts.contains(name)
             isSound = AudioForm.allCases.contains { name == "audio.\($0.rawValue)" }
         }
 
@@ -194,14 +195,11 @@ struct StagedCopy: Sendable {
     private final class Unpacking {
         private let source: String
         private let folder: Folder
-        private let wanted: Set<String>
         private var tar = TarReading()
         private var open: (file: NewFile, entry: Entry)?
         private(set) var entries: [Entry] = []
 
-        init(of source: String, into folder: Folder, wanted: Set<String>) {
-            (self.source, self.folder, self.wanted) = (source, folder, wanted)
-        }
+        init(of source: String, into folder: Folder) { (self.source, self.folder) = (source, folder) }
 
         var isWhole: Bool { tar.isWhole }
 
@@ -210,7 +208,7 @@ struct StagedCopy: Sendable {
                 switch event {
                 case .file(let name, _):
                     let file = try NewFile(name, in: folder, shouldStop: { false })
-                    open = (file, Entry(name, of: source, isWanted: wanted.contains(name)))
+                    open = (file, Entry(name, of: source))
                 case .bytes(let piece):
                     guard let file = open?.file else { return }
                     try open?.entry.append(piece)
@@ -230,5 +228,10 @@ extension Folder {
     /// Reads SHA256SUMS of a copy.
     func manifestContent() throws(DeviceError) -> [UInt8] {
         try content(ofFile: CopySettings.manifestName, limit: 1 << 20)
+    }
+
+    /// Parses SHA256SUMS of a copy; nil if it is damaged.
+    func manifest() throws(DeviceError) -> Manifest? {
+        Manifest(reading: String(decoding: try manifestContent(), as: UTF8.self))
     }
 }

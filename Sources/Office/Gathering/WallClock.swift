@@ -22,11 +22,13 @@ func seconds(ofStamp text: String) -> Double? {
 /// Parses a time in a copy's name, `2026-11-20_09-30-12`, in this machine's time zone, because the name has none.
 func seconds(ofName text: String) -> Double? {
     guard let parts = fields(Array(text.utf8)[...], "dddd-dd-dd_dd-dd-dd"), utc(parts) != nil else { return nil }
-    return seconds(ofLocal: parts)
+    return seconds(of: parts, by: mktime)
 }
 
-/// Converts year, month, day, hour, minute and second in this machine's time zone.
-func seconds(ofLocal parts: [Int]) -> Double {
+/// Converts year, month, day, hour, minute and second.
+///
+/// - Parameter convert: `mktime` for this machine's time zone, `timegm` for UTC.
+private func seconds(of parts: [Int], by convert: (UnsafeMutablePointer<tm>?) -> time_t) -> Double {
     var moment = tm()
     moment.tm_year = Int32(parts[0] - 1_900)
     moment.tm_mon = Int32(parts[1] - 1)
@@ -35,7 +37,7 @@ func seconds(ofLocal parts: [Int]) -> Double {
     moment.tm_min = Int32(parts[4])
     moment.tm_sec = Int32(parts[5])
     moment.tm_isdst = -1
-    return Double(mktime(&moment))
+    return Double(convert(&moment))
 }
 
 /// Returns the numbers in a text of this form, in which `d` is a digit.
@@ -61,11 +63,7 @@ private func utc(_ parts: [Int]) -> Double? {
     guard (1970...9_999).contains(parts[0]), (1...12).contains(parts[1]), (1...31).contains(parts[2]),
         (0...23).contains(parts[3]), (0...59).contains(parts[4]), (0...60).contains(parts[5])
     else { return nil }
-    // Years begin in March here, so that the leap day is the last.
-    let year = parts[1] > 2 ? parts[0] : parts[0] - 1
-    let month = (parts[1] + 9) % 12
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + parts[2] - 1 - 719_468
-    return Double(days * 86_400 + parts[3] * 3_600 + parts[4] * 60 + parts[5])
+    return seconds(of: parts, by: timegm)
 }
 
 /// Parses a day, `2026-11-20`, or a time, `2026-11-20T09:30`, in this machine's time zone.
@@ -81,7 +79,7 @@ package func seconds(ofDay text: String, isEnd: Bool) -> Double? {
         let hour = time[0], let minute = time[1], (1_900...9_999).contains(year), (1...12).contains(month),
         (1...days(in: month, of: year)).contains(date), (0...23).contains(hour), (0...59).contains(minute)
     else { return nil }
-    return seconds(ofLocal: [year, month, date + (isEnd && parts.count == 1 ? 1 : 0), hour, minute, 0])
+    return seconds(of: [year, month, date + (isEnd && parts.count == 1 ? 1 : 0), hour, minute, 0], by: mktime)
 }
 
 private func days(in month: Int, of year: Int) -> Int {

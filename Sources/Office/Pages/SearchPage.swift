@@ -34,7 +34,7 @@ struct SearchForm: Hashable, Sendable {
     var download: String { OfficeSite.downloadName + query() }
 
     private func query(_ more: [(name: String, value: String)] = []) -> String {
-        let parts = (fields + more).map { "\($0.name)=\(escaped($0.value))" }
+        let parts = (fields + more).map { "\($0.name)=\(percentEncoded($0.value))" }
         return parts.isEmpty ? "" : "?\(parts.joined(separator: "&"))"
     }
 }
@@ -155,7 +155,9 @@ private func list(_ entries: [SearchEntry], _ form: SearchForm) -> String {
             list += "<ul class=\"list\">\n"
             day = entry.day
         }
-        let recorder = form.with(recorder: entry.recorder).link()
+        var narrowed = form
+        narrowed.recorder = entry.recorder
+        let recorder = markup(narrowed.link())
         let facts = entry.facts.map { "<span dir=\"auto\">\(markup($0))</span>" }.joined()
         let download =
             entry.hasCopy ? "<a href=\"\(OfficeSite.downloadName)?id=\(entry.number)\">Download</a>" : ""
@@ -163,7 +165,7 @@ private func list(_ entries: [SearchEntry], _ form: SearchForm) -> String {
         list += """
             <li><a href="\(markup(entry.link))" dir="auto">\(markup(entry.title))</a>
             <p class="about"><span title="fieldscribe-office show \(entry.number)">no. \(entry.number)</span>\(facts)\
-            <a href="\(markup(recorder))">\(markup(entry.recorder))</a><span>recording \(entry.recording)</span>\(download)</p>\
+            <a href="\(recorder)">\(markup(entry.recorder))</a><span>recording \(entry.recording)</span>\(download)</p>\
             \(words)\(hits(of: entry))</li>
 
             """
@@ -178,7 +180,7 @@ private func hits(of entry: SearchEntry) -> String {
         let speaker = hit.isLine ? oneLine(hit.speaker) : "bookmark"
         let who = speaker.isEmpty ? "" : "<span class=\"who\" dir=\"auto\">\(markup(speaker))</span> "
         let words = hit.isLine ? found(in: hit.excerpt) : ""
-        let place = markup("\(entry.link)#t=\(start)\(words.isEmpty ? "" : "&hit=\(escaped(words))")")
+        let place = markup("\(entry.link)#t=\(start)\(words.isEmpty ? "" : "&hit=\(percentEncoded(words))")")
         return
             "<li><a href=\"\(place)\">\(clockTime(hit.position))</a><p dir=\"auto\">\(who)\(marked(hit.excerpt))</p></li>\n"
     }
@@ -202,18 +204,4 @@ private func marked(_ excerpt: String) -> String {
         rest = rest[rest.index(after: end)...]
     }
     return text + markup(String(rest))
-}
-
-/// Percent-encodes a value of the query.
-private func escaped(_ value: String) -> String {
-    // `relativeLink` encodes the value in the same way, after `./`.
-    String(relativeLink(value).dropFirst(2))
-}
-
-extension SearchForm {
-    fileprivate func with(recorder: String) -> SearchForm {
-        var form = self
-        form.recorder = recorder
-        return form
-    }
 }

@@ -9,10 +9,9 @@ extension OfficeDatabase {
     func add(_ copies: [GatheredCopy]) throws(DeviceError) {
         try connection.transaction { () throws(DeviceError) in
             // Locks the recorders in the same order on each connection, which avoids deadlocks.
-            _ = try connection.rows(
+            try connection.run(
                 "SELECT 1 FROM recorder WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE",
-                [.integers(Set(copies.map(\.recorder.id)).sorted())]
-            ) { _ in 1 }
+                .integers(Set(copies.map(\.recorder.id)).sorted()))
             var digests = try known(copies: copies.map(\.digest))
             var (new, known): ([GatheredCopy], [GatheredCopy]) = ([], [])
             for copy in copies {
@@ -28,8 +27,7 @@ extension OfficeDatabase {
 
     func add(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
         try connection.transaction { () throws(DeviceError) in
-            _ = try connection.rows("SELECT 1 FROM recording WHERE id = $1 FOR UPDATE", [.integer(recording)]) { _ in 1
-            }
+            try connection.run("SELECT 1 FROM recording WHERE id = $1 FOR UPDATE", .integer(recording))
             guard try add([(recording, reading)]) == 1 else { return false }
             try show([recording], from: [reading])
             return true
@@ -67,63 +65,57 @@ extension OfficeDatabase {
 
     /// Returns the id of each copy's recording; adds the recordings that are new.
     private func recordings(of copies: [GatheredCopy]) throws(DeviceError) -> [Int] {
-        var known: [RecordingPlace: [KnownRecording]] = [:]
         let places = Array(Set(copies.map(RecordingPlace.init)))
-        let found = try connection.rows(
+        var known = try connection.rows(
             """
             SELECT recording.id, recording.recorder, recording.number, recording.root
             FROM unnest($1::bigint[], $2::bigint[]) AS asked (recorder, number)
             JOIN recording ON recording.recorder = asked.recorder AND recording.number = asked.number
             ORDER BY recording.id
             """, [.integers(places.map(\.recorder)), .integers(places.map(\.number))]
-        ) { (RecordingPlace(recorder: $0.integer(1), number: $0.integer(2)), $0.integer(0), $0.text(3)) }
-        for (place, id, root) in found { known[place, default: []].append(KnownRecording(id: id, root: root)) }
-        var ids = [Int](repeating: 0, count: copies.count)
-        // The indices in `copies` of those whose recordings are new.
-        var new: [Int] = []
-        for (index, copy) in copies.enumerated() {
+        ) {
+            let place = RecordingPlace(recorder: $0.integer(1), number: $0.integer(2))
+            return KnownRecording(place: place, id: $0.integer(0), root: $0.text(3))
+        }
+        // Recordings are numbered by their index in `known`.
+        var atPlace = Dictionary(grouping: known.indices) { known[$0].place }
+        var indices: [Int] = []
+        var (new, again): ([(index: Int, copy: GatheredCopy)], [(index: Int, copy: GatheredCopy)]) = ([], [])
+        for copy in copies {
             let place = RecordingPlace(copy)
-            let others = known[place] ?? []
+            let candidates = atPlace[place] ?? []
             let same =
-                others.firstIndex { $0.root == copy.root }
-                ?? others.firstIndex { $0.root.isEmpty || copy.root.isEmpty }
-            guard let same else {
-                known[place, default: []].append(KnownRecording(id: nil, root: copy.root))
-                new.append(index)
-                continue
+                candidates.first { known[$0].root == copy.root }
+                ?? candidates.first { known[$0].root.isEmpty || copy.root.isEmpty }
+            let index = same ?? known.count
+            indices.append(index)
+            if same == nil {
+                atPlace[place, default: []].append(index)
+                known.append(KnownRecording(place: place, id: 0, root: copy.root))
+                new.append((index, copy))
+            } else {
+                if !copy.root.isEmpty { known[index].root = copy.root }
+                again.append((index, copy))
             }
-            if others[same].id == nil {
-                // The recording is new in this batch.
-                try make(new.map { copies[$0] }, &known)
-                for index in new { ids[index] = Self.id(of: copies[index], known) }
-                new = []
-            }
-            let id = known[place]?[same].id ?? 0
-            ids[index] = id
-            if !copy.root.isEmpty { known[place]?[same].root = copy.root }
+        }
+        let ids = try make(new.map(\.copy))
+        for (index, copy) in new { known[index].id = ids[RecordingPlace(copy)]?[copy.root] ?? 0 }
+        for (index, copy) in again {
             // A copy made after the clock was set has the right start.
             try connection.run(
                 """
                 UPDATE recording SET root = $2, started_at = $3, clock = $4,
                     length_samples = greatest(length_samples, $5)
                 WHERE id = $1 AND $2 <> '' AND (clock = 'unverified' OR root = '')
-                """, .integer(id), .text(copy.root), .real(copy.startedAt), .text(copy.clock.rawValue),
+                """, .integer(known[index].id), .text(copy.root), .real(copy.startedAt), .text(copy.clock.rawValue),
                 .position(copy.length))
         }
-        try make(new.map { copies[$0] }, &known)
-        for index in new { ids[index] = Self.id(of: copies[index], known) }
-        return ids
+        return indices.map { known[$0].id }
     }
 
-    private static func id(of copy: GatheredCopy, _ known: [RecordingPlace: [KnownRecording]]) -> Int {
-        known[RecordingPlace(copy)]?.first { $0.root == copy.root }?.id ?? 0
-    }
-
-    /// Adds the recordings of copies, each of which must have a different one.
-    private func make(
-        _ copies: [GatheredCopy], _ known: inout [RecordingPlace: [KnownRecording]]
-    ) throws(DeviceError) {
-        if copies.isEmpty { return }
+    /// Adds the recordings of copies, each of which must have a different one; returns the ids by place and root.
+    private func make(_ copies: [GatheredCopy]) throws(DeviceError) -> [RecordingPlace: [String: Int]] {
+        if copies.isEmpty { return [:] }
         let made = try connection.rows(
             """
             INSERT INTO recording (recorder, number, root, started_at, clock, length_samples)
@@ -136,39 +128,29 @@ extension OfficeDatabase {
                 .positions(copies.map(\.length)),
             ]
         ) { (RecordingPlace(recorder: $0.integer(0), number: $0.integer(1)), $0.text(2), $0.integer(3)) }
-        for (place, root, id) in made {
-            guard let index = known[place]?.firstIndex(where: { $0.id == nil && $0.root == root }) else { continue }
-            known[place]?[index].id = id
-        }
+        var ids: [RecordingPlace: [String: Int]] = [:]
+        for (place, root, id) in made { ids[place, default: [:]][root] = id }
+        return ids
     }
 
     /// Adds readings to recordings; returns how many were new.
     func add(_ readings: [(recording: Int, reading: GatheredReading)]) throws(DeviceError) -> Int {
         var rows: [(recording: Int, reading: GatheredReading, timeline: String)] = []
-        var (size, added) = (0, 0)
-        for (recording, reading) in readings {
-            let row = (recording: recording, reading: reading, timeline: try reading.column)
-            if !rows.isEmpty, size + row.timeline.utf8.count > Self.maxText {
-                added += try insert(rows)
-                (rows, size) = ([], 0)
-            }
-            rows.append(row)
-            size += row.timeline.utf8.count
+        for (recording, reading) in readings { rows.append((recording, reading, try reading.column)) }
+        var added = 0
+        try inPieces(rows, of: { $0.timeline.utf8.count }) { (rows) throws(DeviceError) in
+            added += try connection.run(
+                """
+                INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline)
+                SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::integer[],
+                    $7::text[])
+                ON CONFLICT DO NOTHING
+                """, .integers(rows.map(\.recording)), .texts(rows.map(\.reading.digest)),
+                .texts(rows.map(\.reading.timeline.engine.name)), .texts(rows.map(\.reading.person)),
+                .reals(rows.map(\.reading.madeAt)), .integers(rows.map(\.reading.struck)),
+                .texts(rows.map(\.timeline)))
         }
-        return added + (rows.isEmpty ? 0 : try insert(rows))
-    }
-
-    private func insert(_ rows: [(recording: Int, reading: GatheredReading, timeline: String)]) throws(DeviceError)
-        -> Int
-    {
-        try connection.run(
-            """
-            INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline)
-            SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::integer[], $7::text[])
-            ON CONFLICT DO NOTHING
-            """, .integers(rows.map(\.recording)), .texts(rows.map(\.reading.digest)),
-            .texts(rows.map(\.reading.timeline.engine.name)), .texts(rows.map(\.reading.person)),
-            .reals(rows.map(\.reading.madeAt)), .integers(rows.map(\.reading.struck)), .texts(rows.map(\.timeline)))
+        return added
     }
 
     /// Makes each recording's best reading its default, which is shown and searched.
@@ -185,23 +167,18 @@ extension OfficeDatabase {
             """, [.integers(recordings)]
         ) { (recording: $0.integer(5), reading: OfficeReading($0)) }
         let timelines = Dictionary(readings.map { ($0.digest, $0.timeline) }) { first, _ in first }
-        var shown: [(recording: Int, id: Int, reading: GatheredReading)] = []
+        var shown: [(recording: Int, id: Int, timeline: Timeline)] = []
         for (recording, reading) in best {
             var known = timelines[reading.digest]
             if known == nil { known = try timeline(ofReading: reading.id) }
             guard let timeline = known else { continue }
-            shown.append(
-                (
-                    recording, reading.id,
-                    GatheredReading(
-                        digest: "", timeline: timeline, person: reading.person, madeAt: reading.madeAt)
-                ))
+            shown.append((recording, reading.id, timeline))
         }
         if !shown.isEmpty { try show(shown) }
     }
 
-    private func show(_ shown: [(recording: Int, id: Int, reading: GatheredReading)]) throws(DeviceError) {
-        let people = shown.map(\.reading.people)
+    private func show(_ shown: [(recording: Int, id: Int, timeline: Timeline)]) throws(DeviceError) {
+        let people = shown.map(\.timeline.people)
         try connection.run(
             """
             UPDATE recording SET shown = new.shown, title = new.title, people = new.people, people_key = new.people_key
@@ -209,19 +186,18 @@ extension OfficeDatabase {
                 AS new (id, shown, title, people, people_key)
             WHERE recording.id = new.id
             """, .integers(shown.map(\.recording)), .integers(shown.map(\.id)),
-            .texts(shown.map { $0.reading.timeline.annotations?.title ?? "" }), .texts(people),
+            .texts(shown.map { $0.timeline.annotations?.title ?? "" }), .texts(people),
             .texts(people.map { $0.lowercased() }))
         try connection.run(
             "DELETE FROM line WHERE recording = ANY ($1::bigint[])", .integers(shown.map(\.recording)))
         var words: Set<String> = []
         var lines: [(recording: Int, line: SpokenLine, tokens: String)] = []
         for shown in shown {
-            for line in shown.reading.lines {
+            for line in shown.timeline.spokenLines {
                 // The server's parser would take an address, or a number with punctuation, as a single word.
                 let tokens = OfficeQuery.serverTokens(line.text)
                 words.formUnion(tokens)
-                lines.append(
-                    (recording: shown.recording, line: line, tokens: tokens.joined(separator: " ")))
+                lines.append((shown.recording, line, tokens.joined(separator: " ")))
             }
         }
         try inPieces(lines, of: { $0.line.text.utf8.count + $0.tokens.utf8.count }) { (rows) throws(DeviceError) in
@@ -275,8 +251,9 @@ private struct RecordingPlace: Hashable {
     init(_ copy: GatheredCopy) { self.init(recorder: copy.recorder.id, number: copy.number) }
 }
 
-/// A recording with this place; `id` is nil until its row is inserted.
 private struct KnownRecording {
-    var id: Int?
+    var place: RecordingPlace
+    /// 0 until it is inserted.
+    var id: Int
     var root: String
 }

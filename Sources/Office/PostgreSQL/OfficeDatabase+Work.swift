@@ -125,9 +125,7 @@ extension OfficeDatabase {
                     [.integer(job.id), .integer(job.token)]
                 ) { _ in true }.first ?? false
             }
-            _ = try connection.rows(
-                "SELECT 1 FROM recording WHERE id = $1 FOR UPDATE", [.integer(job.recording)]
-            ) { _ in 1 }
+            try connection.run("SELECT 1 FROM recording WHERE id = $1 FOR UPDATE", .integer(job.recording))
             let new = try reading(try shownTimeline(of: job.recording))
             _ = try add([(job.recording, new)])
             try show([job.recording], from: [new])

@@ -10,10 +10,6 @@ final class OfficeDatabase: OfficeTables {
     /// The last call of `offer(_:)`.
     var offered: Offer?
 
-    static func isAddress(_ text: String) -> Bool {
-        text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
-    }
-
     init(
         _ address: String, files: String?, creates: Bool, timeout: ServerTimeout = ServerTimeout()
     ) throws(DeviceError) {
@@ -28,12 +24,11 @@ final class OfficeDatabase: OfficeTables {
         self.files = folder
         if creates {
             // LZ4 compresses large texts in a quarter of the time that pglz takes.
-            _ = try connection.rows(
+            try connection.run(
                 """
                 SELECT set_config('default_toast_compression', 'lz4', false) FROM pg_settings
                 WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)
-                """
-            ) { _ in 1 }
+                """)
             try expectCopies(in: folder)
             try makeFolder(folder, mode: 0o750)
             if stored.isEmpty { try connection.run("UPDATE house SET files = $1", .text(try realPath(folder))) }

@@ -48,7 +48,7 @@ final class ServerConnection {
         // If this throws, `deinit` closes the connection.
         try Self.connect(connection, named: name, timeout)
         guard PQstatus(connection) == CONNECTION_OK else {
-            let reason = Self.line(PQerrorMessage(connection).map { String(cString: $0) } ?? "")
+            let reason = Self.line(PQerrorMessage(connection))
             // libpq reports this case in the message only.
             let isCrowded = reason.contains("too many c")
             throw DeviceError(
@@ -87,10 +87,12 @@ final class ServerConnection {
         }
     }
 
-    /// Sends a request and waits for the answer; returns the last result.
-    private func answer(_ send: () -> Int32) throws(DeviceError) -> OpaquePointer? {
+    /// Sends a request and waits for the answer; returns the last result, which the caller clears.
+    ///
+    /// - Throws: `DeviceError` if the server reports an error, or does not answer in time.
+    private func answer(_ send: () -> Int32) throws(DeviceError) -> OpaquePointer {
         guard !isLost else { throw error("08006", "an answer was abandoned") }
-        guard send() == 1 else { throw error("", Self.line(PQerrorMessage(handle).map { String(cString: $0) } ?? "")) }
+        guard send() == 1 else { throw error("", Self.line(PQerrorMessage(handle))) }
         var wait = ServerTimeout.Wait(for: name, timeout, limit: limit)
         var last: OpaquePointer?
         do throws(DeviceError) {
@@ -104,7 +106,7 @@ final class ServerConnection {
                     if PQconsumeInput(handle) == 0 { break }
                     wait.restart()
                 }
-                guard let result = PQgetResult(handle) else { return last }
+                guard let result = PQgetResult(handle) else { break }
                 PQclear(last)
                 last = result
             }
@@ -113,13 +115,18 @@ final class ServerConnection {
             isLost = true
             throw error
         }
+        let status = PQresultStatus(last)
+        if let last, status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK { return last }
+        defer { PQclear(last) }
+        // PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY are character constants in C.
+        let state = PQresultErrorField(last, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
+        let message = PQresultErrorField(last, Int32(UInt8(ascii: "M"))) ?? PQerrorMessage(handle)
+        throw error(state, Self.line(message))
     }
 
     /// Runs one or more SQL statements without parameters.
     func execute(_ sql: String) throws(DeviceError) {
-        let result = try answer { PQsendQuery(handle, sql) }
-        defer { PQclear(result) }
-        try check(result)
+        PQclear(try answer { PQsendQuery(handle, sql) })
     }
 
     /// Runs one statement and returns the result of `read` for each row. Statements are prepared once and kept, so `sql` must
@@ -147,24 +154,16 @@ final class ServerConnection {
             statement = known
         } else {
             statement = "s\(prepared.count)"
-            let result = try answer { PQsendPrepare(handle, statement, sql, 0, nil) }
-            defer { PQclear(result) }
-            try check(result)
+            PQclear(try answer { PQsendPrepare(handle, statement, sql, 0, nil) })
             prepared[sql] = statement
         }
-        let result = try answer {
+        return try answer {
             var sent: Int32 = 0
             withTexts(values.map(\.bytes)) { texts in
                 sent = PQsendQueryPrepared(handle, statement, Int32(values.count), texts, nil, nil, 0)
             }
             return sent
         }
-        do throws(DeviceError) { try check(result) } catch {
-            PQclear(result)
-            throw error
-        }
-        guard let result else { throw DeviceError(.failed, "PQexecPrepared", on: name, "out of memory") }
-        return result
     }
 
     /// Commits what `body` does; rolls it back if it throws or the connection breaks.
@@ -179,17 +178,6 @@ final class ServerConnection {
             if PQstatus(handle) == CONNECTION_OK, !isLost { try? execute("ROLLBACK") }
             throw error
         }
-    }
-
-    private func check(_ result: OpaquePointer?) throws(DeviceError) {
-        let status = PQresultStatus(result)
-        if status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK { return }
-        let field = { (code: Int32) in PQresultErrorField(result, code).map { String(cString: $0) } }
-        // PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY are character constants in C.
-        let state = field(Int32(UInt8(ascii: "C"))) ?? ""
-        let message = Self.line(
-            field(Int32(UInt8(ascii: "M"))) ?? PQerrorMessage(handle).map { String(cString: $0) } ?? "")
-        throw error(state, message)
     }
 
     private func error(_ state: String, _ message: String) -> DeviceError {
@@ -228,12 +216,13 @@ final class ServerConnection {
         }
     }
 
-    private static func line(_ text: String) -> String {
-        text.split(whereSeparator: \.isNewline).map { $0.drop { $0.isWhitespace } }.first.map(String.init) ?? ""
+    /// Returns the first line of a message without its indentation.
+    private static func line(_ message: UnsafePointer<CChar>?) -> String {
+        let lines = message.map { String(cString: $0) }?.split(whereSeparator: \.isNewline)
+        return lines?.first.map { String($0.drop { $0.isWhitespace }) } ?? ""
     }
 }
 
-/// A value of a statement.
 struct ServerValue {
     /// The value as text in UTF-8; nil for NULL.
     fileprivate let bytes: [UInt8]?
@@ -265,33 +254,28 @@ struct ServerValue {
         list.reserveCapacity(texts.reduce(2) { $0 + ($1?.utf8.count ?? 0) + 8 })
         for text in texts {
             list.append(UInt8(ascii: list.isEmpty ? "{" : ","))
-            guard var text else {
+            guard let text else {
                 list += "NULL".utf8
                 continue
             }
             list.append(UInt8(ascii: "\""))
-            text.withUTF8 { append($0, to: &list) }
+            for byte in text.utf8 {
+                switch byte {
+                case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                    list.append(UInt8(ascii: "\\"))
+                    list.append(byte)
+                case 0: list += "\u{FFFD}".utf8
+                default: list.append(byte)
+                }
+            }
             list.append(UInt8(ascii: "\""))
         }
         if list.isEmpty { list.append(UInt8(ascii: "{")) }
         list.append(UInt8(ascii: "}"))
         return ServerValue(bytes: list)
     }
-
-    /// Escapes quotes and backslashes for an element of an array.
-    private static func append(_ bytes: UnsafeBufferPointer<UInt8>, to list: inout [UInt8]) {
-        var start = 0
-        for (index, byte) in bytes.enumerated()
-        where byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0 {
-            list += UnsafeBufferPointer(rebasing: bytes[start..<index])
-            start = index + 1
-            if byte == 0 { list += "\u{FFFD}".utf8 } else { list += [UInt8(ascii: "\\"), byte] }
-        }
-        list += UnsafeBufferPointer(rebasing: bytes[start...])
-    }
 }
 
-/// One row of a result.
 struct ServerRow: OfficeRow {
     // Safety: borrowed from the result during `read`, which must not keep it.
     fileprivate let result: OpaquePointer

@@ -64,10 +64,9 @@ enum ServerSchema {
     private static func set(
         _ name: String, seconds: Int, of connection: ServerConnection
     ) throws(DeviceError) -> Int {
-        _ = try connection.rows(
+        try connection.run(
             "SELECT set_config(name, $2, false) FROM pg_settings WHERE name = $1 AND setting = '0'",
-            [.text(name), .text("\(seconds)s")]
-        ) { _ in 1 }
+            .text(name), .text("\(seconds)s"))
         return try connection.rows(
             "SELECT ceil(setting::numeric / 1000)::bigint FROM pg_settings WHERE name = $1", [.text(name)]
         ) { $0.integer(0) }.first ?? 0

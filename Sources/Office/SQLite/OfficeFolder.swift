@@ -12,14 +12,11 @@ final class OfficeFolder: OfficeTables {
     var name: String { files }
     let connection: Connection
 
-    static func isArchive(_ path: String) -> Bool { isTaken("\(path)/\(databaseName)") }
-
     init(_ path: String, creates: Bool) throws(DeviceError) {
         files = path
         let database = "\(path)/\(Self.databaseName)"
         if !isTaken(database) {
-            let isRecorders = isTaken("\(path)/\(Recorder.databaseName)")
-            guard !isRecorders else {
+            guard !RecorderArchive.isArchive(path) else {
                 throw DeviceError(
                     .unsupported, "open", on: path, "is a recorder's own archive",
                     remedy: creates
@@ -152,13 +149,12 @@ final class OfficeFolder: OfficeTables {
         var known = readings.first { $0.digest == best.digest }?.timeline
         if known == nil { known = try timeline(ofReading: best.id) }
         guard let timeline = known else { return }
-        let reading = GatheredReading(digest: "", timeline: timeline, person: best.person, madeAt: best.madeAt)
         try connection.run("DELETE FROM line WHERE recording = ?", .integer(recording))
         try connection.run(
             "UPDATE recording SET shown = ?, title = ?, people = ?, people_key = ? WHERE id = ?", .integer(best.id),
-            .text(timeline.annotations?.title ?? ""), .text(reading.people), .text(reading.people.lowercased()),
+            .text(timeline.annotations?.title ?? ""), .text(timeline.people), .text(timeline.people.lowercased()),
             .integer(recording))
-        for line in reading.lines {
+        for line in timeline.spokenLines {
             try connection.run(
                 """
                 INSERT INTO line (recording, segment, start_sample, end_sample, speaker, name, name_key, text)

@@ -15,9 +15,8 @@ enum ByteRange: Hashable, Sendable {
         guard let header, header.hasPrefix("bytes="), !header.contains(",") else { return }
         let parts = header.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return }
-        let (first, last) = (Self.number(parts[0]), Self.number(parts[1]))
-        switch (first, last) {
-        case (let first?, let last?) where !parts[1].isEmpty:
+        switch (Self.number(parts[0]), Self.number(parts[1])) {
+        case (let first?, let last?):
             guard first <= last else { return }
             self = first < length ? .part(first...min(last, length - 1)) : .outside
         case (let first?, _) where parts[1].isEmpty:

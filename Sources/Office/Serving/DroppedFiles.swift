@@ -56,7 +56,6 @@ final class DroppedFiles: @unchecked Sendable {
         }
     }
 
-    /// The result for the files.
     struct Outcome: Hashable, Sendable {
         /// What was added or rejected and why, one per line.
         var lines: [String]
@@ -194,10 +193,8 @@ final class DroppedFiles: @unchecked Sendable {
 
     private func importText(into archive: any OfficeArchive) throws(DeviceError) -> Outcome {
         let bytes = try copy.content(ofFile: Self.textName, limit: Self.largestText)
-        let file = OfficeImport.File(
-            path: header.name, bytes: bytes, recording: header.recording, person: header.person, neighbour: nil)
-        let line = try OfficeImport(archive, field: OfficeSite.recordingField)
-            .add(file, now: MonotonicClock.wallSeconds)
+        let line = try OfficeImport(archive, field: OfficeSite.recordingField).add(
+            bytes, of: header.name, to: header.recording, by: header.person, now: MonotonicClock.wallSeconds)
         return Outcome(lines: [oneLine(line)], isTaken: true)
     }
 

@@ -24,12 +24,10 @@ extension OfficeSite {
 
     /// Returns the fields of the form, the filter, and a line for each invalid field.
     private static func asked(_ request: WebRequest) -> (form: SearchForm, filter: OfficeFilter, remarks: [String]) {
-        var form = SearchForm()
         let asked = { (name: String) in oneLine(request.query[name] ?? "") }
-        (form.words, form.recorder, form.person, form.speaker) = (
-            asked("q"), asked("recorder"), asked("person"), asked("speaker")
-        )
-        (form.since, form.until, form.alike) = (asked("since"), asked("until"), asked("alike") == "yes")
+        let form = SearchForm(
+            words: asked("q"), alike: asked("alike") == "yes", recorder: asked("recorder"), since: asked("since"),
+            until: asked("until"), person: asked("person"), speaker: asked("speaker"))
         var filter = OfficeFilter()
         (filter.recorder, filter.person, filter.speaker) = (
             form.recorder.nonEmpty, form.person.nonEmpty, form.speaker.nonEmpty

@@ -83,9 +83,8 @@ package final class OfficeSite {
     func respond(to request: WebRequest) -> WebResponse {
         var answer: WebResponse
         do throws(DeviceError) {
-            answer = try retrying { (archive) throws(DeviceError) in
-                try self.answer(request, archive)
-            }
+            answer = try retrying { (archive) throws(DeviceError) in try self.answer(request, archive) }
+            lastTold = ""
         } catch {
             tellOnce(error.message)
             answer =
@@ -104,20 +103,14 @@ package final class OfficeSite {
         if let rest, MonotonicClock.nanoseconds < rest.until { throw rest.error }
         do throws(DeviceError) {
             if let archive, archive.files != archive.name || FileStatus(archive.files) != nil {
-                do throws(DeviceError) {
-                    let answer = try body(archive)
-                    lastTold = ""
-                    return answer
-                } catch {
+                do throws(DeviceError) { return try body(archive) } catch {
                     self.archive = nil
                     if Self.isLate(error) { throw error }
                 }
             }
             let archive = try open()
             self.archive = archive
-            let answer = try body(archive)
-            lastTold = ""
-            return answer
+            return try body(archive)
         } catch {
             // Otherwise each request would wait for the timeout.
             if Self.isLate(error) { rest = (MonotonicClock.nanoseconds + Self.restNanoseconds, error) }
@@ -177,22 +170,20 @@ package final class OfficeSite {
             title: OfficePage.title(of: recording), started: Self.time(recording.startedAt), clock: recording.clock,
             device: "\(recording.recorder.folder), recording \(recording.number)", audio: recording.audio,
             index: "../../", peaks: peaks(of: recording, archive))
-        let sound = try archive.sound(of: recording.id)
         // Older readings cannot be corrected.
-        if let sound, shown.id == readings.first?.id {
+        if let sound = try archive.sound(of: recording.id), shown.id == readings.first?.id {
             details.identity = RecordingIdentity(recording: recording.number, pass: timeline.pass, sound: sound)
         }
         details.history = try archive.history(of: recording.id).map(\.entry)
         details.served = ServedPage(
-            saves: sound == nil || shown.id != readings.first?.id ? nil : Self.savingName, reading: shown.id,
+            saves: details.identity == nil ? nil : Self.savingName, reading: shown.id,
             person: request.person, now: MonotonicClock.wallSeconds,
             readings: readings.enumerated().map { index, reading in
                 ServedPage.Reading(
                     link: index == 0 ? "./" : "?reading=\(reading.id)", title: Self.title(of: reading),
                     isHere: reading.id == shown.id)
             })
-        let written = details
-        return Self.page(200, try rethrowing { try TranscriptFormat.html.render(timeline, details: written) })
+        return Self.page(200, try rethrowing { try TranscriptFormat.html.render(timeline, details: details) })
     }
 
     private static func title(of reading: OfficeReading) -> String {
@@ -210,12 +201,9 @@ package final class OfficeSite {
         return page.peaks
     }
 
-    /// Reads the body of a request on another thread.
-    typealias BodyReader = @Sendable ([UInt8]) -> WebRequest.Body
-
     /// Returns a function that parses the body before `respond(to:)`, while other requests are answered; nil if none is
     /// needed.
-    func reader(of request: WebRequest) -> BodyReader? {
+    func reader(of request: WebRequest) -> (@Sendable ([UInt8]) -> WebRequest.Body)? {
         guard request.method == "POST", !Self.isAddition(request) else { return nil }
         let id = request.path.split(separator: "/").dropFirst().first.flatMap { Int($0) }
         let program = program
@@ -234,8 +222,6 @@ package final class OfficeSite {
         _ recording: OfficeRecording, _ request: WebRequest, _ archive: any OfficeArchive
     ) throws(DeviceError) -> WebResponse {
         let number = { (name: String) in Int(request.query[name] ?? "") ?? 0 }
-        let place = OfficeSaving.Place(
-            reading: number("reading"), seen: number("seen"), person: oneLine(request.person))
         let saved: SavedCorrections
         do throws(DeviceError) {
             let read =
@@ -249,8 +235,9 @@ package final class OfficeSite {
         }
         let outcome: OfficeSaving.Outcome
         do throws(DeviceError) {
-            outcome = try OfficeSaving(archive).save(
-                saved, of: recording, at: place, now: MonotonicClock.wallSeconds)
+            outcome = try OfficeSaving(archive: archive).save(
+                saved, of: recording, over: number("reading"), seen: number("seen"), login: oneLine(request.person),
+                now: MonotonicClock.wallSeconds)
         } catch {
             guard error.cause == .unfitCorrections else { throw error }
             return Self.answer(409, error.message)

@@ -1,10 +1,10 @@
+import Core
 import FoundationEssentials
 import System
 
 /// Checks passwords, host names and origins of requests, because browsers also run scripts of other sites. Used on one
 /// thread.
 package final class SiteAccess {
-    /// The result of a check.
     enum Answer: Hashable {
         /// The request is allowed. `person` is the login name, empty without a password. The response sets `cookie`.
         case allowed(person: String, cookie: String?)
@@ -42,7 +42,6 @@ package final class SiteAccess {
         counted = now()
     }
 
-    /// Checks a request.
     func answer(to request: WebRequest) -> Answer {
         if let names, !names.contains(Self.host(of: request.headers["host"] ?? "")) { return .unknownHost }
         guard let password else { return .allowed(person: "", cookie: nil) }
@@ -61,10 +60,7 @@ package final class SiteAccess {
             return .wrongPassword
         }
         if sessions.count >= Self.maxSessions { sessions = [:] }
-        let token = (0..<4).map { _ in
-            let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
+        let token = (0..<4).map { _ in UInt64.random(in: .min ... .max).padded(to: 16, radix: 16) }.joined()
         sessions[token] = person
         return .allowed(
             person: person, cookie: "\(Self.cookieName)=\(token); Path=/; HttpOnly; SameSite=Strict")

@@ -28,9 +28,7 @@ struct WebRequest: Sendable {
     var cookie: String?
 }
 
-/// An HTTP response.
 struct WebResponse {
-    /// The content after the headers.
     enum Body {
         case bytes([UInt8])
         /// Bytes of an open file. The sender closes the file.

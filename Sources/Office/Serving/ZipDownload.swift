@@ -109,8 +109,7 @@ final class ZipDownload {
             throw DeviceError(.missing, "download", on: "recording \(recording.id)", "has no copy")
         }
         let folder = try files.folder(along: recording.place)
-        let list = try folder.manifestContent()
-        guard let manifest = Manifest(reading: String(decoding: list, as: UTF8.self)) else {
+        guard let manifest = try folder.manifest() else {
             throw DeviceError(
                 .damaged, "read", on: "\(folder.path)/\(CopySettings.manifestName)", "is damaged",
                 remedy: "gather the recording again")

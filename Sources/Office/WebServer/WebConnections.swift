@@ -20,8 +20,8 @@ struct WebConnections {
         if connections.count >= WebServer.crowded {
             let waiting = connections.filter { !$0.value.isReceived }
             // A client that plays a sound reads slowly; if closed, it requests the rest again.
-            let others = connections.count >= WebServer.veryCrowded ? connections : waiting
-            if let slowest = (waiting.isEmpty ? others : waiting).min(by: { $0.value.since < $1.value.since }) {
+            let closable = waiting.isEmpty && connections.count >= WebServer.veryCrowded ? connections : waiting
+            if let slowest = closable.min(by: { $0.value.since < $1.value.since }) {
                 closed = slowest.key
                 close(slowest.key)
             }
@@ -30,10 +30,8 @@ struct WebConnections {
         return closed
     }
 
-    /// Notes that a request was received completely.
     mutating func markReceived(_ connection: OpaquePointer) { connections[connection]?.isReceived = true }
 
-    /// Whether a request was received completely.
     func isReceived(_ connection: OpaquePointer) -> Bool { connections[connection]?.isReceived ?? false }
 
     /// Notes that a request was answered or has failed.

@@ -29,25 +29,16 @@ package struct WebServer: ~Copyable {
     /// - Throws: `DeviceError` if the server cannot start.
     package init(_ listener: consuming WebListener, serving site: OfficeSite) throws(DeviceError) {
         let state = WebState(site)
-        let daemon = try Self.daemon(
-            of: state, on: listener.number, listener.address, maxPerAddress: listener.isLocal ? 0 : Self.maxPerAddress)
+        let started = fieldscribe_web_start(
+            listener.number, Self.maxConnections, listener.isLocal ? 0 : Self.maxPerAddress, Self.timeout,
+            Unmanaged.passUnretained(state).toOpaque(), answerRequest, endRequest, noteConnection)
+        guard let daemon = started else {
+            close(listener.number)
+            throw DeviceError(.failed, "MHD_start_daemon", on: listener.address, "libmicrohttpd cannot serve it")
+        }
         self.state = state
         self.daemon = daemon
         self.listener = listener
-    }
-
-    /// Takes ownership of the socket, even if it throws.
-    private static func daemon(
-        of state: WebState, on number: Int32, _ address: String, maxPerAddress: UInt32
-    ) throws(DeviceError) -> OpaquePointer {
-        let started = fieldscribe_web_start(
-            number, maxConnections, maxPerAddress, timeout, Unmanaged.passUnretained(state).toOpaque(), answerRequest,
-            endRequest, noteConnection)
-        guard let started else {
-            close(number)
-            throw DeviceError(.failed, "MHD_start_daemon", on: address, "libmicrohttpd cannot serve it")
-        }
-        return started
     }
 
     /// Serves until `shouldContinue` returns false.
@@ -110,11 +101,11 @@ private func answerRequest(
                 state.connections.markReceived(connection)
                 return send(OfficeSite.answer(503, error.message), on: connection)
             }
-            cell.pointee = Unmanaged.passRetained(incoming).toOpaque()
-            return fieldscribe_web_yes()
         }
         cell.pointee = Unmanaged.passRetained(incoming).toOpaque()
-        if !isAlone { (refusal == nil ? state.bodies : state.dropped).begin(connection, incoming) }
+        if !isAlone, incoming.files == nil {
+            (refusal == nil ? state.bodies : state.dropped).begin(connection, incoming)
+        }
         return fieldscribe_web_yes()
     }
     let incoming = Unmanaged<Incoming>.fromOpaque(known).takeUnretainedValue()
@@ -137,12 +128,11 @@ private func answerRequest(
                 incoming.passed = 0
                 state.connections.keep(connection)
             }
-            count.pointee = 0
-            return fieldscribe_web_yes()
+        } else {
+            // HTTP allows no response in the middle of a body: close the connection.
+            guard incoming.request.body.count + piece.count <= WebState.maxBody else { return fieldscribe_web_no() }
+            incoming.request.body += piece
         }
-        // HTTP allows no response in the middle of a body: close the connection.
-        guard incoming.request.body.count + piece.count <= WebState.maxBody else { return fieldscribe_web_no() }
-        incoming.request.body += piece
         count.pointee = 0
         return fieldscribe_web_yes()
     }

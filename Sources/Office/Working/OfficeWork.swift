@@ -94,11 +94,11 @@ package struct OfficeWork {
         let path = "\(archive.files)/\(recording.place)/\(recording.audio)"
         do throws(DeviceError) {
             guard let transcript = try transcript(of: path, job) else { return }
-            let timeline = try ReadAgain.timeline(transcript, name: path)
+            let timeline = try TranscriptReading(transcript, name: path).timeline
             let engine = program.engine
             let isKept = try retrying { (archive) throws(DeviceError) in
                 try archive.finish(job) { (base) throws(DeviceError) in
-                    ReadAgain.reading(timeline, by: engine, over: base, now: MonotonicClock.wallSeconds)
+                    GatheredReading(timeline, by: engine, over: base, now: MonotonicClock.wallSeconds)
                 }
             }
             failedInARow = 0
@@ -128,15 +128,13 @@ package struct OfficeWork {
                 .missing, "open", status: ENOENT, on: path, "is not there",
                 remedy: "name the folder of the copies with --files FOLDER, if it is elsewhere on this machine")
         }
-        var (bytes, status) = ([UInt8](), Int32(0))
         var (isOurs, renewed) = (true, MonotonicClock.nanoseconds)
         let interval = Int64(max(1, lease / 3)) * 1_000_000_000
         var current = archive
         let (lease, open) = (lease, open)
-        try ReadingProgram.ask(
+        let (bytes, status) = try ReadingProgram.ask(
             program.path,
-            ["transcribe", "--format", "json", "--pass", "final", "--engine", program.engine.name, "--", path],
-            takes: &bytes, &status
+            ["transcribe", "--format", "json", "--pass", "final", "--engine", program.engine.name, "--", path]
         ) { () throws(DeviceError) in
             if Interrupts.isRequested { return false }
             guard MonotonicClock.nanoseconds - renewed >= interval else { return true }
@@ -185,5 +183,30 @@ package struct OfficeWork {
             seconds += 1
             if let other = try? open() { archive = other }
         }
+    }
+}
+
+extension GatheredReading {
+    /// Creates a reading with the annotations and redactions of `base`, even if the sound is from before a redaction.
+    ///
+    /// - Parameters:
+    ///   - base: the recording's default timeline; nil without one.
+    ///   - now: in seconds since 1970-01-01T00:00:00Z.
+    fileprivate init(_ timeline: Timeline, by engine: ReadingEngine, over base: Timeline?, now: Double) {
+        var timeline = timeline
+        timeline.pass = nil
+        if let base {
+            let redacted = base.gaps.redacted
+            timeline.name = base.name
+            timeline.gaps = base.gaps
+            timeline.segments = timeline.segments.map { $0.redacted(redacted) }
+            timeline.marks = base.marks
+            timeline.annotations = base.annotations
+            // People named the speakers of `base`.
+            timeline.speakers = base.speakers ?? timeline.speakers
+        }
+        // Repeated runs add only one reading per engine and number of redactions.
+        let digest = Digest.of("read again by \(engine.label), struck \(timeline.gaps.redacted.count)")
+        self.init(digest: digest, timeline: timeline, person: nil, madeAt: now)
     }
 }

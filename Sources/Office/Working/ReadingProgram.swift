@@ -30,8 +30,7 @@ struct ReadingProgram {
             engine = ReadingEngine(name: asked, model: nil, label: asked)
             return
         }
-        var (answer, status) = ([UInt8](), Int32(0))
-        try Self.ask(path, ["models", "--json"], takes: &answer, &status) { () throws(DeviceError) in true }
+        let (answer, status) = try Self.ask(path, ["models", "--json"]) { () throws(DeviceError) in true }
         let models = (try? JSONDecoder().decode([Model].self, from: Data(JSONStrings.check(answer)))) ?? []
         guard status == 0, let model = models.first(where: \.isChosen), model.problems.isEmpty else {
             throw DeviceError(
@@ -60,21 +59,18 @@ struct ReadingProgram {
             remedy: "install the package fieldscribe, or name its program with --program FILE")
     }
 
-    /// Runs the program and collects its output.
+    /// Runs the program; returns its output and its exit status.
     ///
     /// - Parameter shouldContinue: called each second; if it returns false, the program is killed.
     static func ask(
-        _ path: String, _ arguments: [String], takes bytes: inout [UInt8], _ status: inout Int32,
-        shouldContinue: () throws(DeviceError) -> Bool
-    ) throws(DeviceError) {
+        _ path: String, _ arguments: [String], shouldContinue: () throws(DeviceError) -> Bool
+    ) throws(DeviceError) -> (output: [UInt8], status: Int32) {
         let child = try ChildProcess(path, arguments: arguments)
         child.pipes.closeInput()
+        var bytes: [UInt8] = []
         while true {
             // `ChildProcess` kills the program in its `deinit`.
-            guard try shouldContinue() else {
-                status = 128 + SIGKILL
-                return
-            }
+            guard try shouldContinue() else { return (bytes, 128 + SIGKILL) }
             let more: [UInt8]
             do throws(DeviceError) { more = try child.pipes.read(timeoutSeconds: 1) } catch {
                 guard error.status == ETIMEDOUT else { throw error }
@@ -86,6 +82,6 @@ struct ReadingProgram {
             }
             bytes += more
         }
-        status = try child.exitStatus(timeoutSeconds: 60)
+        return (bytes, try child.exitStatus(timeoutSeconds: 60))
     }
 }

@@ -29,20 +29,16 @@ package struct PreparedPocketSphinx: RecognizerProvider {
             try? VocabularyPreparation.removeLearned(from: cache)
         }
         guard let vocabulary = try vocabularyOfHint() else {
-            let prepared = learned.map { learnedModel(model, $0) } ?? model
-            return try PocketSphinxRecognizer(model: prepared, profile: profileOfHint(isGrammar: false))
+            return try recognizer(learned.map { learnedModel(model, $0) } ?? model)
         }
         do throws(DeviceError) {
-            let (prepared, outcome) = try model.prepare(vocabulary, and: learned, keptIn: cache)
-            for problem in outcome.report?.problems ?? [] {
-                options.tell("\(vocabulary):\(problem.line): \(problem.reason)")
-            }
-            return try PocketSphinxRecognizer(
-                model: prepared, profile: profileOfHint(isGrammar: outcome.grammar != nil))
+            let (prepared, report) = try model.prepare(vocabulary, and: learned, keptIn: cache)
+            for problem in report?.problems ?? [] { options.tell("\(vocabulary):\(problem.line): \(problem.reason)") }
+            return try recognizer(prepared)
         } catch {
             guard error.code == .unsupported, !options.needsUsableVocabulary else { throw error }
             options.tell(error.message)
-            return try PocketSphinxRecognizer(model: model, profile: profileOfHint(isGrammar: false))
+            return try recognizer(model)
         }
     }
 
@@ -57,9 +53,9 @@ package struct PreparedPocketSphinx: RecognizerProvider {
         }
     }
 
-    private func profileOfHint(isGrammar: Bool) -> DecoderProfile {
-        if isGrammar { return .confirmation }
-        return options.hint == .search ? .search : profile
+    private func recognizer(_ model: PocketSphinxModel) throws(DeviceError) -> PocketSphinxRecognizer {
+        if case .grammar = model.addition { return try PocketSphinxRecognizer(model: model, profile: .confirmation) }
+        return try PocketSphinxRecognizer(model: model, profile: options.hint == .search ? .search : profile)
     }
 
     /// Returns the path of the user's vocabulary. With the hint `confirmation`, it is the user's grammar or else

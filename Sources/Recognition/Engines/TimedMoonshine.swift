@@ -26,7 +26,7 @@ package struct TimedMoonshine: RecognizerProvider {
         let reader = try MoonshineReader(model, profile: profile, phrases: phrases(), learned: learned())
         let timing = PocketSphinxModel(
             folder: options.timingModel ?? PocketSphinxModel.debian, dictionary: options.dictionary)
-        return timed(reader, by: try ForcedAligner(model: timing))
+        return MoonshineRecognizer(reader, timing: try ForcedAligner(model: timing))
     }
 
     /// Returns the phrases of the user's vocabulary, with classes expanded and without pronunciations.

@@ -4,26 +4,22 @@ import System
 
 /// The digests of a model's files, in `SHA256SUMS` as written by sha256sum. A folder that a user has assembled may lack
 /// this file.
-struct ModelDigests: Sendable {
-    private let folder: String
-
-    var path: String { "\(folder)/SHA256SUMS" }
-
-    /// - Parameter folder: the model's folder, without a trailing slash.
-    init(of folder: String) { self.folder = folder }
+enum ModelDigests {
+    static let fileName = "SHA256SUMS"
 
     /// Compares the digest of every listed file. Does nothing without a list.
     ///
+    /// - Parameter folder: the model's folder, without a trailing slash.
     /// - Throws: `DeviceError` with `damaged` for the first file that differs.
-    func verify() throws(DeviceError) {
+    static func verify(inFolder folder: String) throws(DeviceError) {
+        let path = "\(folder)/\(fileName)"
         guard access(path, F_OK) == 0 else { return }
         let text = String(decoding: try content(ofFile: path, limit: 1 << 16), as: UTF8.self)
         for line in text.split(whereSeparator: \.isNewline) {
             let fields = line.split(separator: " ", maxSplits: 1).map(String.init)
             let name = fields.last.map { $0.drop { $0 == " " || $0 == "*" } } ?? ""
             guard fields.count == 2, fields[0].utf8.count == 64, !name.isEmpty, !name.contains("/") else {
-                throw DeviceError(
-                    .damaged, "read", on: "\(path)", "not a list of digests", remedy: "reinstall the model")
+                throw DeviceError(.damaged, "read", on: path, "not a list of digests", remedy: "reinstall the model")
             }
             var digest = Digest()
             try MappedFile("\(folder)/\(name)").withBytes { digest.add($0) }

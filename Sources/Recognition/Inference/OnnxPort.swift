@@ -9,7 +9,9 @@ struct OnnxPort: Hashable {
     var type: Int
     /// The dimensions; a dynamic one is negative.
     var shape: [Int]
+}
 
+extension OnnxPort {
     /// - Parameter tensor: the library's description; nil for anything but a tensor.
     init(name: String = "", tensor: OpaquePointer?, of runtime: OnnxRuntime) throws(DeviceError) {
         guard let tensor else {
@@ -25,11 +27,6 @@ struct OnnxPort: Hashable {
         try runtime.check("GetDimensions", on: subject) { $0.GetDimensions?(tensor, &shape, count) }
         self.init(name: name, type: Int(type), shape: shape.map { Int($0) })
     }
-
-    init(name: String, type: Int, shape: [Int]) { (self.name, self.type, self.shape) = (name, type, shape) }
-
-    /// Whether the elements have this type.
-    func holds(_ element: (some OnnxElement).Type) -> Bool { type == element.onnxType }
 }
 
 /// A type of tensor elements.

@@ -26,9 +26,7 @@ final class OnnxRuntime {
     ///   differs.
     init(_ candidates: [String]) throws(DeviceError) {
         // The library's CPU detection prints when it is loaded.
-        let (library, path) = try RuntimeLog.whileRedirected {
-            Result { () throws(DeviceError) in try Self.open(candidates) }
-        }.get()
+        let (library, path) = try RuntimeLog.whileRedirected { () throws(DeviceError) in try Self.open(candidates) }
         guard let entry = dlsym(library, "OrtGetApiBase") else {
             throw DeviceError(
                 .unsupported, "dlsym", on: path, "not an ONNX Runtime",
@@ -105,13 +103,8 @@ final class OnnxRuntime {
     ) throws(DeviceError) {
         guard let failure = body(api.pointee) else { return }
         throw DeviceError(
-            code, operation, on: "\(subject)", "ONNX Runtime reports an error (\(Self.message(of: failure, by: api)))",
+            code, operation, on: subject, "ONNX Runtime reports an error (\(Self.message(of: failure, by: api)))",
             remedy: code == .damaged ? "reinstall the model" : nil)
-    }
-
-    /// Runs code with the library's output to standard error redirected.
-    func quietly<Value>(_ body: () throws(DeviceError) -> Value) throws(DeviceError) -> Value {
-        try RuntimeLog.whileRedirected { Result { () throws(DeviceError) in try body() } }.get()
     }
 
     /// Returns the status's message, and releases the status.

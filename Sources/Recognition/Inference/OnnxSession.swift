@@ -19,7 +19,7 @@ final class OnnxSession {
         self.runtime = runtime
         let file = try MappedFile(path)
         self.file = file
-        pointer = try runtime.quietly { () throws(DeviceError) in
+        pointer = try RuntimeLog.whileRedirected { () throws(DeviceError) in
             try Self.open(path, file.bytes, runtime, prepacks: prepacks)
         }
         (inputs, outputs) = try Self.ports(of: pointer, runtime, path)
@@ -62,22 +62,28 @@ final class OnnxSession {
     ) throws(DeviceError) -> (inputs: [OnnxPort], outputs: [OnnxPort]) {
         var allocator: OpaquePointer?
         try runtime.check("GetAllocatorWithDefaultOptions", on: path) { $0.GetAllocatorWithDefaultOptions?(&allocator) }
-        func list(
-            _ count: (fieldscribe_ort_api, inout Int) -> OpaquePointer?,
-            _ name: (fieldscribe_ort_api, Int, inout UnsafeMutablePointer<CChar>?) -> OpaquePointer?,
-            _ type: (fieldscribe_ort_api, Int, inout OpaquePointer?) -> OpaquePointer?
-        ) throws(DeviceError) -> [OnnxPort] {
-            var number = 0
-            try runtime.check("SessionGetInputCount", on: path) { count($0, &number) }
+        func list(areInputs: Bool) throws(DeviceError) -> [OnnxPort] {
+            var count = 0
+            try runtime.check("SessionGetInputCount", on: path) {
+                areInputs ? $0.SessionGetInputCount?(pointer, &count) : $0.SessionGetOutputCount?(pointer, &count)
+            }
             var ports: [OnnxPort] = []
-            for index in 0..<number {
+            for index in 0..<count {
                 var text: UnsafeMutablePointer<CChar>?
-                try runtime.check("SessionGetInputName", on: path) { name($0, index, &text) }
+                try runtime.check("SessionGetInputName", on: path) {
+                    areInputs
+                        ? $0.SessionGetInputName?(pointer, index, allocator, &text)
+                        : $0.SessionGetOutputName?(pointer, index, allocator, &text)
+                }
                 guard let text else { continue }
                 let name = String(cString: text)
                 try runtime.check("AllocatorFree", on: path) { $0.AllocatorFree?(allocator, text) }
                 var info: OpaquePointer?
-                try runtime.check("SessionGetInputTypeInfo", on: path) { type($0, index, &info) }
+                try runtime.check("SessionGetInputTypeInfo", on: path) {
+                    areInputs
+                        ? $0.SessionGetInputTypeInfo?(pointer, index, &info)
+                        : $0.SessionGetOutputTypeInfo?(pointer, index, &info)
+                }
                 defer { runtime.api.pointee.ReleaseTypeInfo?(info) }
                 // The type info owns the tensor info, so it is not released. It is null for a sequence or a map.
                 var tensor: OpaquePointer?
@@ -86,14 +92,7 @@ final class OnnxSession {
             }
             return ports
         }
-        return (
-            try list(
-                { $0.SessionGetInputCount?(pointer, &$1) }, { $0.SessionGetInputName?(pointer, $1, allocator, &$2) },
-                { $0.SessionGetInputTypeInfo?(pointer, $1, &$2) }),
-            try list(
-                { $0.SessionGetOutputCount?(pointer, &$1) }, { $0.SessionGetOutputName?(pointer, $1, allocator, &$2) },
-                { $0.SessionGetOutputTypeInfo?(pointer, $1, &$2) })
-        )
+        return (try list(areInputs: true), try list(areInputs: false))
     }
 
     /// Runs the network.

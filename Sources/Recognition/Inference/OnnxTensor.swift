@@ -59,7 +59,7 @@ final class OnnxTensor {
         let port = try port()
         var data: UnsafeMutableRawPointer?
         try runtime.check("GetTensorMutableData", on: "a tensor") { $0.GetTensorMutableData?(pointer, &data) }
-        guard let data, port.holds(Element.self), count >= 0, count <= port.shape.reduce(1, *) else {
+        guard let data, port.type == Element.onnxType, count >= 0, count <= port.shape.reduce(1, *) else {
             throw DeviceError(
                 .damaged, "Run", "the network returned a tensor with shape \(port.shape) and type \(port.type)",
                 remedy: "reinstall the model, or use another one")

@@ -31,9 +31,9 @@ enum RuntimeLog {
 
     /// Redirects standard error to an unnamed file during `body`. Concurrent calls share one redirection.
     @discardableResult
-    static func whileRedirected<Value>(_ body: () -> Value) -> Value {
+    static func whileRedirected<Value, Failure>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         let file = fieldscribe_memory_file("onnxruntime")
-        guard file >= 0 else { return body() }
+        guard file >= 0 else { return try body() }
         redirection.withLock { state in
             state.users += 1
             guard state.own < 0 else { return }
@@ -51,7 +51,7 @@ enum RuntimeLog {
             if isWanted { reportContent(of: file) }
             close(file)
         }
-        return body()
+        return try body()
     }
 
     private static func reportContent(of file: Int32) {

@@ -169,13 +169,11 @@ package struct ModelStore: Sendable {
             }
             sums += "\(try write(file, in: folder))  \(file.name)\n"
         }
-        if MoonshineModel(path: folder).isThere, !files.contains(where: { $0.name == digestsName }) {
-            try durableReplace(path: "\(folder)/\(digestsName)", with: sums, mode: 0o644)
+        if MoonshineModel(path: folder).isThere, !files.contains(where: { $0.name == ModelDigests.fileName }) {
+            try durableReplace(path: "\(folder)/\(ModelDigests.fileName)", with: sums, mode: 0o644)
         }
         try syncFolder(containing: "\(folder)/.")
     }
-
-    fileprivate static let digestsName = "SHA256SUMS"
 
     /// Writes a file; returns its SHA-256.
     private static func write(_ source: File, in folder: String) throws(DeviceError) -> String {
@@ -197,8 +195,8 @@ package struct ModelStore: Sendable {
 extension [ModelStore.File] {
     /// Returns the files of a verified model with another LANGUAGE, without the digests, which no longer match.
     fileprivate func saying(_ language: LanguageTag) -> Self {
-        let line: [UInt8] = "\(language.text)\n".utf8.map { $0 }
-        return filter { ![LanguageTag.file, ModelStore.digestsName].contains($0.name) } + [
+        let line = [UInt8]("\(language.text)\n".utf8)
+        return filter { ![LanguageTag.file, ModelDigests.fileName].contains($0.name) } + [
             ModelStore.File(name: LanguageTag.file) { take throws(DeviceError) in
                 try rethrowing { try line.withUnsafeBytes { try take($0) } }
             }

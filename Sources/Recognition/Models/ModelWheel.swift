@@ -71,21 +71,19 @@ struct ModelWheel {
                 "\(path): contains no weights: versions since 0.1 have none; get moonshine_voice 0.0.73")
         }
         let folder = encoder.split(separator: "/").dropLast().joined(separator: "/")
-        var wanted = names.filter { $0.hasPrefix(folder + "/") }.map { (from: $0, to: Self.last($0)) }
+        var wanted = names.filter { $0.hasPrefix(folder + "/") }.map { (from: $0, to: lastName(of: $0)) }
         wanted += names.filter { $0.hasSuffix(".dist-info/licenses/LICENSE") }.prefix(1).map { ($0, "LICENSE") }
         wanted += names.filter { $0.contains(".libs/libonnxruntime-") }.prefix(1).map { ($0, "libonnxruntime.so.1") }
         var files: [ModelStore.File] = []
-        for (from, to) in wanted where !to.isEmpty {
+        for (from, to) in wanted {
             guard let sum = sums[from] else {
                 throw DeviceError(.damaged, "unzip", "\(path): its list does not mention \(from); download it again")
             }
             files.append(
                 ModelStore.File(name: to) { [self] take throws(DeviceError) in try copy(from, sum: sum, take) })
         }
-        return ("moonshine-\(Self.last(folder))", files)
+        return ("moonshine-\(lastName(of: folder))", files)
     }
-
-    private static func last(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? "" }
 
     /// Whether `unzip` takes a name literally, and the name contains no `..`.
     private static func isPlain(_ name: String) -> Bool {
@@ -102,7 +100,7 @@ struct ModelWheel {
             guard fields.count == 3, fields[1].hasPrefix("sha256=") else { continue }
             let text = fields[1].dropFirst("sha256=".count).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
             guard let data = Data(base64Encoded: String(text) + "="), data.count == 32 else { continue }
-            sums[String(fields[0])] = data.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+            sums[String(fields[0])] = data.map { $0.padded(to: 2, radix: 16) }.joined()
         }
         return sums
     }

@@ -8,9 +8,6 @@ struct MoonshineForm {
     let heads: Int
     let size: Int
 
-    /// The decoder's layers.
-    var layers: Int { past.decoder.count / 2 }
-
     /// The upper limits. Moonshine base has 8 layers with 8 heads of width 52.
     private static let (mostLayers, mostHeads, mostSize) = (64, 64, 1_024)
     private static let prefix = "past_key_values."

@@ -37,26 +37,14 @@ final class MoonshineNetwork {
     }
 
     /// The encoded audio and the decoder's state.
-    final class Reading {
+    struct Reading {
         fileprivate let hidden: OnnxTensor
         fileprivate let mask: OnnxTensor
-        fileprivate var encoderState: [OnnxTensor] = []
-        fileprivate var decoderState: [OnnxTensor] = []
-        fileprivate(set) var logits: OnnxTensor
+        fileprivate let encoderState: [OnnxTensor]
+        fileprivate var decoderState: [OnnxTensor]
+        fileprivate var logits: OnnxTensor
         /// The number of hypotheses.
-        fileprivate(set) var rows = 1
-        /// `logits` and `decoderState` after the first step.
-        fileprivate var beginning: (logits: OnnxTensor, decoderState: [OnnxTensor])?
-
-        /// Returns to the state after `encode`.
-        func restart() {
-            guard let beginning else { return }
-            (logits, decoderState, rows) = (beginning.logits, beginning.decoderState, 1)
-        }
-
-        fileprivate init(hidden: OnnxTensor, mask: OnnxTensor) {
-            (self.hidden, self.mask, logits) = (hidden, mask, hidden)
-        }
+        fileprivate var rows = 1
     }
 
     /// Encodes audio and makes the first decoder step.
@@ -72,7 +60,6 @@ final class MoonshineNetwork {
         }
         let encoded = try encoder.run([values, mask], names: encoderNames.inputs, wanted: encoderNames.outputs)
         guard let hidden = encoded.first else { throw Self.incomplete }
-        let reading = Reading(hidden: hidden, mask: mask)
         let empty = try OnnxTensor([1, form.heads, 1, form.size], of: runtime) {
             (memory: UnsafeMutableBufferPointer<Float>) in memory.update(repeating: 0)
         }
@@ -85,15 +72,13 @@ final class MoonshineNetwork {
         guard width > Tokenizer.end else {
             throw DeviceError(.damaged, "Run", "the decoder has only \(width) tokens", remedy: "reinstall the model")
         }
-        reading.logits = outputs[0]
-        reading.decoderState = Array(outputs[1...form.past.decoder.count])
-        reading.encoderState = Array(outputs[(1 + form.past.decoder.count)...])
-        reading.beginning = (reading.logits, reading.decoderState)
-        return reading
+        return Reading(
+            hidden: hidden, mask: mask, encoderState: Array(outputs[(1 + form.past.decoder.count)...]),
+            decoderState: Array(outputs[1...form.past.decoder.count]), logits: outputs[0])
     }
 
     /// Replaces the hypotheses: each new one is the hypothesis in the given row, followed by a token.
-    func advance(_ reading: Reading, by tokens: [Int], behind rows: [Int]) throws(DeviceError) {
+    func advance(_ reading: inout Reading, by tokens: [Int], behind rows: [Int]) throws(DeviceError) {
         if rows != Array(0..<reading.rows) {
             var gathered: [OnnxTensor] = []
             for state in reading.decoderState { gathered.append(try gather(state, rows)) }

@@ -5,7 +5,7 @@ package struct MoonshineProfile: Hashable, Sendable {
     /// The number of hypotheses.
     package var width: Int
     /// Whether to keep a second copy of the weights, which halves the decoding time.
-    package var prepacks = true
+    var prepacks = true
     /// Audio with a lower peak is amplified to full scale, which is 1.
     package var quietPeak = 0.1
     /// The bonus per token of a vocabulary's phrase, as a natural logarithm. Of the values 1, 1.5, 2 and 3, 2 gave the
@@ -13,7 +13,7 @@ package struct MoonshineProfile: Hashable, Sendable {
     package var phraseWeight = 2.0
     /// The bonus for phrases learned from corrections. Of the values 1.5 and 2, 2 gave fewer errors on the `fit` part
     /// of `benchmark learning`.
-    package var learnedWeight = 2.0
+    var learnedWeight = 2.0
     /// Rejects text that is not speech.
     package var gate = SpeechGate()
 

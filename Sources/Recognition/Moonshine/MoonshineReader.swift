@@ -61,14 +61,14 @@ package final class MoonshineReader {
     /// A network with a piece of audio, as a token source.
     private struct Source: TokenSource {
         let network: MoonshineNetwork
-        let reading: MoonshineNetwork.Reading
+        var reading: MoonshineNetwork.Reading
 
         func withLogits<Value>(
             of row: Int, _ body: (UnsafeBufferPointer<Float>) -> Value
         ) throws(DeviceError) -> Value { try network.withLogits(of: row, reading, body) }
 
         mutating func advance(by tokens: [Int], behind rows: [Int]) throws(DeviceError) {
-            try network.advance(reading, by: tokens, behind: rows)
+            try network.advance(&reading, by: tokens, behind: rows)
         }
     }
 
@@ -83,14 +83,15 @@ package final class MoonshineReader {
     ) throws(DeviceError) -> Outcome {
         let nothing = Outcome(words: [], alternatives: [], evidence: [], gate: nil)
         guard let sound = sound(samples) else { return nothing }
-        var source = Source(network: network, reading: try network.encode(sound))
+        let encoded = Source(network: network, reading: try network.encode(sound))
+        var source = encoded
         let seconds = Double(samples.count) / Double(SamplePosition.rate)
         let limit = Int(maxTokens * seconds) + Self.extraTokens
         let readings = try search.readings(of: &source, limit: limit, wanted: 1 + alternatives)
         guard var best = readings.first else { return nothing }
         var words = judged(best)
         if let phrases = search.bias?.phrases(in: best.tokens), !phrases.isEmpty {
-            source.reading.restart()
+            source = encoded
             guard let plain = try plainSearch.readings(of: &source, limit: limit).first else { return nothing }
             words = grafted(phrases, of: words, into: judged(plain))
             best = plain
@@ -118,11 +119,8 @@ package final class MoonshineReader {
     private typealias Judged = (text: String, tokens: Range<Int>, evidence: WordConfidence.Evidence)
 
     private func judged(_ reading: TokenReading) -> [Judged] {
-        network.tokenizer.words(of: reading.tokens).map { word in
-            (
-                word.text, word.tokens,
-                WordConfidence.Evidence(of: reading.evidence[word.tokens])
-            )
+        network.tokenizer.words(of: reading.tokens).map { text, tokens in
+            (text, tokens, WordConfidence.Evidence(of: reading.evidence[tokens]))
         }
     }
 

@@ -1,14 +1,15 @@
 import Core
 import System
 
-/// The Moonshine engine: networks for small boards, run by ONNX Runtime. Its words have no times; `TimedRecognizer`
-/// adds them.
+/// The Moonshine engine: networks for small boards, run by ONNX Runtime. An aligner adds the times of the words, which
+/// the networks do not give, and the voice is analyzed separately.
 ///
 /// Use each object on one thread only. A process that has created one can still fork.
-final class MoonshineRecognizer: Recognizer {
-    var engine: EngineDescription { reader.engine }
+package final class MoonshineRecognizer: Recognizer {
+    package var engine: EngineDescription { reader.engine }
 
     private let reader: MoonshineReader
+    private let timing: any Timing
     /// The samples of the open utterance. The last partial reading covers the first `readUpTo` of them.
     private var utterance: [Int16] = []
     private var readUpTo = 0
@@ -22,10 +23,12 @@ final class MoonshineRecognizer: Recognizer {
     /// this factor limits readings to a third of a core on any board.
     private static let audioPerReading = 3.0
 
-    /// - Parameter reader: used by this object only.
-    init(_ reader: MoonshineReader) { self.reader = reader }
+    /// - Parameters:
+    ///   - reader: used by this object only.
+    ///   - timing: used by this object only.
+    package init(_ reader: MoonshineReader, timing: any Timing) { (self.reader, self.timing) = (reader, timing) }
 
-    func read(
+    package func read(
         _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
     ) throws(DeviceError) -> Hypothesis {
         let speech =
@@ -35,7 +38,16 @@ final class MoonshineRecognizer: Recognizer {
         if let text = outcome.heldBack {
             return Hypothesis(alternatives: Self.heldBack(text, in: samples, parts: request.parts))
         }
-        return Hypothesis(words: outcome.words, alternatives: outcome.alternatives)
+        let words = timing.timed(outcome.words, in: samples, parts: request.parts)
+        var hypothesis = Hypothesis(words: words, alternatives: outcome.alternatives)
+        guard let first = words.first, let last = words.last else { return hypothesis }
+        if request.parts.isEmpty {
+            hypothesis.voice = VoiceTrack.voice(of: SampleRange(first.range.start, last.range.end), in: samples)
+        } else {
+            hypothesis.voices = request.parts.map { VoiceTrack.voice(of: $0, in: samples) }
+            if hypothesis.voices.count == 1 { hypothesis.voice = hypothesis.voices[0] }
+        }
+        return hypothesis
     }
 
     /// Returns the share of each part in a text that is held back: an empty text for a part without a voice. Empty if

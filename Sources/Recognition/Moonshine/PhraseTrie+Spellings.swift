@@ -4,14 +4,14 @@ extension PhraseTrie {
         // A phrase that is both listed and learned counts as listed.
         let listed = Set(phrases.map { $0.lowercased() })
         let others = learned.filter { !listed.contains($0.lowercased()) }
-        let weights = others.indices.map { (phrases.count + $0, profile.learnedWeight) }
+        let learnedWeights = others.indices.map { (phrases.count + $0, profile.learnedWeight) }
         let spelled = (phrases + others).enumerated().flatMap { number, phrase in
             Self.spellings(of: phrase).map { (number: number, tokens: tokenizer.tokens(of: $0)) }
         }
         let marks = Set((0..<tokenizer.count).filter { Self.isMark(tokenizer.text(of: $0)) } + [Tokenizer.end])
         let beginnings = Set((0..<tokenizer.count).filter { tokenizer.beginsWord($0) })
         self.init(
-            spelled, weight: profile.phraseWeight, others: Dictionary(weights) { first, _ in first },
+            spelled, weight: profile.phraseWeight, others: Dictionary(uniqueKeysWithValues: learnedWeights),
             beginsWord: { beginnings.contains($0) }, isMark: { marks.contains($0) })
     }
 
@@ -22,7 +22,7 @@ extension PhraseTrie {
             words, words.map { $0.lowercased() }, words.map(capital),
             words.prefix(1).map(capital) + words.dropFirst(), words.map { capital($0.lowercased()) },
         ]
-        return forms.map { $0.joined(separator: " ") }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        return forms.map { $0.joined(separator: " ") }.unique
     }
 
     private static func isMark(_ piece: [UInt8]) -> Bool {

@@ -10,7 +10,7 @@ package struct SpeechGate: Hashable, Sendable {
         var limit: Int
         var firstEnd: Double
         /// The mean entropy of all tokens, in nats.
-        package var meanEntropy: Double
+        var meanEntropy: Double
         /// The seconds of speech according to the voice detector.
         var seconds: Double
     }
@@ -53,7 +53,7 @@ package struct SpeechGate: Hashable, Sendable {
     /// which voices follow each other without a pause.
     package var minMeanConfidence = 0.5
     /// The minimum number of tokens for that test.
-    package var minTokensOfForeign = 10
+    var minTokensOfForeign = 10
     /// The minimum confidence of the best word in a short text. Room noise stayed below it; all speech reached 0.24 or
     /// more.
     package var minConfidenceOfShort = 0.1

@@ -8,11 +8,12 @@ final class DecoderHandle {
     let pointer: OpaquePointer
 
     init(model: PocketSphinxModel, profile: DecoderProfile) throws(DeviceError) {
-        let hasPhrases = if case .phrases = model.addition { true } else { false }
+        var options = profile.options
+        if case .phrases = model.addition { options.merge(profile.phraseOptions) { $1 } }
         pointer = try Self.open(
             model,
             ["hmm", model.acousticModel, "lm", model.languageModel, "dict", model.dictionary]
-                + profile.options(withPhrases: hasPhrases).flatMap { [$0.name, $0.value] })
+                + options.flatMap { [$0.key, $0.value] })
         try checkDictionary(model)
         if let addition = model.addition { try add(addition) }
     }
@@ -25,12 +26,11 @@ final class DecoderHandle {
     }
 
     private static func open(_ model: PocketSphinxModel, _ options: [String]) throws(DeviceError) -> OpaquePointer {
-        let strings = options.map { strdup($0) }
-        defer { strings.forEach { free($0) } }
-        let names: [UnsafePointer<CChar>?] = strings.map { UnsafePointer($0) }
-        guard let pointer = fieldscribe_ps_open(names, Int32(names.count), DecoderLog.listener) else {
+        let strings = CStrings(options)
+        defer { withExtendedLifetime(strings) {} }
+        guard let pointer = fieldscribe_ps_open(strings.pointers, Int32(options.count), DecoderLog.listener) else {
             throw DeviceError(
-                .damaged, "ps_init", on: "\(model.acousticModel)", "PocketSphinx cannot load this model (\(lastError))",
+                .damaged, "ps_init", on: model.acousticModel, "PocketSphinx cannot load this model (\(lastError))",
                 remedy: "reinstall the package pocketsphinx-en-us, or name another with recognizer.model")
         }
         return pointer
@@ -59,7 +59,7 @@ final class DecoderHandle {
         }
         guard known * 2 > words.count else {
             throw DeviceError(
-                .damaged, "ps_lookup_word", on: "\(model.dictionary)",
+                .damaged, "ps_lookup_word", on: model.dictionary,
                 "this dictionary does not fit the acoustic model \(model.acousticModel) (\(known) of its first "
                     + "\(words.count) words are known)",
                 remedy: "name one that belongs to it with recognizer.dictionary")
@@ -146,14 +146,10 @@ final class DecoderHandle {
             reading = left > 0 ? ps_nbest_next(current) : current
         }
         if let reading { ps_nbest_free(reading) }
-        return shares(found, bestScore: bestScore ?? 0)
-    }
-
-    private func shares(_ readings: [(text: String, score: Int32)], bestScore: Int32) -> [Alternative] {
-        let weights = readings.map { fieldscribe_ps_probability(pointer, min(0, $0.score - bestScore)) }
+        let weights = found.map { fieldscribe_ps_probability(pointer, min(0, $0.score - (bestScore ?? 0))) }
         // The best reading has weight 1.
         let total = weights.reduce(1, +)
-        return zip(readings, weights).map { Alternative(text: $0.text, confidence: $1 / total) }
+        return zip(found, weights).map { Alternative(text: $0.text, confidence: $1 / total) }
     }
 
     private static var lastError: String {

@@ -3,34 +3,17 @@ package struct DecoderProfile: Hashable, Sendable {
     /// The name for a worker's `--profile` and in the archive.
     package var name: String
 
-    /// The confidence calibration of this profile.
-    package var calibration: Calibration
+    /// The decoder's settings, by name without a leading hyphen.
+    var options: [String: String]
+
+    /// The values that replace others if a vocabulary has phrases.
+    var phraseOptions: [String: String] = [:]
 
     /// The seconds of audio after which the search starts, with their mean; nil to start at the end of the utterance.
     var headStart: Int?
 
-    /// The values that replace others if a vocabulary has phrases.
-    private var phraseOptions: [String: String]
-    private var names: [String]
-    private var values: [String]
-
-    /// - Parameter options: the decoder's settings, by name without a leading hyphen.
-    init(
-        name: String, options: KeyValuePairs<String, String>, phraseOptions: [String: String] = [:],
-        headStart: Int? = nil, calibration: Calibration
-    ) {
-        self.name = name
-        self.phraseOptions = phraseOptions
-        self.headStart = headStart
-        self.calibration = calibration
-        names = options.map(\.key)
-        values = options.map(\.value)
-    }
-
-    /// The settings, with or without phrases of a vocabulary.
-    func options(withPhrases: Bool) -> [(name: String, value: String)] {
-        zip(names, values).map { ($0, withPhrases ? phraseOptions[$0] ?? $1 : $1) }
-    }
+    /// The confidence calibration of this profile.
+    package var calibration: Calibration
 
     /// One pass and a rescored lattice with few hypotheses per frame: a third of the stock decoder's CPU time, with
     /// fewer errors.
@@ -50,7 +33,7 @@ package struct DecoderProfile: Hashable, Sendable {
         options: [
             "fwdflat": "no", "bestpathlw": "13", "beam": "1e-60", "pbeam": "1e-60", "wbeam": "1e-40",
             "remove_silence": "no", "cmn": "batch",
-        ], headStart: nil, calibration: Calibration(weights: [1.603, 0.338, 1.293, -0.410]))
+        ], calibration: Calibration(weights: [1.603, 0.338, 1.293, -0.410]))
 
     /// One pass with very few hypotheses, for a Pi Zero 2 W: three quarters of the CPU time of `live`, and about two
     /// more errors per hundred words.
@@ -60,6 +43,22 @@ package struct DecoderProfile: Hashable, Sendable {
             "fwdflat": "no", "maxhmmpf": "1500", "bestpathlw": "12", "remove_silence": "no", "cmn": "batch",
         ], headStart: 4, calibration: Calibration(weights: [0.802, 0.325, 1.828, -0.543]))
 
-    /// All profiles, in the order in which commands list them.
+    /// For a few words without sentence structure: wide beams, which are affordable for short utterances, and a low
+    /// language weight.
+    package static let search = DecoderProfile(
+        name: "search",
+        options: [
+            "fwdflat": "no", "bestpathlw": "9.5", "lw": "5", "beam": "1e-60", "pbeam": "1e-60", "wbeam": "1e-40",
+            "remove_silence": "no", "cmn": "batch",
+        ], calibration: final.calibration)
+
+    /// For a grammar of a few words, with which bestpathlw and the language weight have no effect.
+    static let confirmation = DecoderProfile(
+        name: "confirmation",
+        options: [
+            "beam": "1e-60", "pbeam": "1e-60", "wbeam": "1e-40", "remove_silence": "no", "cmn": "batch",
+        ], calibration: final.calibration)
+
+    /// All profiles for dictation, in the order in which commands list them.
     package static let all = [live, final, fast]
 }

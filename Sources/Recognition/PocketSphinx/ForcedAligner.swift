@@ -1,6 +1,5 @@
 import Core
 internal import CPocketSphinx
-import Glibc
 import System
 
 /// Finds the times of given words with PocketSphinx's acoustic model, in a search restricted to those words.
@@ -28,6 +27,7 @@ package final class ForcedAligner: Timing {
     private let pronunciations: Pronunciations
     private var decoder: DecoderHandle
     private var frontEnd: FrontEnd
+    /// The decoder's name of each word that it has learned.
     private var names: [String: String] = [:]
     private var part: [Float] = []
 
@@ -74,25 +74,23 @@ package final class ForcedAligner: Timing {
     ) throws(DeviceError) -> [SampleRange]? {
         guard !words.isEmpty else { return [] }
         guard words.count <= Self.maxInPiece, samples.contains(where: { $0 != samples[0] }) else { return nil }
-        let graph = WordGraph(pronunciations.choose(SpokenForm.forms(of: words)))
-        guard !graph.words.isEmpty, try learn(Set(graph.words)) else { return nil }
-        guard try listen(to: samples) else { return nil }
+        let ways = pronunciations.choose(SpokenForm.forms(of: words))
+        let spokenWords = Set(ways.joined().joined())
+        guard !spokenWords.isEmpty, try learn(spokenWords), try listen(to: samples) else { return nil }
+        // Of the decoder's names, which it also reports.
+        let graph = WordGraph(ways.map { ways in ways.map { words in words.map { names[$0] ?? "" } } })
         for beam in Self.beams {
             guard let spoken = try search(graph, beam.sound, beam.word) else { continue }
-            let said = spoken.map { nicknames[$0.name] ?? "" }
-            guard let places = graph.places(of: said) else { continue }
+            guard let places = graph.places(of: spoken.map(\.name)) else { continue }
             return Self.ranges(places, spoken.map(\.frames), of: samples.count)
         }
         return nil
     }
 
-    private var nicknames: [String: String] = [:]
-
     /// Adds the pronunciations of new words to the decoder; returns false if it rejects all pronunciations of a word.
     private func learn(_ words: Set<String>) throws(DeviceError) -> Bool {
         if names.count + words.count > Self.maxWords {
             names = [:]
-            nicknames = [:]
             decoder = try Self.decoder(model)
             frontEnd = FrontEnd(decoder: decoder, warp: 1)
         }
@@ -107,7 +105,6 @@ package final class ForcedAligner: Timing {
             }
             guard count > 0 else { return false }
             names[word] = name
-            nicknames[name] = word
         }
         return true
     }
@@ -128,11 +125,11 @@ package final class ForcedAligner: Timing {
     private func search(
         _ graph: WordGraph, _ beam: Double, _ wordBeam: Double
     ) throws(DeviceError) -> [(name: String, frames: Range<Int64>)]? {
-        let strings = graph.words.map { strdup(names[$0] ?? "") }
-        defer { strings.forEach { free($0) } }
+        let words = CStrings(graph.words)
+        defer { withExtendedLifetime(words) {} }
         try decoder.check(
             fieldscribe_ps_take_graph(
-                decoder.pointer, Int32(graph.states), graph.from, graph.to, strings.map { UnsafePointer($0) },
+                decoder.pointer, Int32(graph.states), graph.from, graph.to, words.pointers,
                 Int32(graph.words.count), beam, wordBeam), "ps_set_fsg")
         try decoder.start()
         let width = frontEnd.width
@@ -144,8 +141,8 @@ package final class ForcedAligner: Timing {
         let end = ps_end_utt(decoder.pointer)
         try decoder.check(min(status, end), "ps_process_cep")
         // Empty if the end of the graph was not reached.
-        let words = decoder.words()
-        return words.isEmpty ? nil : words
+        let spoken = decoder.words()
+        return spoken.isEmpty ? nil : spoken
     }
 
     /// Returns the range of each written word: from its first to its last spoken word. A word without sound gets an

@@ -68,6 +68,17 @@ extension ModelFolder {
     }
 }
 
+extension PocketSphinxModel {
+    /// Returns the phones of the acoustic model.
+    ///
+    /// - Throws: `DeviceError` with `damaged` if its definition cannot be parsed.
+    func sounds() throws(DeviceError) -> Set<String> {
+        if let sounds = ModelFolder.sounds(of: acousticModel) { return sounds }
+        throw DeviceError(
+            .damaged, "mdef", "\(acousticModel)/mdef: not a model definition", remedy: "see fieldscribe models")
+    }
+}
+
 extension ModelFolder {
     /// Returns the phones of an acoustic model; nil if its definition cannot be parsed.
     static func sounds(of acousticModel: String) -> Set<String>? {

@@ -11,29 +11,24 @@ extension PocketSphinxModel {
     package func preparation(
         of file: String?, and learned: String? = nil, keptIn folder: String
     ) throws(DeviceError) -> VocabularyPreparation {
-        guard let sounds = ModelFolder.sounds(of: acousticModel) else {
-            throw DeviceError(
-                .damaged, "mdef", "\(acousticModel)/mdef: not a model definition",
-                remedy: "see fieldscribe models")
-        }
-        return VocabularyPreparation(
+        VocabularyPreparation(
             file: file, learned: learned, dictionary: dictionary, languageModel: languageModel,
-            language: ModelFolder.language(of: name), sounds: sounds, folder: folder)
+            language: ModelFolder.language(of: name), sounds: try sounds(), folder: folder)
     }
 
-    /// Prepares a vocabulary, or uses an earlier result. Returns this model with the vocabulary, and the outcome.
+    /// Prepares a vocabulary, or uses an earlier result. Returns this model with the vocabulary, and the report; nil if
+    /// an earlier result was used.
     package func prepare(
         _ file: String?, and learned: String? = nil, keptIn folder: String
-    ) throws(DeviceError) -> (model: PocketSphinxModel, outcome: VocabularyPreparation.Outcome) {
-        let outcome = try preparation(of: file, and: learned, keptIn: folder).prepare {
+    ) throws(DeviceError) -> (model: PocketSphinxModel, report: VocabularyReport?) {
+        let prepared = try preparation(of: file, and: learned, keptIn: folder).prepare {
             [languageModel] () throws(DeviceError) in
             let own = try LanguageModelFile(path: languageModel)
             return { own.probability(of: $0, after: $1) }
         }
         var model = self
-        model.dictionary = outcome.dictionary
-        if let languageModel = outcome.languageModel { model.addition = .phrases(languageModel) }
-        if let grammar = outcome.grammar { model.addition = .grammar(grammar) }
-        return (model, outcome)
+        model.dictionary = prepared.dictionary
+        model.addition = prepared.addition
+        return (model, prepared.report)
     }
 }

@@ -96,16 +96,13 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
         }
         let reading = decoder.reading(limit: Int64(open.samples.count))
         evidence = reading.spoken.map(\.evidence)
-        let words = reading.words(by: profile.calibration)
-        return Hypothesis(
-            words: words, alternatives: words.isEmpty ? [] : decoder.alternatives(most: alternatives),
-            score: decoder.score, voice: voice(of: words, in: open.samples))
-    }
-
-    /// Analyzes the voice from the first word to the last.
-    private func voice(of words: [Word], in samples: [Int16]) -> VoiceAnalytics? {
-        guard let first = words.first, let last = words.last else { return nil }
-        return voice.analytics(of: SampleRange(first.range.start, last.range.end), in: samples)
+        var hypothesis = Hypothesis(words: reading.words(by: profile.calibration))
+        if let first = hypothesis.words.first, let last = hypothesis.words.last {
+            hypothesis.alternatives = decoder.alternatives(most: alternatives)
+            hypothesis.voice = voice.analytics(of: SampleRange(first.range.start, last.range.end), in: open.samples)
+        }
+        hypothesis.score = decoder.score
+        return hypothesis
     }
 
     func survey(

@@ -21,19 +21,15 @@ struct WordGraph {
                 for (index, word) in way.enumerated() {
                     let target = index + 1 == way.count ? meeting : next
                     if index + 1 < way.count { next += 1 }
-                    link(place, target, word)
+                    from.append(Int32(place))
+                    to.append(Int32(target))
+                    words.append(word)
                     place = target
                 }
             }
             here = meeting
         }
         states = here + 1
-    }
-
-    private mutating func link(_ place: Int, _ target: Int, _ word: String) {
-        from.append(Int32(place))
-        to.append(Int32(target))
-        words.append(word)
     }
 
     /// Returns the range of spoken words that belongs to each written word; nil if the spoken words are not a path

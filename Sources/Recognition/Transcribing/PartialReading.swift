@@ -1,20 +1,14 @@
 import Core
 
-/// An engine with partial results while an utterance is spoken.
+/// An engine with partial results while an utterance is spoken. Methods throw `DeviceError` with `failed`.
 protocol PartialReading: Recognizer {
     /// Starts an utterance with partial results, from the state after the previous one.
-    ///
-    /// - Throws: `DeviceError` with `failed`.
     func beginPartials(from state: AdaptationState?) throws(DeviceError)
 
     /// Appends samples to the utterance and returns its current text. If `samples` is empty, the text covers the whole
     /// utterance; otherwise the engine may wait for more samples.
-    ///
-    /// - Throws: `DeviceError` with `failed`.
     func partial(after samples: UnsafeBufferPointer<Int16>) throws(DeviceError) -> String
 
     /// Ends the utterance without a result.
-    ///
-    /// - Throws: `DeviceError` with `failed`.
     func endPartials() throws(DeviceError)
 }

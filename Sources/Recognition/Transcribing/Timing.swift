@@ -1,7 +1,7 @@
 import Core
 
 /// Finds the times of words that another engine recognized (forced alignment). Use each object on one thread only.
-protocol Timing: AnyObject {
+package protocol Timing: AnyObject {
     /// Returns a range for each word, in order, without overlaps; nil if the words do not match the audio.
     ///
     /// - Parameters:
@@ -12,4 +12,21 @@ protocol Timing: AnyObject {
     func times(
         of words: [String], in samples: UnsafeBufferPointer<Int16>
     ) throws(DeviceError) -> [SampleRange]?
+}
+
+extension Timing {
+    /// Returns words with their times. If these are not found, the words are spread over the speech and marked as spread.
+    ///
+    /// - Parameters:
+    ///   - words: the words in order; their ranges are ignored.
+    ///   - samples: the audio of the words: mono, 16-bit, 16 kHz.
+    ///   - parts: the ranges with speech, in order; empty if all samples are speech.
+    func timed(_ words: [Word], in samples: UnsafeBufferPointer<Int16>, parts: [SampleRange]) -> [Word] {
+        if let ranges = try? times(of: words.map(\.text), in: samples), ranges.count == words.count {
+            return zip(words, ranges).map { Word($0.text, $1, confidence: $0.confidence) }
+        }
+        let whole = SampleRange(.zero, SamplePosition(Int64(samples.count)))
+        let spoken = parts.compactMap { $0.intersection(whole) }
+        return spread(words, over: spoken.isEmpty ? [whole] : spoken)
+    }
 }

@@ -1,7 +1,7 @@
 /// English answers to a question: yes, no or a number.
-package enum ConfirmationGrammar {
+enum ConfirmationGrammar {
     /// The grammar in JSGF.
-    package static let text = """
+    static let text = """
         #JSGF V1.0;
         grammar confirmation;
         public <answer> = <yes> | <no> | <number> | <other>;

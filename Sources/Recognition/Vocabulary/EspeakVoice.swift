@@ -2,19 +2,17 @@ import System
 
 /// eSpeak NG from Debian's package espeak-ng, for the pronunciations of unknown words.
 struct EspeakVoice: Sendable {
-    static let program = "/usr/bin/espeak-ng"
+    private static let program = "/usr/bin/espeak-ng"
     private static let maxAtOnce = 200
     private static let timeout = 30
 
     /// The language of the words, such as `en-US`.
     let language: String
 
-    /// Whether its phonemes can be converted to the model's phones; only for English.
-    var isUsable: Bool { language.isEmpty || language.hasPrefix("en") }
-
     /// Returns the pronunciations of each word; empty if eSpeak NG cannot pronounce it or is not installed.
     func ways(_ words: [String]) -> [[[String]]] {
-        guard isUsable else { return words.map { _ in [] } }
+        // Only English phonemes can be converted to the model's phones.
+        guard language.isEmpty || language.hasPrefix("en") else { return words.map { _ in [] } }
         return stride(from: 0, to: words.count, by: Self.maxAtOnce).flatMap { start -> [[[String]]] in
             let part = Array(words[start..<min(words.count, start + Self.maxAtOnce)])
             let lines = mnemonics(part)

@@ -81,7 +81,7 @@ package struct Lexicon: Sendable {
     /// Returns the dictionary with the missing pronunciations added.
     func extendedDictionary() -> [UInt8] {
         var numbers: [String: Int] = [:]
-        let extended = Set(entries.filter { $0.origin == .told && !$0.ways.isEmpty }.map(\.name))
+        let extended = Set(entries.filter { $0.origin == .told }.map(\.name))
         dictionary.withUnsafeBytes { bytes in
             DictionaryScan(extended).run(over: bytes) { word, _ in numbers[word, default: 0] += 1 }
         }

@@ -46,7 +46,7 @@ extension SpokenToken {
         let inside = low.drop { $0 == "'" }
         let bare = String(inside.reversed().drop { $0 == "'" }.reversed())
         let folded = String(low.flatMap { folds[$0] ?? String($0) })
-        return [low, bare, folded].reduce(into: []) { if !$0.contains($1), !$1.isEmpty { $0.append($1) } }
+        return [low, bare, folded].filter { !$0.isEmpty }.unique
     }
 
     private static let folds: [Character: String] = {

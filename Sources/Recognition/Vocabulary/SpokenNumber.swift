@@ -89,10 +89,10 @@ enum SpokenNumber {
     }
 }
 
-extension [[String]] {
+extension Array where Element: Hashable {
     /// The elements without duplicates, in order.
     var unique: Self {
-        var seen: Set<[String]> = []
+        var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }
     }
 }

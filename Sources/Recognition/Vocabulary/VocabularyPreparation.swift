@@ -3,21 +3,6 @@ import System
 
 /// Prepares a user's vocabulary for the decoder before recording, and keeps the result for later recordings.
 package struct VocabularyPreparation: Sendable {
-    /// The prepared files.
-    package struct Outcome: Sendable {
-        /// The model's dictionary with the missing words.
-        var dictionary: String
-
-        /// The language model of the phrases; nil for a grammar.
-        var languageModel: String?
-
-        /// The grammar; nil for phrases.
-        var grammar: String?
-
-        /// The report; nil if an earlier result was used.
-        package var report: VocabularyReport?
-    }
-
     /// `vocabulary.txt`, or a JSGF grammar; nil for learned words only.
     let file: String?
     /// The vocabulary learned from corrections, whose phrases have their own weight and are not used with a grammar;
@@ -42,19 +27,20 @@ package struct VocabularyPreparation: Sendable {
     /// Prepares the vocabulary, or uses an earlier result for the same files.
     ///
     /// - Parameter base: the model's own probabilities; called only if something must be prepared.
+    /// - Returns: the paths of the model's dictionary with the missing words, and of the phrases' language model or the
+    ///   grammar; the report, or nil if an earlier result was used.
     func prepare(
         base: () throws(DeviceError) -> PhraseModel.Base
-    ) throws(DeviceError) -> Outcome {
+    ) throws(DeviceError) -> (dictionary: String, addition: PocketSphinxModel.Addition, report: VocabularyReport?) {
         let text = try text()
         let name = name(of: text)
         let place = "\(folder)/\(name)"
         let isGrammar = GrammarFile.isGrammar(text)
         let (words, model) = ("\(place)/words.dict", "\(place)/\(isGrammar ? "said.gram" : "phrases.lm")")
-        let (languageModel, grammar) = isGrammar ? (nil, model) : (model, nil)
-        var outcome = Outcome(dictionary: words, languageModel: languageModel, grammar: grammar)
+        let addition: PocketSphinxModel.Addition = isGrammar ? .grammar(model) : .phrases(model)
         let sums = "\(place)/sums"
         if let kept = try? content(ofFile: sums, limit: 1_000), let made = Self.sums(of: [words, model]), kept == made {
-            return outcome
+            return (words, addition, nil)
         }
         let reading = try read(text)
         guard !reading.report.isEmpty else {
@@ -77,10 +63,9 @@ package struct VocabularyPreparation: Sendable {
         try durableReplace(path: words, with: reading.lexicon.extendedDictionary())
         // Written last: if the digests exist, so does everything else.
         try durableReplace(path: sums, with: Self.sums(of: [words, model]) ?? [])
-        outcome.report = reading.report
         // Each correction creates another dictionary of several megabytes: delete outdated ones.
         if learned != nil, !isGrammar { try? Self.removeLearned(from: folder, but: name) }
-        return outcome
+        return (words, addition, reading.report)
     }
 
     /// Deletes the results that contain learned words.

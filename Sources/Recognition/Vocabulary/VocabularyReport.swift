@@ -10,9 +10,6 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
         package var ways: [String]
     }
 
-    /// A line that cannot be used.
-    package typealias Problem = VocabularyFile.Problem
-
     /// The number of usable phrases; templates are expanded.
     package var phrases = 0
 
@@ -28,14 +25,14 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
     package var guesses: [Guess] = []
 
     /// The problems, in line order.
-    package var problems: [Problem] = []
+    package var problems: [VocabularyFile.Problem] = []
     /// Whether the vocabulary is a grammar rather than a list.
     package var isGrammar = false
 
     package init() {}
 
     init(
-        problems: [Problem], phrases: Int, isGrammar: Bool, lexicon: Lexicon, sounds: Set<String>
+        problems: [VocabularyFile.Problem], phrases: Int, isGrammar: Bool, lexicon: Lexicon, sounds: Set<String>
     ) {
         self.phrases = phrases
         self.isGrammar = isGrammar
@@ -47,14 +44,14 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
         }
         self.problems = problems
         self.problems += lexicon.entries.filter { $0.origin == .unknown }.map {
-            Problem(
+            VocabularyFile.Problem(
                 line: $0.line,
                 reason:
                     "\($0.written): not in the dictionary, and espeak-ng cannot say it; install espeak-ng, or give its "
                     + "sounds: \($0.written) = D OW G")
         }
         self.problems += lexicon.strange(to: sounds).map {
-            Problem(
+            VocabularyFile.Problem(
                 line: $0.entry.line,
                 reason: "\($0.entry.written): the model has no sound \($0.sound); it has "
                     + sounds.filter { $0.first?.isLetter ?? false }.sorted().joined(separator: " "))
@@ -63,5 +60,5 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
     }
 
     /// Whether no word has a pronunciation.
-    var isEmpty: Bool { words == 0 || known + told + guesses.count == 0 }
+    var isEmpty: Bool { known + told + guesses.count == 0 }
 }

@@ -1,5 +1,4 @@
 import Core
-import Glibc
 
 /// A network that computes voice embeddings; those of the same voice are similar.
 ///
@@ -17,7 +16,7 @@ package final class VoiceNetwork {
     /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported` for the file.
     package init(_ model: SpeakerModel, besides others: [String] = []) throws(DeviceError) {
         try model.check(besides: others)
-        try ModelDigests(of: model.path).verify()
+        try ModelDigests.verify(inFolder: model.path)
         runtime = try OnnxRuntime(model.runtimes(besides: others))
         session = try OnnxSession(model.network, of: runtime, prepacks: true)
         guard session.inputs.map(\.name) == ["features"], session.inputs.first?.shape.last == Self.bins,

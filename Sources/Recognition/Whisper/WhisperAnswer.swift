@@ -81,8 +81,5 @@ struct WhisperAnswer {
     }
 
     /// Returns the confidence of the least likely token.
-    private static func confidence(of tokens: [Answer.Token]) -> Double {
-        let sure = tokens.map(\.p).min() ?? 0
-        return sure.isFinite ? min(max(0, sure), 1) : 0
-    }
+    private static func confidence(of tokens: [Answer.Token]) -> Double { tokens.map(\.p).min() ?? 0 }
 }

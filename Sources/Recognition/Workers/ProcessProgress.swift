@@ -1,5 +1,4 @@
 import Core
-import Glibc
 import System
 
 /// The work of a process and its children so far. CPU time and page faults grow while a process works, even on a busy

@@ -6,11 +6,11 @@ package actor WorkerPool {
     /// An utterance that a worker has accepted.
     struct Session: Sendable {
         /// The adaptation state after this utterance; nil if the engine reports none.
-        var adaptation: AdaptationState?
+        let adaptation: AdaptationState?
         /// 1, plus the number of workers that died before their first answer.
         fileprivate var attempts = 1
-        fileprivate(set) var worker: Lease
-        fileprivate var reply: WorkerProtocol.Reply
+        let worker: Lease
+        fileprivate let reply: WorkerProtocol.Reply
     }
 
     /// The delays before restarting a dead worker.
@@ -95,19 +95,29 @@ package actor WorkerPool {
     }
 
     /// Sends an utterance to the next free worker. Returns once its adaptation state is known, or known to be missing.
+    /// If the worker dies, retries with another one after each backoff, then with the fallback.
     ///
     /// - Parameter parts: the ranges with speech if several utterances are read as one; otherwise empty.
     /// - Throws: `DeviceError` after every attempt has failed.
     func begin(
         _ samples: [Int16], adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
     ) async throws -> Session {
-        try await retrying { worker in
-            let reply = try await worker.blocking {
-                try worker.process.open(adaptation: adaptation, alternatives: alternatives, parts: parts)
-                try worker.process.append(samples)
-                return try worker.process.close(samples.count)
+        let limit = Self.backoff.count + 1
+        var deaths = 0
+        while true {
+            let worker = try await acquire()
+            do {
+                let reply = try await worker.blocking {
+                    try worker.process.open(adaptation: adaptation, alternatives: alternatives, parts: parts)
+                    try worker.process.append(samples)
+                    return try worker.process.close(samples.count)
+                }
+                return Session(adaptation: reply.adaptation, attempts: 1 + deaths, worker: worker, reply: reply)
+            } catch {
+                discard(because: error)
+                try await recover(from: error, of: worker, deaths: deaths + 1, limit: limit)
+                deaths = (deaths + 1) % limit
             }
-            return Session(adaptation: reply.adaptation, worker: worker, reply: reply)
         }
     }
 
@@ -229,24 +239,6 @@ package actor WorkerPool {
         end()
         for _ in 0..<500 where starting > 0 || started.contains(where: { $0.lease != nil }) {
             try? await Task.sleep(for: .milliseconds(10))
-        }
-    }
-
-    /// Retries with another worker after each backoff, then with the fallback.
-    private func retrying(_ attempt: (Lease) async throws -> Session) async throws -> Session {
-        var deaths = 0
-        while true {
-            let worker = try await acquire()
-            do {
-                var session = try await attempt(worker)
-                session.attempts += deaths
-                return session
-            } catch {
-                discard(because: error)
-                let limit = Self.backoff.count + 1
-                try await recover(from: error, of: worker, deaths: deaths + 1, limit: limit)
-                deaths = (deaths + 1) % limit
-            }
         }
     }
 

@@ -33,8 +33,8 @@ struct WorkerReplies {
 }
 
 extension WorkerProtocol.Result {
-    /// Moves the words into the utterance, without overlaps; removes line breaks; clamps confidences to 0...1; drops
-    /// the voices unless there is one per part.
+    /// Moves the words into the utterance, without overlaps; removes line breaks; drops the voices unless there is one
+    /// per part.
     ///
     /// If two words overlap, the first ends where the second begins. A word that does not begin after its predecessor
     /// is moved behind it: the order of the text counts, whatever the times are.
@@ -52,24 +52,17 @@ extension WorkerProtocol.Result {
                     start = before.end
                 }
             }
-            let end = min(max(word.range.end, start), SamplePosition(samples))
-            settled.append(
-                Word(
-                    text, SampleRange(start, end), confidence: min(max(word.confidence, 0), 1), isSpread: word.isSpread)
-            )
+            let range = SampleRange(start, min(word.range.end, SamplePosition(samples)))
+            settled.append(Word(text, range, confidence: word.confidence, isSpread: word.isSpread))
         }
         words = settled
-        alternatives = alternatives.map {
-            Alternative(text: Self.line($0.text), confidence: min(max($0.confidence, 0), 1))
-        }
+        alternatives = alternatives.map { Alternative(text: Self.line($0.text), confidence: $0.confidence) }
         cpuSeconds = max(cpuSeconds, 0)
     }
 
     /// Returns the text without line breaks and control characters.
     private static func line(_ text: String) -> String {
         let clean = text.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? " " : $0 }
-        var line = String.UnicodeScalarView()
-        line.append(contentsOf: clean)
-        return String(line).split(separator: " ").joined(separator: " ")
+        return String(String.UnicodeScalarView(clean)).split(separator: " ").joined(separator: " ")
     }
 }

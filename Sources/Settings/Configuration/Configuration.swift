@@ -57,9 +57,6 @@ extension Configuration {
 
     /// `[recognizer]`: transcription.
     package struct Recognizer: Hashable, Sendable {
-        /// The `engine` value for the best available one.
-        static let automaticEngine = "auto"
-
         /// Whether to run the second pass; `automatic` decides by the board.
         package enum SecondPass: String, Sendable {
             case automatic = "auto"
@@ -71,7 +68,7 @@ extension Configuration {
 
         /// The name of an engine, `auto` for the best available one, or `command:PROGRAM` with arguments for a program that
         /// speaks the protocol of decode workers. The default is `auto`.
-        package var engine = automaticEngine
+        package var engine = EngineRegistry.automaticName
 
         /// The model file for whisper.cpp. The default is none.
         var whisperModel: String?
@@ -129,9 +126,7 @@ extension Configuration {
                 case "no", "false", "off": self = .no
                 case "auto": self = .automatic
                 default:
-                    guard text.allSatisfy({ $0.isASCII && $0.isNumber }), let count = Int(text),
-                        (1...12).contains(count)
-                    else { return nil }
+                    guard let count = Int(text), (1...12).contains(count), !text.hasPrefix("+") else { return nil }
                     self = .exactly(count)
                 }
             }

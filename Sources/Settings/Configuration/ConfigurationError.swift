@@ -30,9 +30,6 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
     /// One or more.
     package var problems: [Problem]
 
-    /// A command that fails with this error exits with the status of wrong usage.
-    var exitStatus: Int32 { 2 }
-
     /// One line: the first problem, and the number of others.
     package var description: String {
         let first = problems.first?.description ?? "the configuration is refused"

@@ -24,8 +24,7 @@ extension Configuration {
     package static func loadOwn(
         explicitPath: String?, environment: [String: String], systemPath: String = systemPath
     ) throws -> Configuration {
-        let variable = environment["FIELDSCRIBE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
-        let named = explicitPath ?? variable
+        let named = namedPath(explicitPath, environment)
         let path = named ?? systemPath
         let bytes: [UInt8]
         do throws(DeviceError) { bytes = try read(path) } catch {
@@ -43,15 +42,13 @@ extension Configuration {
     ///
     /// - Returns: nil if it cannot be read.
     package static func salvage(explicitPath: String?, environment: [String: String]) -> Configuration? {
-        let path = path(explicitPath, environment)
+        let path = namedPath(explicitPath, environment) ?? systemPath
         return (try? read(path)).map { ConfigurationParser.salvage($0, file: path).withStickSettings() }
     }
 
-    /// The file that `loadOwn` reads.
-    static func path(
-        _ explicitPath: String?, _ environment: [String: String], _ systemPath: String = systemPath
-    ) -> String {
-        explicitPath ?? environment["FIELDSCRIBE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 } ?? systemPath
+    /// The file that the user names; nil for `systemPath`.
+    static func namedPath(_ explicitPath: String?, _ environment: [String: String]) -> String? {
+        explicitPath ?? environment["FIELDSCRIBE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private static let largest: Int64 = 1 << 20

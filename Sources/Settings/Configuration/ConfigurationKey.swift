@@ -1,3 +1,5 @@
+import Core
+
 /// A key of the configuration file: its name, how to parse its value, and where to store it.
 struct ConfigurationKey: Sendable {
     /// Why a value is refused.
@@ -183,17 +185,19 @@ extension ConfigurationKey {
         }
     }
 
-    /// A number, or a word for a measured value.
-    static func numberOr<Value: Sendable>(
-        _ word: String, _ path: String, _ place: Place<Value>, _ range: ClosedRange<Double>, standsFor automatic: Value,
-        show: @escaping @Sendable (Value) -> Double?, make: @escaping @Sendable (Double) -> Value
+    /// A level in dBFS, or `auto` for one above the measured floor.
+    static func threshold(
+        _ path: String, _ place: Place<SpeechSettings.Threshold>, _ range: ClosedRange<Double>
     ) -> ConfigurationKey {
-        let allowed = "\(word), or \(plain(range.lowerBound)) to \(plain(range.upperBound))"
+        let allowed = "auto, or \(plain(range.lowerBound)) to \(plain(range.upperBound))"
         return ConfigurationKey(path, allowed: allowed) { (value, configuration) throws(Refusal) in
             configuration[keyPath: place] =
-                value == word ? automatic : make(try decimal(value, range, allowed: allowed))
+                value == "auto"
+                ? SpeechSettings().threshold : .fixed(decibels: try decimal(value, range, allowed: allowed))
         } show: {
-            show($0[keyPath: place]).map(plain) ?? word
+            let threshold = $0[keyPath: place]
+            if case .fixed(let decibels) = threshold { return plain(decibels) }
+            return "auto"
         }
     }
 

@@ -12,9 +12,7 @@ extension ConfigurationKey {
         .number("capture.preroll-seconds", \.capture.prerollSeconds, 0...30),
         .number("capture.sync-seconds", \.capture.syncSeconds, 0.1...1.5),
 
-        .numberOr(
-            "auto", "speech.threshold-decibels", \.speech.threshold, -90 ... -10,
-            standsFor: SpeechSettings().threshold, show: \.fixedDecibels, make: { .fixed(decibels: $0) }),
+        .threshold("speech.threshold-decibels", \.speech.threshold, -90 ... -10),
         .choice("speech.sensitivity", \.speech.sensitivity),
         .whole("speech.start-milliseconds", \.speech.startMilliseconds, 20...500),
         .whole("speech.hangover-milliseconds", \.speech.hangoverMilliseconds, 100...2_000),
@@ -119,9 +117,7 @@ extension ConfigurationKey {
                 if $0 == "keep" { return .keep }
                 if $0 == "erase" { return .erase }
                 let number = $0.hasPrefix(word) ? $0.dropFirst(word.utf8.count) : ""
-                guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let days = Int(number),
-                    (1...36_500).contains(days)
-                else { return nil }
+                guard let days = Int(number), (1...36_500).contains(days), !number.hasPrefix("+") else { return nil }
                 return .eraseAfterDays(days)
             })
     }
@@ -155,12 +151,5 @@ extension ConfigurationKey {
     /// The text after a prefix; nil without any.
     private static func rest(of text: String, after prefix: String) -> Substring? {
         text.hasPrefix(prefix) && text.utf8.count > prefix.utf8.count ? text.dropFirst(prefix.count) : nil
-    }
-}
-
-extension SpeechSettings.Threshold {
-    /// The level of a fixed threshold.
-    fileprivate var fixedDecibels: Double? {
-        if case .fixed(let decibels) = self { decibels } else { nil }
     }
 }

@@ -16,7 +16,7 @@ package struct LoadedConfiguration: Sendable {
 
     /// Loads the configuration as `Configuration.load` does, but never fails.
     package init(explicitPath: String?, environment: [String: String]) {
-        let path = Configuration.path(explicitPath, environment)
+        let path = Configuration.namedPath(explicitPath, environment) ?? Configuration.systemPath
         do {
             configuration = try Configuration.load(explicitPath: explicitPath, environment: environment)
             configurationError = nil
@@ -28,17 +28,12 @@ package struct LoadedConfiguration: Sendable {
             let copy = Self.copyPath(in: rest.storage.directory)
             let message = (error as? DeviceError)?.message ?? "\(error)"
             let code = (error as? DeviceError)?.code ?? .damaged
-            if let bytes = try? Configuration.read(copy),
-                let last = try? ConfigurationParser.parse(bytes, file: copy)
-            {
-                configuration = last.withStickSettings()
-                configurationError = DeviceError(
-                    code, "configuration", message, remedy: "using the last valid one, \(copy)")
-            } else {
-                configuration = rest
-                configurationError = DeviceError(
-                    code, "configuration", message, remedy: "using defaults instead of the wrong settings")
-            }
+            let last = (try? Configuration.read(copy)).flatMap { try? ConfigurationParser.parse($0, file: copy) }
+            configuration = last?.withStickSettings() ?? rest
+            configurationError = DeviceError(
+                code, "configuration", message,
+                remedy: last == nil
+                    ? "using defaults instead of the wrong settings" : "using the last valid one, \(copy)")
         }
     }
 

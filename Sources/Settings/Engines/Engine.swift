@@ -101,13 +101,11 @@ extension Configuration {
     /// - Throws: `DeviceError` with `denied` if there is neither.
     package func modelStore() throws(DeviceError) -> ModelStore {
         let shared = "\(storage.directory)/models"
-        if access(access(shared, F_OK) == 0 ? shared : storage.directory, W_OK) == 0 {
-            return ModelStore(folder: shared, identify: EngineRegistry.model(at:))
-        }
-        guard let own = ModelStore.ownFolder else {
+        let isWritable = access(access(shared, F_OK) == 0 ? shared : storage.directory, W_OK) == 0
+        guard let folder = isWritable ? shared : ModelStore.ownFolder else {
             throw DeviceError(.denied, "access", "\(shared): is not writable; set HOME, or run this as root")
         }
-        return ModelStore(folder: own, identify: EngineRegistry.model(at:))
+        return ModelStore(folder: folder, identify: EngineRegistry.model(at:))
     }
 
     /// The folder of a model, given by path or by its name in `modelFolders`.

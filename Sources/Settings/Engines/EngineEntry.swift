@@ -93,9 +93,6 @@ extension EngineEntry {
     var longestGroupSeconds: Int { 0 }
     var readsTwice: Bool { false }
 
-    /// Whether it has several profiles.
-    package var knowsProfiles: Bool { !profiles.isEmpty }
-
     func isNamed(by value: String) -> Bool { value == name }
 
     func programs(in configuration: Configuration) -> [String] { [] }

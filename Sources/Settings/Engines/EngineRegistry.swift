@@ -4,7 +4,7 @@ import Recognition
 /// All engines, in the order of the manual.
 package enum EngineRegistry {
     /// The `recognizer.engine` value for the first complete one of `automatic`.
-    package static let automaticName = Configuration.Recognizer.automaticEngine
+    package static let automaticName = "auto"
 
     /// In the order of the manual.
     package static let all: [any EngineEntry] = automatic + [WhisperEngine(), CommandEngine()]

@@ -9,13 +9,13 @@ final class LoadedOnce<Value: Sendable>: Sendable {
     init(_ make: @escaping @Sendable () throws(DeviceError) -> Value) { self.make = make }
 
     func value() throws(DeviceError) -> Value {
-        var failure: DeviceError?
-        let value = made.withLock { made -> Value? in
-            if let made { return made }
-            do throws(DeviceError) { made = try make() } catch { failure = error }
-            return made
+        try rethrowing {
+            try made.withLock { made in
+                if let made { return made }
+                let new = try make()
+                made = new
+                return new
+            }
         }
-        if let value { return value }
-        throw failure ?? DeviceError(.failed, "load", "nothing was loaded; try again")
     }
 }

@@ -56,9 +56,8 @@ extension Configuration {
     var plan: DecodePlan {
         let engine = engine
         return DecodePlan(
-            for: DecodePlan.Board(
-                cores: Self.cores, memoryMegabytes: MachineMemory.totalMegabytes,
-                liveSpeed: BoardSpeed(self).live, sharesModel: engine.makesCopies, cost: engine.cost(in: self)))
+            cores: Self.cores, memoryMegabytes: MachineMemory.totalMegabytes, liveSpeed: BoardSpeed(self).live,
+            sharesModel: engine.makesCopies, cost: engine.cost(in: self))
     }
 
     /// The number of online processors.

@@ -55,7 +55,7 @@ package struct CardSettings: Hashable, Sendable {
             refuseCopies()
             return
         }
-        for (index, line) in CardText(bytes).lines.enumerated() {
+        for (index, line) in cardLines(of: bytes).enumerated() {
             guard let line else {
                 problems.append("line \(index + 1): is not text; save the file as plain text in UTF-8")
                 continue

@@ -1,38 +1,32 @@
 /// The lines of a text file from any system: UTF-8 or UTF-16, with or without a byte order mark, with any line ends.
-struct CardText: Hashable, Sendable {
-    /// Each line without its end; nil for one that is not text.
-    private(set) var lines: [String?]
-
-    init(_ bytes: [UInt8]) {
-        if let text = Self.wide(bytes) {
-            lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
-            return
-        }
-        let plain = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
-        var rows: [ArraySlice<UInt8>] = []
-        for row in plain.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-            let own = row.last == UInt8(ascii: "\r") ? row.dropLast() : row
-            rows += own.split(separator: UInt8(ascii: "\r"), omittingEmptySubsequences: false)
-        }
-        lines = rows.map { row in
-            row.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } ? nil : String(validating: row, as: UTF8.self)
-        }
+///
+/// - Returns: each line without its end; nil for one that is not text.
+func cardLines(of bytes: [UInt8]) -> [String?] {
+    if let text = wideText(bytes) {
+        return text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
     }
-
-    /// Decodes UTF-16; nil if it is not. Without a mark, it is recognized by the zero bytes of its letters.
-    private static func wide(_ bytes: [UInt8]) -> String? {
-        let isLittle: Bool
-        switch (bytes.first, bytes.dropFirst().first) {
-        case (0xFF, 0xFE): isLittle = true
-        case (0xFE, 0xFF): isLittle = false
-        case (_, 0): isLittle = true
-        case (0, _): isLittle = false
-        default: return nil
-        }
-        let units = stride(from: 0, to: bytes.count - 1, by: 2).map { index in
-            let pair = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
-            return isLittle ? pair.0 | pair.1 << 8 : pair.1 | pair.0 << 8
-        }
-        return String(decoding: units.first == 0xFEFF ? units.dropFirst() : units[...], as: UTF16.self)
+    let plain = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+    var rows: [ArraySlice<UInt8>] = []
+    for row in plain.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+        let own = row.last == UInt8(ascii: "\r") ? row.dropLast() : row
+        rows += own.split(separator: UInt8(ascii: "\r"), omittingEmptySubsequences: false)
     }
+    return rows.map { row in
+        row.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } ? nil : String(validating: row, as: UTF8.self)
+    }
+}
+
+/// Decodes UTF-16; nil if it is not. Without a mark, it is recognized by the zero bytes of its letters.
+private func wideText(_ bytes: [UInt8]) -> String? {
+    let isLittle: Bool
+    switch (bytes.first, bytes.dropFirst().first) {
+    case (0xFF, 0xFE), (_, 0): isLittle = true
+    case (0xFE, 0xFF), (0, _): isLittle = false
+    default: return nil
+    }
+    let units = stride(from: 0, to: bytes.count - 1, by: 2).map { index in
+        let pair = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+        return isLittle ? pair.0 | pair.1 << 8 : pair.1 | pair.0 << 8
+    }
+    return String(decoding: units.first == 0xFEFF ? units.dropFirst() : units[...], as: UTF16.self)
 }

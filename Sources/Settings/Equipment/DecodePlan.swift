@@ -1,32 +1,5 @@
 /// How a board transcribes: the number of workers and the profiles. The caller measures cores, memory and speed.
 package struct DecodePlan: Hashable, Sendable {
-    /// The resources of a board.
-    package struct Board: Hashable, Sendable {
-        var cores: Int
-
-        /// The total memory in megabytes.
-        var memoryMegabytes: Int
-
-        /// Seconds of audio that one worker decodes per second with the profile `live`; nil if not measured.
-        var liveSpeed: Double?
-
-        var cost: EngineCost
-
-        /// Whether workers share the model; see `WorkerCommand.makesCopies`.
-        var sharesModel: Bool
-
-        package init(
-            cores: Int, memoryMegabytes: Int, liveSpeed: Double? = nil, sharesModel: Bool = true,
-            cost: EngineCost = EngineCost()
-        ) {
-            self.cost = cost
-            self.cores = cores
-            self.memoryMegabytes = memoryMegabytes
-            self.liveSpeed = liveSpeed
-            self.sharesModel = sharesModel
-        }
-    }
-
     /// The number of decode workers, 1 or more.
     package var workers: Int
 
@@ -47,17 +20,24 @@ package struct DecodePlan: Hashable, Sendable {
     private static let slowestSecondPass = 0.25
 
     /// Chooses the plan for a board.
-    package init(for board: Board) {
-        let cost = board.cost
-        guard board.memoryMegabytes >= cost.smallBoardMegabytes else {
+    ///
+    /// - Parameters:
+    ///   - memoryMegabytes: the total memory.
+    ///   - liveSpeed: seconds of audio that one worker decodes per second with the profile `live`; nil if not measured.
+    ///   - sharesModel: whether workers share the model; see `WorkerCommand.makesCopies`.
+    package init(
+        cores: Int, memoryMegabytes: Int, liveSpeed: Double? = nil, sharesModel: Bool = true,
+        cost: EngineCost = EngineCost()
+    ) {
+        guard memoryMegabytes >= cost.smallBoardMegabytes else {
             (workers, profile, secondPass) = (1, cost.faster ?? "live", false)
-            keepsPace = board.liveSpeed.map { $0 * cost.fasterRatio >= Self.headroom }
+            keepsPace = liveSpeed.map { $0 * cost.fasterRatio >= Self.headroom }
             return
         }
-        let room = board.memoryMegabytes - Self.reserve - cost.firstMegabytes
-        let byMemory = 1 + max(0, room) / (board.sharesModel ? cost.furtherMegabytes : cost.aloneMegabytes)
-        workers = max(1, min(board.cores, byMemory, 64))
-        guard let speed = board.liveSpeed, speed > 0 else {
+        let room = memoryMegabytes - Self.reserve - cost.firstMegabytes
+        let byMemory = 1 + max(0, room) / (sharesModel ? cost.furtherMegabytes : cost.aloneMegabytes)
+        workers = max(1, min(cores, byMemory, 64))
+        guard let speed = liveSpeed, speed > 0 else {
             profile = "live"
             secondPass = room >= 0
             return

@@ -19,6 +19,8 @@ final class Analysis: Sendable {
         var branches: [any AnalysisBranch] = []
         var tasks: [Task<Void, Never>] = []
         var running = 0
+        /// The branches that are not prepared yet.
+        var unprepared = 0
         var failure: SFSpeechError?
     }
 
@@ -31,6 +33,9 @@ final class Analysis: Sendable {
         var waiting: [(position: SamplePosition, queue: AsyncQueue<Never>)] = []
 
         var finalized: SamplePosition { settled.min() ?? .zero }
+        var volatileRange: AudioTimeRange? {
+            end == .zero ? nil : AudioTimeRange(SampleRange(min(finalized, end), end))
+        }
     }
 
     private let modules: [any SpeechModule]
@@ -79,13 +84,10 @@ final class Analysis: Sendable {
             state.hasStarted = true
             state.branches = try branches(state.context)
             state.running = state.branches.count
+            state.unprepared = state.branches.count
             progress.withLock { $0.settled = state.branches.map { _ in .zero } }
-            let unprepared = Countdown(state.branches.count)
             for (index, branch) in state.branches.enumerated() {
-                state.tasks.append(
-                    Task(priority: options.priority) { [self] in
-                        await run(branch, index) { if unprepared.isOver() { self.prepared.finish() } }
-                    })
+                state.tasks.append(Task(priority: options.priority) { [self] in await run(branch, index) })
             }
         }
     }
@@ -110,16 +112,13 @@ final class Analysis: Sendable {
         }
     }
 
-    private func run(_ branch: any AnalysisBranch, _ index: Int, prepared: @escaping @Sendable () -> Void) async {
-        var failure: SFSpeechError?
+    private func run(_ branch: any AnalysisBranch, _ index: Int) async {
         do {
-            try await branch.run(prepared: prepared) { [self] position in settle(index, position) }
-        } catch { failure = SFSpeechError(error) }
-        ended(branch, index, failure)
-    }
-
-    private func ended(_ branch: any AnalysisBranch, _ index: Int, _ failure: SFSpeechError?) {
-        if let failure, failure.code != .canceled { fail(failure) }
+            try await branch.run(prepared: { [self] in notePrepared() }, settled: { [self] in settle(index, $0) })
+        } catch {
+            let failure = SFSpeechError(error)
+            if failure.code != .canceled { fail(failure) }
+        }
         let (reported, isLast) = state.withLock { state in
             state.running -= 1
             return (state.failure, state.running == 0)
@@ -129,6 +128,14 @@ final class Analysis: Sendable {
         guard isLast else { return }
         prepared.finish()
         done.finish()
+    }
+
+    private func notePrepared() {
+        let isLast = state.withLock { state in
+            state.unprepared -= 1
+            return state.unprepared == 0
+        }
+        if isLast { prepared.finish() }
     }
 
     /// Ends everything because of an error; earlier results stay readable.
@@ -149,7 +156,12 @@ final class Analysis: Sendable {
     func start<Input: AsyncSequence & Sendable>(_ input: Input, finishes: Bool = false) throws -> Task<Void, any Error>
     where Input.Element == AnalyzerInput {
         try begin()
-        try takeInput()
+        try state.withLock { state in
+            guard !state.isReading else {
+                throw SFSpeechError(.invalidState, "another input is being analyzed; wait for its end")
+            }
+            state.isReading = true
+        }
         let reader = Task(priority: options.priority) { [self] in
             do { try await read(input) } catch {
                 endInput(because: SFSpeechError(error))
@@ -181,15 +193,6 @@ final class Analysis: Sendable {
         }
         let end = progress.withLock { $0.end }
         return end == .zero ? nil : AudioTime(end)
-    }
-
-    private func takeInput() throws {
-        try state.withLock { state in
-            guard !state.isReading else {
-                throw SFSpeechError(.invalidState, "another input is being analyzed; wait for its end")
-            }
-            state.isReading = true
-        }
     }
 
     private func read<Input: AsyncSequence & Sendable>(_ input: Input) async throws
@@ -293,9 +296,7 @@ final class Analysis: Sendable {
 
     private func checkFailure() throws {
         if let failure = state.withLock({ $0.failure }) { throw failure }
-        if state.withLock({ $0.isCancelled && $0.hasStarted }) {
-            throw Self.cancelled
-        }
+        if state.withLock({ $0.isCancelled && $0.hasStarted }) { throw Self.cancelled }
     }
 
     private func checkCancelled() throws {
@@ -304,12 +305,7 @@ final class Analysis: Sendable {
 
     // MARK: Progress
 
-    var volatileRange: AudioTimeRange? {
-        progress.withLock { progress in
-            progress.end == .zero
-                ? nil : AudioTimeRange(SampleRange(min(progress.finalized, progress.end), progress.end))
-        }
-    }
+    var volatileRange: AudioTimeRange? { progress.withLock { $0.volatileRange } }
 
     func setHandler(_ handler: Handler?) { progress.withLock { $0.handler = handler } }
 
@@ -328,22 +324,11 @@ final class Analysis: Sendable {
     /// Calls the handler under the lock, so that it sees changes in order.
     private func report() {
         progress.withLock { progress in
-            guard let handler = progress.handler, progress.end > .zero else { return }
-            let range = AudioTimeRange(SampleRange(min(progress.finalized, progress.end), progress.end))
-            guard range != progress.reported else { return }
+            guard let handler = progress.handler, let range = progress.volatileRange, range != progress.reported
+            else { return }
             let before = progress.reported
             progress.reported = range
             handler(range, range.start != before?.start ?? .zero, range.end != before?.end ?? .zero)
         }
     }
-}
-
-/// Counts branches that are not prepared yet.
-private final class Countdown: Sendable {
-    private let left: Atomic<Int>
-
-    init(_ count: Int) { left = Atomic(count) }
-
-    /// Counts one down; returns true for the last.
-    func isOver() -> Bool { left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
 }

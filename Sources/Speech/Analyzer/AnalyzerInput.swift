@@ -13,9 +13,7 @@ public struct AnalyzerInput: Hashable, Sendable {
     ///   - buffer: the audio.
     ///   - bufferStartTime: nil if the buffer follows the previous one.
     public init(buffer: AudioBuffer, bufferStartTime: AudioTime? = nil) {
-        self.buffer = buffer
-        self.bufferStartTime = bufferStartTime
-        missing = 0
+        self.init(buffer: buffer, missing: 0, before: bufferStartTime)
     }
 
     init(buffer: AudioBuffer, missing: Int64, before start: AudioTime?) {

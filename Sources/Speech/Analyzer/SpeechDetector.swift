@@ -1,5 +1,5 @@
 import Core
-import Synchronization
+import System
 
 /// Finds where somebody speaks, by loudness above the background.
 ///
@@ -47,8 +47,8 @@ public final class SpeechDetector: SpeechModule {
     /// The sections, in chronological order. Final ones follow each other without gaps, except for missing audio.
     public let results: SpeechResults<Result>
 
-    private let reportsResults: Bool
-    private let isUsed = Mutex(false)
+    fileprivate let reportsResults: Bool
+    private let used = StopFlag()
 
     /// - Parameter sensitivity: how easily sound counts as speech.
     public convenience init(sensitivity: SensitivityLevel = .medium) {
@@ -67,38 +67,28 @@ public final class SpeechDetector: SpeechModule {
 
 extension SpeechDetector: AnalyzableModule {
     func branch(_ request: BranchRequest) throws -> any AnalysisBranch {
-        try isUsed.withLock { isUsed in
-            if isUsed {
-                throw SFSpeechError(.invalidState, "this SpeechDetector was used before; create another one")
-            }
-            isUsed = true
+        guard used.raise() else {
+            throw SFSpeechError(.invalidState, "this SpeechDetector was used before; create another one")
         }
-        return DetectionBranch(sensitivityLevel, reportsResults ? results.queue : nil, ending: results.queue)
+        return DetectionBranch(self)
     }
 }
 
 /// The analysis of a detector.
 private final class DetectionBranch: AnalysisBranch {
     let input = AudioInput()
-    private let sensitivity: SpeechDetector.SensitivityLevel
-    private let results: AsyncQueue<SpeechDetector.Result>?
-    private let ending: AsyncQueue<SpeechDetector.Result>
+    private let detector: SpeechDetector
+    /// Nil if no results are wanted.
+    private var results: AsyncQueue<SpeechDetector.Result>? { detector.reportsResults ? detector.results.queue : nil }
 
-    init(
-        _ sensitivity: SpeechDetector.SensitivityLevel, _ results: AsyncQueue<SpeechDetector.Result>?,
-        ending: AsyncQueue<SpeechDetector.Result>
-    ) {
-        self.sensitivity = sensitivity
-        self.results = results
-        self.ending = ending
-    }
+    init(_ detector: SpeechDetector) { self.detector = detector }
 
     func run(
         prepared: @escaping @Sendable () -> Void, settled: @escaping @Sendable (SamplePosition) -> Void
     ) async throws {
         prepared()
         var settings = SpeechSettings()
-        settings.sensitivity = sensitivity.own
+        settings.sensitivity = detector.sensitivityLevel.own
         var segmenter = Segmenter(settings: settings)
         var levels = FrameLevels()
         var position = SamplePosition.zero
@@ -156,10 +146,10 @@ private final class DetectionBranch: AnalysisBranch {
         ) { !$0.isFinal }
     }
 
-    func finish(throwing error: SFSpeechError?) { ending.finish(throwing: error) }
+    func finish(throwing error: SFSpeechError?) { detector.results.queue.finish(throwing: error) }
 
     func cancel() {
-        ending.cancel()
+        detector.results.queue.cancel()
         input.queue.cancel()
     }
 }

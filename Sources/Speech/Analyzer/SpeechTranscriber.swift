@@ -1,6 +1,6 @@
 import Core
 import FoundationEssentials
-import Synchronization
+import System
 
 /// Transcribes speech.
 ///
@@ -68,8 +68,8 @@ public final class SpeechTranscriber: SpeechModule {
     /// The text, in chronological order. Final results do not overlap.
     public let results: SpeechResults<Result>
 
-    private let hint: TaskHint
-    private let isUsed = Mutex(false)
+    let hint: TaskHint
+    private let used = StopFlag()
 
     /// The final results that wait for a slow consumer.
     static let maxPending = 1_000
@@ -148,13 +148,10 @@ public final class SpeechTranscriber: SpeechModule {
 
 extension SpeechTranscriber: AnalyzableModule {
     func branch(_ request: BranchRequest) throws -> any AnalysisBranch {
-        try isUsed.withLock { isUsed in
-            if isUsed {
-                throw SFSpeechError(.invalidState, "this SpeechTranscriber was used before; create another one")
-            }
-            isUsed = true
+        guard used.raise() else {
+            throw SFSpeechError(.invalidState, "this SpeechTranscriber was used before; create another one")
         }
-        return TranscriptionBranch(locale: locale, preset: preset, hint: hint, results: results.queue, request)
+        return TranscriptionBranch(self, request)
     }
 }
 

@@ -1,5 +1,4 @@
 import Core
-import FoundationEssentials
 import Recognition
 import Synchronization
 import System
@@ -7,20 +6,11 @@ import System
 /// The analysis of a transcriber: the loop that also transcribes recordings.
 final class TranscriptionBranch: AnalysisBranch {
     let input = AudioInput()
-    private let locale: Locale
-    private let preset: SpeechTranscriber.Preset
-    private let hint: TaskHint
-    private let results: AsyncQueue<SpeechTranscriber.Result>
+    private let transcriber: SpeechTranscriber
     private let request: BranchRequest
 
-    init(
-        locale: Locale, preset: SpeechTranscriber.Preset, hint: TaskHint,
-        results: AsyncQueue<SpeechTranscriber.Result>, _ request: BranchRequest
-    ) {
-        self.locale = locale
-        self.preset = preset
-        self.hint = hint
-        self.results = results
+    init(_ transcriber: SpeechTranscriber, _ request: BranchRequest) {
+        self.transcriber = transcriber
         self.request = request
     }
 
@@ -29,7 +19,7 @@ final class TranscriptionBranch: AnalysisBranch {
     ) async throws {
         do {
             let selected = try EngineSelection(request.options).select(
-                for: locale, hint: hint, vocabulary: request.context.vocabularyText)
+                for: transcriber.locale, hint: transcriber.hint, vocabulary: request.context.vocabularyText)
             defer { withExtendedLifetime(selected.scratch) {} }
             let pool = selected.pool
             // A worker stops at its next step; its task waits for that.
@@ -54,17 +44,18 @@ final class TranscriptionBranch: AnalysisBranch {
         settings.speech.sensitivity = request.sensitivity.own
         settings.groups = GroupSettings(
             longestSeconds: engine.name == EngineSelection.moonshine ? MoonshineModel.longestGroupSeconds : 0)
-        if !preset.reportingOptions.contains(.alternativeTranscriptions) { settings.alternatives = 0 }
-        settings.hearsEarly = preset.reportingOptions.contains(.volatileResults)
+        let options = transcriber.preset.reportingOptions
+        if !options.contains(.alternativeTranscriptions) { settings.alternatives = 0 }
+        settings.hearsEarly = options.contains(.volatileResults)
         settings.progressInterval = 0
         _ = try await Transcriber(pool: pool, settings: settings).run(
-            input, into: ResultSink(preset: preset, results: results, settled: settled))
+            input, into: ResultSink(transcriber, settled: settled))
     }
 
-    func finish(throwing error: SFSpeechError?) { results.finish(throwing: error) }
+    func finish(throwing error: SFSpeechError?) { transcriber.results.queue.finish(throwing: error) }
 
     func cancel() {
-        results.cancel()
+        transcriber.results.queue.cancel()
         input.queue.cancel()
     }
 }
@@ -77,28 +68,25 @@ private final class ResultSink: TranscriptSink {
         var volatileSegment: Int?
     }
 
-    private let preset: SpeechTranscriber.Preset
-    private let results: AsyncQueue<SpeechTranscriber.Result>
+    private let transcriber: SpeechTranscriber
     private let settled: @Sendable (SamplePosition) -> Void
     private let state = Mutex(State())
 
-    init(
-        preset: SpeechTranscriber.Preset, results: AsyncQueue<SpeechTranscriber.Result>,
-        settled: @escaping @Sendable (SamplePosition) -> Void
-    ) {
-        self.preset = preset
-        self.results = results
+    init(_ transcriber: SpeechTranscriber, settled: @escaping @Sendable (SamplePosition) -> Void) {
+        self.transcriber = transcriber
         self.settled = settled
     }
 
-    var wantsPartials: Bool { preset.reportingOptions.contains(.volatileResults) }
+    private var results: AsyncQueue<SpeechTranscriber.Result> { transcriber.results.queue }
+
+    var wantsPartials: Bool { transcriber.preset.reportingOptions.contains(.volatileResults) }
 
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws {
         for (index, segment) in segments.enumerated() {
             var segment = segment
             // Held-back text is not a result.
             if segment.heldBack != nil { segment.alternatives = [] }
-            let result = SpeechTranscriber.Result(segment, preset)
+            let result = SpeechTranscriber.Result(segment, transcriber.preset)
             let isWanted = state.withLock { state in
                 state.finalizedThrough = result.range.end
                 // An empty text revokes a volatile one, but not that of the next group.

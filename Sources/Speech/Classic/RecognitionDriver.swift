@@ -1,4 +1,5 @@
 import FoundationEssentials
+import System
 
 /// Runs a classic task with an analyzer.
 struct RecognitionDriver: Sendable {
@@ -16,7 +17,7 @@ struct RecognitionDriver: Sendable {
 
     private let transcriber: SpeechTranscriber
     private let analyzer: SpeechAnalyzer
-    private let context: AnalysisContext?
+    private let context: AnalysisContext
     private let failure: SFSpeechError?
     private let task: SFSpeechRecognitionTask
     private let report: @Sendable (Event) -> Void
@@ -32,7 +33,9 @@ struct RecognitionDriver: Sendable {
         analyzer = SpeechAnalyzer(modules: [transcriber], options: options)
         var vocabulary = ""
         var failure: SFSpeechError?
-        do { vocabulary = try settings.languageModel?.vocabularyText() ?? "" } catch { failure = SFSpeechError(error) }
+        do {
+            vocabulary = try settings.languageModel.map { try SFSpeechLanguageModel.text(of: $0.languageModel) } ?? ""
+        } catch { failure = SFSpeechError(error) }
         self.failure = failure
         context = AnalysisContext(contextualStrings: settings.contextualStrings, vocabulary: vocabulary)
         self.task = task
@@ -47,8 +50,10 @@ struct RecognitionDriver: Sendable {
             begin(finish: { inputs.finish() }) { try await analyzer.analyzeSequence(SpeechResults(queue: inputs)) }
         case let request as SFSpeechURLRecognitionRequest:
             let url = request.url
-            let end = EndableFile(url: url)
-            begin(finish: { end.finish() }) { try await analyzer.analyzeSequence(end.sequence()) }
+            let isOver = StopFlag()
+            begin(finish: { isOver.raise() }) {
+                try await analyzer.analyzeSequence(AudioFile(url: url).prefix { _ in !isOver.isRaised })
+            }
         default: begin(finish: {}) {}
         }
     }
@@ -72,7 +77,7 @@ struct RecognitionDriver: Sendable {
 
     private func run(_ analyze: @escaping @Sendable () async throws -> Void) async throws {
         if let failure { throw failure }
-        if let context { try await analyzer.setContext(context) }
+        try await analyzer.setContext(context)
         let report = report
         await analyzer.setVolatileRangeChangedHandler { range, changedStart, _ in
             if changedStart { report(.processed(range.start.seconds)) }
@@ -102,20 +107,5 @@ struct RecognitionDriver: Sendable {
         }
         try Task.checkCancellation()
         return speech
-    }
-}
-
-/// A file whose reading can be ended early.
-private final class EndableFile: Sendable {
-    private let url: URL
-    private let ended = AsyncQueue<Never>(capacity: 1)
-
-    init(url: URL) { self.url = url }
-
-    func finish() { ended.finish() }
-
-    func sequence() throws -> AsyncPrefixWhileSequence<AudioFile> {
-        let ended = ended
-        return try AudioFile(url: url).prefix { _ in !ended.hasEnded }
     }
 }

@@ -19,9 +19,6 @@ public enum SFSpeechLanguageModel {
             self.languageModel = languageModel
             self.vocabulary = vocabulary
         }
-
-        /// The text of the vocabulary file.
-        func vocabularyText() throws -> String { try SFSpeechLanguageModel.text(of: languageModel) }
     }
 
     /// Checks exported data and writes it where a request finds it.
@@ -44,7 +41,7 @@ public enum SFSpeechLanguageModel {
         }
     }
 
-    fileprivate static func text(of url: URL) throws -> String {
+    static func text(of url: URL) throws -> String {
         do {
             return String(decoding: try content(ofFile: url.path, limit: VocabularyFile.largest), as: UTF8.self)
         } catch { throw SFSpeechError(error, orElse: .malformedSupplementalModel) }

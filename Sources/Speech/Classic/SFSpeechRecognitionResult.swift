@@ -14,14 +14,11 @@ public struct SFSpeechRecognitionResult: Hashable, Sendable {
 
 /// Collects the results of a task into cumulative ones.
 struct RecognizedSpeech {
-    private(set) var segments: [Segment] = []
+    private var segments: [Segment] = []
     /// The best reading of `segments`.
-    private var words: [SFTranscriptionSegment] = []
-    private var text = ""
-    private var length = 0
-    private(set) var volatile: (text: String, range: AudioTimeRange)?
+    private var best = Reading()
+    private var volatile: (text: String, range: AudioTimeRange)?
 
-    /// Whether a result adds or revokes anything.
     mutating func add(_ result: SpeechTranscriber.Result) {
         guard let segment = result.segment else {
             let text = String(result.text.characters)
@@ -30,52 +27,32 @@ struct RecognizedSpeech {
         }
         volatile = nil
         segments.append(segment)
-        Self.append(
-            segment.words.map { Spoken($0, segment) }, to: &words, &text, &length,
-            alternatives: Self.alternatives(of: segment))
+        best.append(segment.words.map { Spoken($0, segment) }, alternatives: Self.alternatives(of: segment))
     }
 
     /// Everything so far.
     func result(isFinal: Bool) -> SFSpeechRecognitionResult {
         let metadata = volatile == nil ? SFSpeechRecognitionMetadata(segments) : nil
-        let best = transcription(metadata)
+        var best = best
+        if let volatile { best.append(Spoken.words(of: volatile.text, start: volatile.range.start.seconds)) }
+        let transcription = best.transcription(metadata)
         let count = volatile == nil ? segments.map(\.alternatives.count).max() ?? 0 : 0
         let others = (0..<(isFinal || segments.count == 1 ? count : 0)).map { other($0, metadata) }
         return SFSpeechRecognitionResult(
-            bestTranscription: best, transcriptions: [best] + others, isFinal: isFinal,
+            bestTranscription: transcription, transcriptions: [transcription] + others, isFinal: isFinal,
             speechRecognitionMetadata: isFinal ? metadata : nil)
-    }
-
-    private func transcription(_ metadata: SFSpeechRecognitionMetadata?) -> SFTranscription {
-        var (words, text, length) = (words, text, length)
-        if let volatile {
-            let spoken = volatile.text.split(separator: " ").map {
-                Spoken(text: String($0), start: volatile.range.start.seconds)
-            }
-            Self.append(spoken, to: &words, &text, &length, alternatives: [])
-        }
-        return SFTranscription(
-            formattedString: text, segments: words, speakingRate: metadata?.speakingRate ?? 0,
-            averagePauseDuration: metadata?.averagePauseDuration ?? 0)
     }
 
     /// The reading with the alternatives of this rank, where an utterance has one.
     private func other(_ rank: Int, _ metadata: SFSpeechRecognitionMetadata?) -> SFTranscription {
-        var (words, text, length) = ([SFTranscriptionSegment](), "", 0)
+        var reading = Reading()
         for segment in segments {
-            let spoken =
-                if rank < segment.alternatives.count {
-                    segment.alternatives[rank].text.split(separator: " ").map {
-                        Spoken(text: String($0), start: segment.range.start.seconds)
-                    }
-                } else {
-                    segment.words.map { Spoken($0, segment) }
-                }
-            Self.append(spoken, to: &words, &text, &length, alternatives: [])
+            reading.append(
+                rank < segment.alternatives.count
+                    ? Spoken.words(of: segment.alternatives[rank].text, start: segment.range.start.seconds)
+                    : segment.words.map { Spoken($0, segment) })
         }
-        return SFTranscription(
-            formattedString: text, segments: words, speakingRate: metadata?.speakingRate ?? 0,
-            averagePauseDuration: metadata?.averagePauseDuration ?? 0)
+        return reading.transcription(metadata)
     }
 
     private struct Spoken {
@@ -96,26 +73,42 @@ struct RecognizedSpeech {
             confidence = word.confidence
             voice = segment.voice.map { SFVoiceAnalytics($0, seconds: segment.range.seconds) }
         }
+
+        /// The words of a text without times.
+        static func words(of text: String, start: Double) -> [Spoken] {
+            text.split(separator: " ").map { Spoken(text: String($0), start: start) }
+        }
     }
 
-    private static func append(
-        _ spoken: [Spoken], to words: inout [SFTranscriptionSegment], _ text: inout String, _ length: inout Int,
-        alternatives: [[String]]
-    ) {
-        for (index, word) in spoken.enumerated() {
-            if !text.isEmpty {
-                text += " "
-                length += 1
+    /// A reading of the speech, word for word.
+    private struct Reading {
+        private var words: [SFTranscriptionSegment] = []
+        private var text = ""
+        /// The UTF-16 code units of `text`.
+        private var length = 0
+
+        mutating func append(_ spoken: [Spoken], alternatives: [[String]] = []) {
+            for (index, word) in spoken.enumerated() {
+                if !text.isEmpty {
+                    text += " "
+                    length += 1
+                }
+                let count = word.text.utf16.count
+                words.append(
+                    SFTranscriptionSegment(
+                        substring: word.text, substringRange: .init(location: length, length: count),
+                        timestamp: word.start, duration: word.duration, confidence: Float(word.confidence),
+                        alternativeSubstrings: index < alternatives.count ? alternatives[index] : [],
+                        voiceAnalytics: word.voice))
+                text += word.text
+                length += count
             }
-            let count = word.text.utf16.count
-            words.append(
-                SFTranscriptionSegment(
-                    substring: word.text, substringRange: .init(location: length, length: count),
-                    timestamp: word.start, duration: word.duration, confidence: Float(word.confidence),
-                    alternativeSubstrings: index < alternatives.count ? alternatives[index] : [],
-                    voiceAnalytics: word.voice))
-            text += word.text
-            length += count
+        }
+
+        func transcription(_ metadata: SFSpeechRecognitionMetadata?) -> SFTranscription {
+            SFTranscription(
+                formattedString: text, segments: words, speakingRate: metadata?.speakingRate ?? 0,
+                averagePauseDuration: metadata?.averagePauseDuration ?? 0)
         }
     }
 

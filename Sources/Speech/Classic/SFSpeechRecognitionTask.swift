@@ -29,8 +29,6 @@ public final class SFSpeechRecognitionTask: Sendable {
 
     private let status = Mutex(State())
 
-    init() {}
-
     /// The state.
     public var state: SFSpeechRecognitionTaskState { status.withLock { $0.state } }
 

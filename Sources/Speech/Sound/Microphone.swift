@@ -1,6 +1,5 @@
 import Audio
 import Core
-import Synchronization
 import System
 
 /// An ALSA microphone, as an asynchronous sequence of inputs for an analyzer. The device is opened when the sequence is
@@ -54,7 +53,7 @@ private final class MicrophoneCapture: Sendable {
 
     let inputs = AsyncQueue<AnalyzerInput>(capacity: maxKept) { $0.buffer.frameLength }
     private let provider: AlsaMicrophone
-    private let stopped = Atomic<Bool>(false)
+    private let stopped = StopFlag()
     private let wakeup = Wakeup()
     private let thread = WorkThread(named: "microphone")
 
@@ -66,17 +65,15 @@ private final class MicrophoneCapture: Sendable {
     }
 
     func stop() {
-        stopped.store(true, ordering: .relaxed)
+        stopped.raise()
         wakeup.signal()
         inputs.cancel()
     }
 
-    private var isStopped: Bool { stopped.load(ordering: .relaxed) }
-
     private func run() {
         var position = SamplePosition.zero
         var hasOpened = false
-        while !isStopped {
+        while !stopped.isRaised {
             do {
                 let microphone = try provider.open()
                 hasOpened = true
@@ -86,18 +83,15 @@ private final class MicrophoneCapture: Sendable {
                 guard hasOpened else { return inputs.finish(throwing: error) }
                 let began = MonotonicClock.nanoseconds
                 wakeup.wait(timeout: Self.reopening)
-                position =
-                    position
-                    + SamplePosition(
-                        seconds: Double(MonotonicClock.nanoseconds - began) / 1e9
-                    ).samples
+                let waited = SamplePosition(seconds: Double(MonotonicClock.nanoseconds - began) / 1e9)
+                position = position + waited.samples
             }
         }
     }
 
     private func read(_ microphone: any Core.Microphone, _ position: inout SamplePosition) throws {
         var block = [Int16](repeating: 0, count: microphone.maximumBlock * microphone.channels)
-        while !isStopped {
+        while !stopped.isRaised {
             switch try block.withUnsafeMutableBufferPointer({ try microphone.read(into: $0) }) {
             case .lost(let samples): position = position + Int64(samples)
             case .ended: return

@@ -37,9 +37,6 @@ final class AsyncQueue<Element: Sendable>: Sendable {
         self.cost = cost
     }
 
-    /// Whether nothing more can be appended.
-    var hasEnded: Bool { state.withLock { $0.hasEnded } }
-
     /// Whether a writer is waiting for space.
     var hasWaitingWriter: Bool { state.withLock { !$0.writers.isEmpty } }
 

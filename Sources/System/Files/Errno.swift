@@ -47,8 +47,10 @@ extension DeviceError {
             case EIO: (.failed, "the disk or device reports an error; replace it")
             default: (.failed, "\(operation) failed")
             }
+        let text = errorText(status)
         return DeviceError(
-            code, operation, status: status, on: subject, errorText(status).lowercasedFirst(), remedy: remedy ?? usual)
+            code, operation, status: status, on: subject, text.prefix(1).lowercased() + text.dropFirst(),
+            remedy: remedy ?? usual)
     }
 }
 
@@ -79,6 +81,13 @@ package func errorText(_ status: Int32) -> String {
     }
 }
 
-extension String {
-    fileprivate func lowercasedFirst() -> String { prefix(1).lowercased() + dropFirst() }
+/// Repeats a system call while a signal interrupts it (EINTR).
+///
+/// - Parameter call: Returns -1 on failure, with the reason in `errno`.
+/// - Returns: The last result; `errno` is unchanged.
+package func uninterrupted<Number: FixedWidthInteger>(_ call: () -> Number) -> Number {
+    while true {
+        let result = call()
+        if result != -1 || errno != EINTR { return result }
+    }
 }

@@ -98,14 +98,7 @@ extension Folder {
         }
     }
 
-    /// Adds a hard link in this folder.
-    ///
-    /// - Throws: `DeviceError` with `EEXIST` as its status if the new name exists.
-    package func link(_ name: String, as newName: String) throws(DeviceError) {
-        try link(name, to: self, as: newName)
-    }
-
-    /// Adds a hard link in another folder of the same file system.
+    /// Adds a hard link in this folder or another one of the same file system.
     ///
     /// - Throws: `DeviceError` with `EEXIST` as its status if the new name exists, another one if the file system has
     ///   no hard links.

@@ -181,8 +181,7 @@ package final class Folder: Sendable {
     package func freeBytes() throws(DeviceError) -> Int64 {
         var status = statvfs()
         guard fstatvfs(file.number, &status) == 0 else { throw .system("fstatvfs", on: path) }
-        return Int64(
-            clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+        return Int64(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
     }
 
     /// Whether its file system is in memory (tmpfs).

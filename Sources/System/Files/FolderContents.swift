@@ -78,13 +78,6 @@ package func durableRename(_ path: String, to new: String) throws(DeviceError) {
     try folder.sync()
 }
 
-/// Returns `path.SUFFIX-1`, or with the first free number.
-package func asideName(for path: String, _ suffix: String) -> String {
-    var number = 1
-    while isTaken("\(path).\(suffix)-\(number)") { number += 1 }
-    return "\(path).\(suffix)-\(number)"
-}
-
 extension Folder {
     /// Returns `name.SUFFIX-1`, or with the first number that is free in this folder.
     package func freeName(for name: String, _ suffix: String) throws(DeviceError) -> String {
@@ -118,4 +111,13 @@ extension Folder {
 /// Returns the last name of a path: `b` for `a/b` and `a/b/`.
 package func lastName(of path: String) -> String {
     path.split(separator: "/").last.map(String.init) ?? path
+}
+
+/// Returns the absolute path without links and `..`.
+///
+/// - Throws: `DeviceError` if it does not exist or may not be examined.
+package func realPath(_ path: String) throws(DeviceError) -> String {
+    guard let resolved = realpath(path, nil) else { throw .system("realpath", on: path) }
+    defer { free(resolved) }
+    return String(cString: resolved)
 }

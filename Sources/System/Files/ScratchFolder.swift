@@ -21,7 +21,7 @@ package final class ScratchFolder: Sendable {
     package init(for purpose: String, in parent: String? = nil) throws(DeviceError) {
         let parent = parent ?? Self.parent(orElse: "/tmp")
         let prefix = Self.prefix(purpose)
-        Self.sweep(parent, prefix)
+        Self.sweep(for: purpose, in: parent)
         var template = Array("\(parent)/\(prefix)\(getpid())-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw .system("mkdtemp", on: parent, remedy: "set TMPDIR to a folder that you may write to")
@@ -41,16 +41,14 @@ package final class ScratchFolder: Sendable {
         try? removeFolder(path)
     }
 
-    /// Removes the folders of killed processes.
-    package static func sweep(for purpose: String, in parent: String) { sweep(parent, prefix(purpose)) }
-
     /// Whether a folder has the name of a scratch folder for this purpose.
     package static func isName(_ name: String, for purpose: String) -> Bool { name.hasPrefix(prefix(purpose)) }
 
     private static func prefix(_ purpose: String) -> String { "fieldscribe-\(purpose)-" }
 
     /// Removes this user's folders whose processes no longer exist.
-    private static func sweep(_ parent: String, _ prefix: String) {
+    package static func sweep(for purpose: String, in parent: String) {
+        let prefix = prefix(purpose)
         guard let folder = try? Folder(opening: parent), let names = try? folder.names() else { return }
         for name in names where name.hasPrefix(prefix) {
             guard let process = name.dropFirst(prefix.count).split(separator: "-").first.flatMap({ pid_t($0) }),

@@ -15,9 +15,5 @@ package enum Boot {
     }
 
     /// Nanoseconds since the boot, sleep included.
-    package static var nanoseconds: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    package static var nanoseconds: Int64 { MonotonicClock.read(CLOCK_BOOTTIME) }
 }

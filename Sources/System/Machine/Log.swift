@@ -7,9 +7,7 @@ import Synchronization
 /// and dropped.
 package enum Log {
     /// The filter in `FIELDSCRIBE_LOG`.
-    package static let filter = LogFilter(getenv("FIELDSCRIBE_LOG").map { String(cString: $0) })
-
-    private static let isTerminal = isatty(STDERR_FILENO) == 1
+    package static let filter = LogFilter(environmentVariable("FIELDSCRIBE_LOG"))
 
     /// Logs a line if the filter includes it.
     ///
@@ -19,7 +17,7 @@ package enum Log {
         _ values: @autoclosure () -> KeyValuePairs<String, String> = [:]
     ) {
         guard filter.includes(level, component) else { return }
-        write(line(level, event, values().map { ($0.key, $0.value) }, marksPriority: !isTerminal))
+        write(line(level, event, values().map { ($0.key, $0.value) }))
     }
 
     /// Logs a line if the filter includes it.
@@ -27,7 +25,7 @@ package enum Log {
         _ level: LogLevel, _ event: String, component: LogComponent = .appliance, pairs: [(String, String)]
     ) {
         guard filter.includes(level, component) else { return }
-        write(line(level, event, pairs, marksPriority: !isTerminal))
+        write(line(level, event, pairs))
     }
 
     /// Logs a line for debugging.
@@ -42,7 +40,7 @@ package enum Log {
 
     private static func write(_ line: String) {
         let missing = lost.exchange(0, ordering: .relaxed)
-        let gap = Self.line(.warning, "unlogged", [("lines", "\(missing)")], marksPriority: !isTerminal)
+        let gap = Self.line(.warning, "unlogged", [("lines", "\(missing)")])
         let bytes = Array((missing > 0 ? gap + line : line).utf8)
         var isTaken = false
         // Waits a second for a slow reader, once. Before the lock: the thread that has it may be waiting for a stopped
@@ -57,7 +55,7 @@ package enum Log {
     }
 
     static func line(
-        _ level: LogLevel, _ event: String, _ pairs: [(String, String)], marksPriority: Bool
+        _ level: LogLevel, _ event: String, _ pairs: [(String, String)], marksPriority: Bool = !Terminal.showsErrors
     ) -> String {
         let values = pairs.map { " \($0.0)=\(quoted($0.1))" }.joined()
         return "\(marksPriority ? "<\(level.rawValue)>" : "")\(event)\(values)\n"

@@ -1,5 +1,5 @@
 /// The level of a log line; numbers as in syslog(3).
-package enum LogLevel: Int, Sendable, CaseIterable, Comparable {
+package enum LogLevel: Int, Sendable, CaseIterable {
     case error = 3
     case warning = 4
     case notice = 5
@@ -8,8 +8,6 @@ package enum LogLevel: Int, Sendable, CaseIterable, Comparable {
 
     /// The name in `FIELDSCRIBE_LOG`.
     var name: String { self == .information ? "info" : "\(self)" }
-
-    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Components with their own log levels.
@@ -25,8 +23,6 @@ package enum LogComponent: String, Sendable, CaseIterable {
 /// Selects what is logged: `debug` for every component, or `recording=debug,recognizing=info` for some; the last one
 /// applies.
 package struct LogFilter: Hashable, Sendable {
-    /// The default level.
-    static let usual = LogLevel.information
     /// The error for an invalid part, in one line; the other parts apply. Nil if all are valid.
     private(set) var problem: String?
 
@@ -48,7 +44,7 @@ package struct LogFilter: Hashable, Sendable {
 
     /// Whether lines of this level and component are logged.
     package func includes(_ level: LogLevel, _ component: LogComponent) -> Bool {
-        level <= levels[component] ?? Self.usual
+        level.rawValue <= (levels[component] ?? .information).rawValue
     }
 
     private static func problem(of part: String) -> String {

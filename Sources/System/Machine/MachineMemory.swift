@@ -18,7 +18,7 @@ package enum MachineMemory {
         for line in text.split(separator: "\n") where line.hasPrefix("MemAvailable:") {
             let words = line.split(separator: " ")
             guard words.count == 3, words[2] == "kB", let kibibytes = Int64(words[1]) else { return nil }
-            return kibibytes.multipliedReportingOverflow(by: 1_024).partialValue
+            return kibibytes &* 1_024
         }
         return nil
     }

@@ -34,9 +34,9 @@ package final class ChildPipes {
     }
 
     /// The child's ends with their numbers in the child.
-    func passed(input: Int32, output: Int32) -> [ChildStart.Passed] {
+    func passed(input: Int32, output: Int32) -> [(ours: Int32, childs: Int32)] {
         guard let from = childInput?.number, let to = childOutput?.number else { return [] }
-        return [ChildStart.Passed(ours: from, childs: input), ChildStart.Passed(ours: to, childs: output)]
+        return [(ours: from, childs: input), (ours: to, childs: output)]
     }
 
     /// Closes the child's ends after it inherited them, so that its exit ends the output.
@@ -72,10 +72,7 @@ package final class ChildPipes {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if count < 0, errno == EAGAIN {
                 guard try Self.wait(for: number, POLLOUT, until: deadline, watch) else {
-                    throw DeviceError(
-                        .failed, "poll", status: ETIMEDOUT, on: name,
-                        "did not read its input within \(timeoutSeconds) s",
-                        remedy: remedy)
+                    throw timeout("did not read its input within \(timeoutSeconds) s")
                 }
             } else {
                 throw .system("write", status: count == 0 ? EPIPE : errno, on: name)
@@ -101,12 +98,8 @@ package final class ChildPipes {
             pollfd(fd: number, events: Int16(POLLOUT), revents: 0),
         ]
         while let base = rest.baseAddress, !rest.isEmpty {
-            let ready = uninterrupted { Glibc.poll(&both, 2, Self.milliseconds(timeoutSeconds)) }
-            guard ready != 0 else {
-                throw DeviceError(
-                    .failed, "poll", status: ETIMEDOUT, on: name, "made no progress for \(timeoutSeconds) s",
-                    remedy: remedy)
-            }
+            let ready = uninterrupted { Glibc.poll(&both, 2, Int32(min(timeoutSeconds, 1_000_000)) * 1_000) }
+            guard ready != 0 else { throw timeout("made no progress for \(timeoutSeconds) s") }
             guard ready > 0 else { throw .system("poll", on: name) }
             if both[0].revents != 0 {
                 let count = uninterrupted { Glibc.read(output.number, buffer.baseAddress, buffer.count) }
@@ -133,9 +126,7 @@ package final class ChildPipes {
     ) throws(DeviceError) -> [UInt8] {
         let deadline = MonotonicClock.nanoseconds + Int64(min(timeoutSeconds, 1_000_000)) * 1_000_000_000
         guard try Self.wait(for: output.number, POLLIN, until: deadline, watch) else {
-            throw DeviceError(
-                .failed, "poll", status: ETIMEDOUT, on: name, "no answer within \(timeoutSeconds) s",
-                remedy: remedy)
+            throw timeout("no answer within \(timeoutSeconds) s")
         }
         return try rethrowing {
             try [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
@@ -161,7 +152,9 @@ package final class ChildPipes {
         }
     }
 
-    private static func milliseconds(_ seconds: Int) -> Int32 { Int32(min(seconds, 1_000_000)) * 1000 }
+    private func timeout(_ reason: String) -> DeviceError {
+        DeviceError(.failed, "poll", status: ETIMEDOUT, on: name, reason, remedy: remedy)
+    }
 
     /// Both ends are above every descriptor number in the child, so that none is overwritten before it is passed.
     private static func pipe(to program: String) throws(DeviceError) -> (read: Int32, write: Int32) {

@@ -9,10 +9,11 @@ import Glibc
 package struct ChildProcess: ~Copyable {
     /// The process ID.
     package let id: Int32
-    /// The program, for errors.
-    package let name: String
     /// Its standard input and output.
     package let pipes: ChildPipes
+    // A stored property: Swift 6.0's verifier crashes on reading `pipes.name` while this is borrowed.
+    /// The program, for errors.
+    package let name: String
 
     private static let fileNumber: Int32 = 3
     /// The path at which a child finds its `file`. `/proc/PID/fd` of the parent would fail after it dropped root: only
@@ -42,26 +43,47 @@ package struct ChildProcess: ~Copyable {
             passed += pipes.passed(input: ProcessCopies.input(copy), output: ProcessCopies.output(copy))
         }
         // After the others, whose ends may have that number here.
-        if let file { passed.append(ChildStart.Passed(ours: file, childs: Self.fileNumber)) }
+        if let file { passed.append((ours: file, childs: Self.fileNumber)) }
         var moved: Int32 = -1
         defer { if moved >= 0 { close(moved) } }
         if let target {
             // Its number here may be the number of `file` in the child.
             moved = fcntl(target, F_DUPFD_CLOEXEC, ProcessCopies.lowestFree)
             guard moved >= 0 else { throw .system("fcntl", on: path) }
-            passed.append(ChildStart.Passed(ours: moved, childs: Self.targetNumber))
+            passed.append((ours: moved, childs: Self.targetNumber))
         }
         if !copies.isEmpty { fieldscribe_take_orphans() }
-        id = try ChildStart(
-            path: path, arguments: arguments, passed: passed, showsErrors: showsErrors, environment: environment
-        ).start()
+        id = try Self.start(path, arguments, passed: passed, showsErrors: showsErrors, environment: environment)
         for pipes in [pipes] + copies { pipes.close() }
-        name = path
         self.pipes = pipes
+        name = pipes.name
     }
 
-    /// Starts the thread that starts children, with this thread's niceness. Call it before other threads change theirs.
-    static func prepare() { try? SpawnThread.prepare() }
+    /// Starts a program with the calling thread's niceness; returns its process ID.
+    ///
+    /// - Parameter passed: Descriptors of this process, and their numbers in the child.
+    private static func start(
+        _ path: String, _ arguments: [String], passed: [(ours: Int32, childs: Int32)], showsErrors: Bool,
+        environment: [String: String]
+    ) throws(DeviceError) -> Int32 {
+        // Read on the calling thread.
+        let niceness = fieldscribe_niceness()
+        let (id, status) = try SpawnThread.run {
+            let strings = ([path] + arguments).map { strdup($0) }
+            defer { strings.forEach { free($0) } }
+            let added = environment.filter { getenv($0.key) == nil }.map { strdup("\($0.key)=\($0.value)") }
+            defer { added.forEach { free($0) } }
+            // Our environment, without the final null.
+            var own: [UnsafeMutablePointer<CChar>?] = []
+            while let entry = environ[own.count] { own.append(entry) }
+            let pairs = passed.flatMap { [$0.ours, $0.childs] }
+            let id = fieldscribe_spawn(
+                path, strings + [nil], own + added + [nil], pairs, Int32(passed.count), showsErrors ? 1 : 0, niceness)
+            return (id, errno)
+        }
+        guard id > 0 else { throw .system("execve", status: status, on: path) }
+        return id
+    }
 
     /// Adopts a copy that a child forked.
     ///
@@ -72,8 +94,8 @@ package struct ChildProcess: ~Copyable {
             throw .system("waitid", on: pipes.name)
         }
         self.id = id
-        name = pipes.name
         self.pipes = pipes
+        name = pipes.name
     }
 
     deinit {

@@ -35,7 +35,7 @@ package struct ConfinedProcess: Sendable {
     /// - Parameters:
     ///   - program: A program that calls `serve`.
     ///   - arguments: Without the program's name.
-    package init(program: String = "/proc/self/exe", arguments: [String], limits: Limits = Limits()) {
+    package init(program: String, arguments: [String], limits: Limits = Limits()) {
         self.program = program
         self.arguments = arguments
         self.limits = limits

@@ -61,7 +61,7 @@ package struct Arguments: Sendable {
 
     /// The value of an option; its default if the command does not declare it.
     package subscript<Value>(option: Option<Value>) -> Value {
-        do throws(UsageError) { return try option.value(texts[option.name] ?? []) } catch {
+        do throws(UsageError) { return try option.parse(texts[option.name] ?? []) } catch {
             preconditionFailure("\(command) looks up \(option.name) with another declaration: \(error.message)")
         }
     }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Encodes a JSON document that ends in a newline.
+/// Encodes a JSON document that ends in a newline. Transcript files, the page and the commands' output have this form.
 package func jsonText(_ value: some Encodable, isIndented: Bool = false) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -83,7 +83,7 @@ package struct Option<Value: Sendable>: AnyOption {
     package let completion: Completion
     private let isRequired: Bool
     /// Parses the given values, in order.
-    private let parse: @Sendable ([String]) throws(UsageError) -> Value
+    let parse: @Sendable ([String]) throws(UsageError) -> Value
 
     fileprivate init(
         _ name: String, _ valueName: String?, _ explanation: String, _ completion: Completion = .nothing,
@@ -99,8 +99,6 @@ package struct Option<Value: Sendable>: AnyOption {
 
     package var title: String { valueName.map { "\(name) \($0)" } ?? name }
     package var usage: String { isRequired ? title : "[\(title)]" }
-
-    func value(_ texts: [String]) throws(UsageError) -> Value { try parse(texts) }
 
     func check(_ texts: [String]) throws(UsageError) { _ = try parse(texts) }
 

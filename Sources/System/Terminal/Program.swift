@@ -49,7 +49,8 @@ package struct Program {
         let own = program()
         if words.first == ConfinedProcess.command { exit(own.confined(Array(words.dropFirst()), readIncoming)) }
         own.checkSystem(for: own.find(words.first))
-        ChildProcess.prepare()
+        // With this thread's niceness, before other threads change theirs.
+        try? SpawnThread.prepare()
         Task.detached { exit(await program().status()) }
         // An asynchronous main would end this thread but keep its kernel task as root, since setresuid would not reach
         // it.

@@ -10,6 +10,6 @@ package enum ProgramVersion {
     /// - Parameter program: The executable's name.
     package static func text(of program: String) -> String {
         let commit = String(cString: fieldscribe_commit())
-        return "\(program) \(number) (\(commit.isEmpty ? "commit unknown" : "commit \(commit)"))"
+        return "\(program) \(number) (commit \(commit.isEmpty ? "unknown" : commit))"
     }
 }

@@ -12,10 +12,8 @@ package enum Terminal {
     ///
     /// - Throws: `DeviceError`, with `full` if the file cannot grow.
     package static func print(_ text: String) throws(DeviceError) {
-        guard showsOutput else { return try write(text, to: STDOUT_FILENO, named: "standard output") }
-        try TerminalStatusLine.whileCleared { () throws(DeviceError) in
-            try write(plain(text), to: STDOUT_FILENO, named: "standard output")
-        }
+        guard showsOutput else { return try write(text) }
+        try TerminalStatusLine.whileCleared { () throws(DeviceError) in try write(plain(text)) }
     }
 
     /// Writes a binary result to a file or pipe.
@@ -29,7 +27,9 @@ package enum Terminal {
     }
 
     /// Writes to standard output unchanged, for cursor movements.
-    package static func paint(_ text: String) throws(DeviceError) {
+    package static func paint(_ text: String) throws(DeviceError) { try write(text) }
+
+    private static func write(_ text: String) throws(DeviceError) {
         try write(text, to: STDOUT_FILENO, named: "standard output")
     }
 

@@ -5,7 +5,6 @@ import Synchronization
 ///
 /// Other lines are written in `whileCleared`, so that none continues on the status line.
 package enum TerminalStatusLine {
-    private static let isTerminal = isatty(STDERR_FILENO) == 1
     private static let isShown = Mutex(false)
     /// Return to the first column; erase to the end of the line.
     private static let erase = "\r\u{1B}[K"
@@ -15,7 +14,7 @@ package enum TerminalStatusLine {
     /// - Parameter text: At most one line, may contain escape sequences.
     package static func show(_ text: String) {
         // A stopped terminal (Ctrl-S) skips this update.
-        guard isTerminal, FileDescriptor.isWritable(STDERR_FILENO) else { return }
+        guard Terminal.showsErrors, FileDescriptor.isWritable(STDERR_FILENO) else { return }
         isShown.withLock { isShown in
             write(erase + text)
             isShown = true
@@ -27,7 +26,7 @@ package enum TerminalStatusLine {
 
     /// Erases the status line and runs `body`, during which no thread shows it.
     static func whileCleared<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
-        guard isTerminal else { return try body() }
+        guard Terminal.showsErrors else { return try body() }
         try isShown.withLock { isShown throws(Failure) in
             if isShown { write(erase) }
             isShown = false

@@ -53,7 +53,15 @@ package enum MonotonicClock {
         }
     }
 
-    private static func read(_ clock: clockid_t) -> Int64 {
+    /// Sleeps until a time in nanoseconds on CLOCK_MONOTONIC; returns immediately if it has passed.
+    package static func sleep(until nanoseconds: Int64) {
+        var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+        // This call returns its error instead of setting errno.
+        while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
+    }
+
+    /// Nanoseconds on a clock.
+    static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         clock_gettime(clock, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)

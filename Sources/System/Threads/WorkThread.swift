@@ -4,7 +4,7 @@ import Synchronization
 package final class WorkThread: Sendable {
     private let queue = WorkQueue()
     /// Whether the thread exists; if not, callers run their work themselves.
-    private let isThere: Bool
+    let isThere: Bool
 
     /// - Parameters:
     ///   - name: At most 15 bytes, for `ps -L`.

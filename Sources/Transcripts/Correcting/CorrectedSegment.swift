@@ -112,7 +112,6 @@ package struct CorrectedSegment: Hashable, Sendable {
         self.isFilled = isFilled
     }
 
-    /// Sets its number.
     mutating func number(_ id: Int) {
         segment.id = id
         for index in changes.indices { changes[index].segment = id }
@@ -170,7 +169,6 @@ package struct CorrectedSegment: Hashable, Sendable {
         return lines
     }
 
-    /// Appends the next line.
     fileprivate mutating func append(_ next: CorrectedSegment) {
         segment.range = SampleRange(segment.range.start, max(segment.range.end, next.segment.range.end))
         segment.words += next.segment.words
@@ -202,6 +200,17 @@ package struct CorrectedSegment: Hashable, Sendable {
 extension CorrectionsFile {
     /// Whether lines were split or joined.
     package var isDivided: Bool { edits.contains { $0.isJoined || !$0.breaks.isEmpty } }
+
+    /// Whether a text has all edited segments, with these words whatever their case and punctuation.
+    package func matches(_ segments: [Segment], _ words: (Edit) -> [String]) -> Bool {
+        func keys(_ words: [String]) -> [String] {
+            words.flatMap { $0.split(separator: " ") }.map { Word.key(of: String($0)) }.filter { !$0.isEmpty }
+        }
+        let known = Dictionary(segments.map { ($0.id, $0) }) { first, _ in first }
+        return edits.allSatisfy { edit in
+            known[edit.segment].map { keys(words(edit)) == keys($0.words.map(\.text)) } ?? false
+        }
+    }
 
     /// Returns a text with the corrected words, in the same lines.
     package func lines(over segments: [Segment]) -> [CorrectedSegment] {
@@ -242,15 +251,6 @@ package struct WordChange: Hashable, Sendable {
     /// The new words; empty for a deletion.
     package var now: [String]
 
-    init(segment: Int, range: SampleRange, was: [String], now: [String]) {
-        self.segment = segment
-        self.range = range
-        self.was = was
-        self.now = now
-    }
-}
-
-extension WordChange {
     /// Returns the changes from one text of a recording to another, in chronological order.
     package static func changes(from old: [Segment], to new: [Segment]) -> [WordChange] {
         let (old, lines) = comparable(old, new)

@@ -82,9 +82,7 @@ package struct CorrectedText: Sendable {
             }
             left.append(Self.line(old, said, here, text, times))
         }
-        var put = first.lines.map { line in
-            Self.line(line, text, times, isCued: isCued)
-        }
+        var put = first.lines.map { Self.line($0, text, times, isCued: isCued) }
         if let words {
             let taken = put.map(\.segment.range)
             let stray = words.lines.filter { line in !taken.contains { $0.intersection(line.range) != nil } }

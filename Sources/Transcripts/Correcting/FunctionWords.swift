@@ -2,12 +2,8 @@ import Core
 
 /// English function words: recognizers know them well, so boosting them gains nothing.
 enum FunctionWords {
-    /// Whether a word is one of them, or a number in letters.
-    ///
-    /// - Parameter key: See `Word.key`.
-    static func contains(_ key: String) -> Bool { all.contains(key) }
-
-    private static let all = Set(
+    /// The keys (`Word.key`) of all, and of numbers in letters.
+    static let keys = Set(
         """
         a an the this that these those i me my mine we us our ours you your yours he him his she her hers it its they them
         their theirs myself yourself himself herself itself ourselves themselves who whom whose which what where when why

@@ -7,17 +7,11 @@ package struct MissedPhrases: Hashable, Sendable {
         /// As first written, without surrounding punctuation: `Awa Ouedraogo`.
         package var text: String
         /// How often it replaced other words.
-        package var times: Int
+        package var times = 1
         /// How often it was recognized correctly; only for single words.
         var timesHeard = 0
         /// Whether it was capitalized within a sentence.
-        var isName: Bool
-
-        init(text: String, times: Int = 1, isName: Bool = false) {
-            self.text = text
-            self.times = times
-            self.isName = isName
-        }
+        var isName = false
     }
 
     /// By the keys of their words, separated by spaces.
@@ -164,6 +158,6 @@ private struct WrittenWord {
     /// Whether it has at least two letters, no digits, and a form that a vocabulary permits.
     var canBeLearned: Bool {
         bare.utf8.count <= 64 && key.count > 1 && bare.allSatisfy { $0.isLetter || "'’-".contains($0) }
-            && !FunctionWords.contains(key)
+            && !FunctionWords.keys.contains(key)
     }
 }

@@ -44,6 +44,9 @@ struct ReadingComparison {
     private let newPieces: [WrittenText.Piece]
     private let shown: [Token]
     private let shownPieces: [WrittenText.Piece]
+    /// The tokens of each piece.
+    private let newParts: [Range<Int>]
+    private let shownParts: [Range<Int>]
     /// For each token of the file, the token of our export.
     private var counterparts: [Int?]
     /// For each token of our export, the text's token.
@@ -67,6 +70,7 @@ struct ReadingComparison {
         shownPieces = shown
         new = Self.tokens(newPieces, spoken)
         self.shown = Self.tokens(shown, spoken)
+        (newParts, shownParts) = (Self.parts(new, newPieces.count), Self.parts(self.shown, shown.count))
         count = new.count
         let keys = self.shown.map(\.key)
         let found =
@@ -90,7 +94,6 @@ struct ReadingComparison {
 
     /// Aligns unchanged pieces first, then word by word between them.
     private mutating func align() {
-        let (newParts, shownParts) = (Self.parts(new, newPieces.count), Self.parts(shown, shownPieces.count))
         let places = TextAlignment.indicesOfUnique(shownPieces)
         let same = TextAlignment.rising(
             TextAlignment.indicesOfUnique(newPieces).compactMap { piece, place in places[piece].map { (place, $0) } })
@@ -112,7 +115,6 @@ struct ReadingComparison {
         }
     }
 
-    /// The tokens of each piece.
     private static func parts(_ tokens: [Token], _ count: Int) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var start = 0
@@ -137,7 +139,6 @@ struct ReadingComparison {
 
     /// Assigns each token to its segment, or to a moved line.
     private mutating func place() {
-        let (newParts, shownParts) = (Self.parts(new, newPieces.count), Self.parts(shown, shownPieces.count))
         var left = [Int](repeating: 0, count: shownPieces.count)
         for token in new.indices where origin(token) != nil {
             same += 1
@@ -171,7 +172,7 @@ struct ReadingComparison {
                 for origin in Set(origins.map { text.tokens[$0] }) { times[origin] = range }
                 continue
             }
-            guard let moved = moved(part, to: range, shownParts, left) else { continue }
+            guard let moved = moved(part, to: range, left) else { continue }
             for token in part { isElsewhere[token] = true }
             lines.append(moved)
         }
@@ -268,9 +269,7 @@ struct ReadingComparison {
     /// Returns the piece as a moved line; nil if its words were said at that time anyway.
     ///
     /// - Parameter left: The number of words that the file still has of each piece.
-    private func moved(
-        _ part: Range<Int>, to range: SampleRange, _ shownParts: [Range<Int>], _ left: [Int]
-    ) -> Line? {
+    private func moved(_ part: Range<Int>, to range: SampleRange, _ left: [Int]) -> Line? {
         var shares: [Int: Int] = [:]
         for token in part where origin(token) != nil {
             if let counterpart = counterparts[token] { shares[shown[counterpart].piece, default: 0] += 1 }

@@ -17,42 +17,37 @@ package struct RecordingIdentity: Hashable, Sendable, Codable {
         self.sound = sound
     }
 
-    private static let middle = ", sound sha256:"
-    private static let ofPass = Array(", pass ".utf8)
-
     /// The form in files.
-    package var text: String { "recording \(recording)\(pass.map { ", pass \($0)" } ?? "")\(Self.middle)\(sound)" }
+    package var text: String { "recording \(recording)\(pass.map { ", pass \($0)" } ?? ""), sound sha256:\(sound)" }
 
     /// Finds the first identity in a text; nil if there is none.
     package init?(in text: String) {
-        let bytes = Array(text.utf8)
-        let (before, middle) = (Array("recording ".utf8), Array(Self.middle.utf8))
-        var index = 0
-        while index + before.count < bytes.count {
-            guard bytes[index] == before[0], bytes[index...].starts(with: before) else {
-                index += 1
-                continue
-            }
-            index += before.count
-            let digits = bytes[index...].prefix(10).prefix { (0x30...0x39).contains($0) }
-            var rest = bytes[(index + digits.count)...]
+        let (ofPass, ofSound) = (", pass ".utf8, ", sound sha256:".utf8)
+        var left = Array(text.utf8)[...]
+        while let found = left.place(of: "recording ") {
+            left = left[found.upperBound...]
+            var rest = left
+            let number = Self.number(&rest)
             var pass: Int?
-            if rest.starts(with: Self.ofPass) {
-                let digits = rest.dropFirst(Self.ofPass.count).prefix(10).prefix { (0x30...0x39).contains($0) }
-                pass = Int(String(decoding: digits, as: UTF8.self))
-                rest = rest.dropFirst(Self.ofPass.count + digits.count)
+            if rest.starts(with: ofPass) {
+                rest = rest.dropFirst(ofPass.count)
+                pass = Self.number(&rest)
             }
-            guard let number = Int(String(decoding: digits, as: UTF8.self)), number > 0, rest.starts(with: middle)
-            else {
-                continue
-            }
-            let sound = rest.dropFirst(middle.count).prefix(64)
+            guard let number, number > 0, rest.starts(with: ofSound) else { continue }
+            let sound = rest.dropFirst(ofSound.count).prefix(64)
             let isHexadecimal = sound.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
             guard sound.count == 64, isHexadecimal else { continue }
             self.init(recording: number, pass: pass, sound: String(decoding: sound, as: UTF8.self))
             return
         }
         return nil
+    }
+
+    /// Removes the digits at the beginning, at most ten; nil without any.
+    private static func number(_ rest: inout ArraySlice<UInt8>) -> Int? {
+        let digits = rest.prefix(10).prefix { (0x30...0x39).contains($0) }
+        rest = rest.dropFirst(digits.count)
+        return Int(String(decoding: digits, as: UTF8.self))
     }
 }
 

@@ -4,9 +4,7 @@ import Core
 package func decimalSeconds(_ position: SamplePosition) -> String {
     // A sample is 0.0000625 s.
     let units = max(0, position.samples) * 625
-    let fraction = String(units % 10_000_000)
-    let digits = String(repeating: "0", count: 7 - fraction.count) + fraction
-    let kept = digits.reversed().drop { $0 == "0" }.reversed()
+    let kept = (units % 10_000_000).padded(to: 7).reversed().drop { $0 == "0" }.reversed()
     return "\(units / 10_000_000)" + (kept.isEmpty ? "" : "." + String(kept))
 }
 

@@ -3,15 +3,12 @@ import Core
 /// A low-confidence word in its context, to listen to again; or an unclear segment, as the word `[unclear]` before the
 /// held-back text.
 struct UncertainWord: Hashable, Sendable {
-    /// The segment's number.
     var segment: Int
-    /// The word itself.
     var word: Word
     /// Up to four words of the segment before it.
     var before: String
     /// Up to four words of the segment after it.
     var after: String
-    /// Whether it is an unclear segment.
     var isUnclear = false
 
     private static let around = 4

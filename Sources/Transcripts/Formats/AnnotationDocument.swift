@@ -2,9 +2,7 @@ import Core
 
 extension TranscriptFormat {
     /// ELAN.
-    package static let eaf = TranscriptFormat("eaf", holdsIdentity: true) { timeline, details in
-        annotationDocument(timeline, details)
-    }
+    package static let eaf = TranscriptFormat("eaf", holdsIdentity: true, form: annotationDocument)
 }
 
 /// Returns an ELAN annotation document (EAF 3.0): words included in segments, turns and overlaps of several speakers,

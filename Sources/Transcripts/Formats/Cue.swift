@@ -112,19 +112,14 @@ private func fitsTwoLines(_ lengths: [Int]) -> Bool {
 private func lines(_ words: [String]) -> [String] {
     let line = words.joined(separator: " ")
     if line.count <= CueLimits.lineLength || words.count < 2 { return [line] }
-    let best = lineBreaks(words).dropLast().min { max($0.upper, $0.lower) < max($1.upper, $1.lower) }
-    let count = best?.count ?? words.count
-    return [words.prefix(count).joined(separator: " "), words.dropFirst(count).joined(separator: " ")]
-}
-
-/// Returns the lengths of both lines for each number of words in the upper one.
-private func lineBreaks(_ words: [String]) -> [(count: Int, upper: Int, lower: Int)] {
     let total = words.reduce(words.count - 1) { $0 + $1.count }
-    var upper = -1
-    return words.enumerated().map { index, word in
+    var (upper, best) = (-1, (count: 1, longer: Int.max))
+    for (index, word) in words.dropLast().enumerated() {
         upper += word.count + 1
-        return (index + 1, upper, max(0, total - upper - 1))
+        let longer = max(upper, total - upper - 1)
+        if longer < best.longer { best = (index + 1, longer) }
     }
+    return [words.prefix(best.count).joined(separator: " "), words.dropFirst(best.count).joined(separator: " ")]
 }
 
 /// Merges both in chronological order; gaps first.

@@ -2,7 +2,6 @@ import Core
 
 /// A paragraph of a document for people; each text is a single line.
 package enum DocumentParagraph: Sendable {
-    /// The recording's title.
     case title(String)
     /// A line of metadata.
     case fact(String)
@@ -26,11 +25,7 @@ package func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetail
         body.append(.fact("Speakers: \(people.joined(separator: ", "))"))
     }
     let annotations = timeline.annotations ?? Annotations()
-    let about = [
-        ("People", annotations.people), ("Place", annotations.place), ("Note", annotations.note),
-        ("Consent", annotations.consent),
-    ]
-    body += about.map { ($0, oneLine($1)) }.filter { !$1.isEmpty }.map { .fact("\($0): \($1)") }
+    body += annotations.about.map { .fact("\($0.name): \($0.text)") }
 
     let notes = annotations.notes.map { ($0, oneLine($0.text)) }.filter { !$1.isEmpty }
         .map { (time: $0.position, line: "[note \(clockTime($0.position)): \($1)]", isGap: false) }
@@ -63,4 +58,12 @@ package func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetail
     for rest in left { body.append(.note(rest.line)) }
     if let rest = unwrittenText(timeline) { body.append(.note("[\(rest)]")) }
     return body
+}
+
+extension Annotations {
+    /// What a person wrote about the recording, besides title and notes; each text is a single line, not empty.
+    var about: [(name: String, text: String)] {
+        [("People", people), ("Place", place), ("Note", note), ("Consent", consent)]
+            .map { ($0, oneLine($1)) }.filter { !$1.isEmpty }
+    }
 }

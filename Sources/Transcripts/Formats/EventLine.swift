@@ -8,78 +8,50 @@ private struct EventLine: Encodable {
 
     private enum CodingKeys: CodingKey {
         case event, state, rms, peak, recording, segment, start, end, text, confidence, endedBy, words, alternatives,
-            unclear, cause, time, code, message, folder, recordings
+            unclear, time, code, message, folder, recordings
     }
 
     func encode(to encoder: any Encoder) throws {
         var line = encoder.container(keyedBy: CodingKeys.self)
-        switch event {
-        case .state(let state):
-            try line.encode("state", forKey: .event)
-            try line.encode(state, forKey: .state)
-        case .level(let rms, let peak):
-            try line.encode("level", forKey: .event)
-            try line.encode(decibels(rms), forKey: .rms)
-            try line.encode(decibels(peak), forKey: .peak)
-        case .partial(let recording, let segment, let range, let text):
-            try line.encode("partial", forKey: .event)
-            try line.encode(recording, forKey: .recording)
-            try line.encode(segment, forKey: .segment)
-            try encode(range, into: &line)
-            try line.encode(text, forKey: .text)
-        case .final(let recording, let segment):
-            try line.encode("final", forKey: .event)
-            try line.encode(recording, forKey: .recording)
-            try encode(segment, into: &line)
-        case .gap(let recording, let gap):
-            try line.encode("gap", forKey: .event)
-            try line.encode(recording, forKey: .recording)
-            try encode(gap.range, into: &line)
-            try line.encode(gap.cause, forKey: .cause)
-        case .mark(let recording, let mark):
-            try line.encode("mark", forKey: .event)
-            try line.encode(recording, forKey: .recording)
-            try line.encode(mark.position.seconds, forKey: .time)
-            try line.encode(mark.text, forKey: .text)
-        case .rotation(let recording, let position):
-            try line.encode("rotation", forKey: .event)
-            try line.encode(recording, forKey: .recording)
-            try line.encode(position.seconds, forKey: .time)
-        case .fault(let code, let message):
-            try line.encode("fault", forKey: .event)
-            try line.encode(code, forKey: .code)
-            try line.encode(message, forKey: .message)
-        case .export(let state, let folder, let message):
-            try line.encode("export", forKey: .event)
-            try line.encode(state, forKey: .state)
-            try line.encode(folder, forKey: .folder)
-            try line.encode(message, forKey: .message)
-        case .laptop(let isConnected):
-            try line.encode("laptop", forKey: .event)
-            try line.encode(isConnected ? "connected" : "away", forKey: .state)
-        case .opened(let recordings):
-            try line.encode("opened", forKey: .event)
-            try line.encode(recordings.isEmpty ? "locked" : "open", forKey: .state)
-            try line.encode(recordings, forKey: .recordings)
+        // No member may be optional: nil would be written as null instead of being left out.
+        func write(_ name: String, _ members: KeyValuePairs<CodingKeys, any Encodable>) throws {
+            try line.encode(name, forKey: .event)
+            for (key, value) in members { try line.encode(value, forKey: key) }
         }
-    }
-
-    private func encode(_ segment: Segment, into line: inout KeyedEncodingContainer<CodingKeys>) throws {
-        let body = SegmentJSON(segment)
-        try line.encode(body.id, forKey: .segment)
-        try line.encode(body.start, forKey: .start)
-        try line.encode(body.end, forKey: .end)
-        try line.encode(body.text, forKey: .text)
-        try line.encode(body.confidence, forKey: .confidence)
-        try line.encode(body.endedBy, forKey: .endedBy)
-        try line.encode(body.words, forKey: .words)
-        try line.encode(body.alternatives, forKey: .alternatives)
-        try line.encodeIfPresent(body.unclear, forKey: .unclear)
-    }
-
-    private func encode(_ range: SampleRange, into line: inout KeyedEncodingContainer<CodingKeys>) throws {
-        try line.encode(range.start.seconds, forKey: .start)
-        try line.encode(range.end.seconds, forKey: .end)
+        switch event {
+        case .state(let state): try write("state", [.state: state])
+        case .level(let rms, let peak): try write("level", [.rms: decibels(rms), .peak: decibels(peak)])
+        case .partial(let recording, let segment, let range, let text):
+            try write(
+                "partial",
+                [
+                    .recording: recording, .segment: segment, .start: range.start.seconds, .end: range.end.seconds,
+                    .text: text,
+                ])
+        case .final(let recording, let segment):
+            let body = SegmentJSON(segment)
+            try write(
+                "final",
+                [
+                    .recording: recording, .segment: body.id, .start: body.start, .end: body.end, .text: body.text,
+                    .confidence: body.confidence, .endedBy: body.endedBy, .words: body.words,
+                    .alternatives: body.alternatives,
+                ])
+            try line.encodeIfPresent(body.unclear, forKey: .unclear)
+        case .gap(let recording, let gap):
+            try write("gap", [.recording: recording])
+            try GapJSON(gap).encode(to: encoder)
+        case .mark(let recording, let mark):
+            try write("mark", [.recording: recording, .time: mark.position.seconds, .text: mark.text])
+        case .rotation(let recording, let position):
+            try write("rotation", [.recording: recording, .time: position.seconds])
+        case .fault(let code, let message): try write("fault", [.code: code, .message: message])
+        case .export(let state, let folder, let message):
+            try write("export", [.state: state, .folder: folder, .message: message])
+        case .laptop(let isConnected): try write("laptop", [.state: isConnected ? "connected" : "away"])
+        case .opened(let recordings):
+            try write("opened", [.state: recordings.isEmpty ? "locked" : "open", .recordings: recordings])
+        }
     }
 }
 

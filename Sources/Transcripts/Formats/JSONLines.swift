@@ -15,16 +15,10 @@ func jsonLines(_ timeline: Timeline) throws -> String {
     }
     for gap in timeline.gaps { entries.append((gap.range.start, try line("gap", GapJSON(gap)))) }
     for mark in timeline.marks { entries.append((mark.position, try line("mark", MarkJSON(mark)))) }
-    var lines = [try jsonHeaderLine(timeline)] + entries.stablySorted(by: \.start).map(\.line)
-    if let statistics = timeline.statistics { lines.append(try line("statistics", StatisticsJSON(statistics))) }
+    var lines = [try line("header", HeaderJSON(timeline))] + entries.stablySorted(by: \.start).map(\.line)
+    if let statistics = timeline.statistics { lines.append(try line("statistics", rounded(statistics))) }
     return lines.map { $0 + "\n" }.joined()
 }
-
-/// Returns the first line, without its newline.
-func jsonHeaderLine(_ timeline: Timeline) throws -> String { try line("header", HeaderJSON(timeline)) }
-
-/// Returns a segment's line, without its newline, to stream a growing transcript.
-func jsonLine(_ segment: Segment) throws -> String { try line("segment", SegmentJSON(segment)) }
 
 private func line(_ type: String, _ body: some Encodable) throws -> String {
     try jsonObject(TypedLine(type: type, body: body))

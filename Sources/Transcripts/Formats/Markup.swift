@@ -18,9 +18,12 @@ package func markup(_ text: String) -> String {
 }
 
 /// Returns a file name as a relative link of one path segment.
-package func relativeLink(_ name: String) -> String {
+func relativeLink(_ name: String) -> String { "./\(percentEncoded(name))" }
+
+/// Percent-encodes a file name or a value of a query.
+package func percentEncoded(_ name: String) -> String {
     let digits = Array("0123456789ABCDEF")
-    var link = "./"
+    var link = ""
     for byte in name.utf8 {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

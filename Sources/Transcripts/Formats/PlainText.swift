@@ -105,7 +105,6 @@ package func oneLine(_ text: String) -> String {
     return String(line)
 }
 
-/// Returns the words of a text.
 func words(in text: String) -> [String] {
     oneLine(text).utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
 }

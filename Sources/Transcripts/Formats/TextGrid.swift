@@ -20,9 +20,9 @@ func textGrid(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> Str
     ]
     let intervals = [("segments", tiers.segments), ("words", tiers.words.flatMap { $0 }), ("gaps", tiers.gaps)]
     for (index, (name, spans)) in intervals.enumerated() {
-        lines += intervalTier(index + 1, quoted(name), spans, tiers.end)
+        lines += intervalTier(index + 1, name, spans, tiers.end)
     }
-    lines += header(4, "TextTier", quoted("marks"), end, "points: size = \(tiers.marks.count)")
+    lines += header(4, "TextTier", "marks", end, "points: size = \(tiers.marks.count)")
     for (index, mark) in tiers.marks.enumerated() {
         lines += [
             "        points [\(index + 1)]:", "            number = \(decimalSeconds(SamplePosition(mark.time)))",
@@ -30,21 +30,17 @@ func textGrid(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> Str
         ]
     }
     if let identity {
-        lines += header(5, "IntervalTier", quoted("recording"), end, "intervals: size = 1")
-        lines += [
-            "        intervals [1]:", "            xmin = 0", "            xmax = \(end)",
-            "            text = \(quoted(identity.text))",
-        ]
+        let whole = Tiers.Span(start: 0, end: tiers.end, text: identity.text)
+        lines += intervalTier(5, "recording", [whole], tiers.end)
     }
     // After the others, since programs may use tier numbers.
     for (index, tier) in behind.enumerated() {
         let number = (identity == nil ? 5 : 6) + index
-        lines += intervalTier(number, quoted(tier.name), tier.spans, tiers.end)
+        lines += intervalTier(number, tier.name, tier.spans, tiers.end)
     }
     return lines.map { $0 + "\n" }.joined()
 }
 
-/// - Parameter name: In quotes.
 private func intervalTier(_ number: Int, _ name: String, _ spans: [Tiers.Span], _ length: Int64) -> [String] {
     let tiled = tiled(spans, end: length)
     let end = decimalSeconds(SamplePosition(length))
@@ -60,7 +56,7 @@ private func intervalTier(_ number: Int, _ name: String, _ spans: [Tiers.Span], 
 
 private func header(_ number: Int, _ kind: String, _ name: String, _ end: String, _ size: String) -> [String] {
     [
-        "    item [\(number)]:", "        class = \"\(kind)\"", "        name = \(name)", "        xmin = 0",
+        "    item [\(number)]:", "        class = \"\(kind)\"", "        name = \(quoted(name))", "        xmin = 0",
         "        xmax = \(end)", "        \(size)",
     ]
 }

@@ -26,9 +26,8 @@ package struct TranscriptFormat: Sendable {
     ///   - name: The name in `--format` and `export.formats`, in lower case.
     ///   - fileExtension: Without the dot; nil: the name.
     ///   - fileName: In a recording's folder; nil: `transcript` with the extension.
-    ///   - isUsual: Whether sticks get it by default.
     ///   - package: Packs the text into several files, for a title of one line; nil if the text is the file.
-    ///   - form: Returns the file, with a newline at its end; empty only if the format has no header and there is no content.
+    ///   - form: See `render`.
     init(
         _ name: String, fileExtension: String? = nil, fileName: String? = nil, isUsual: Bool = true,
         namesItsRecording: Bool = false, holdsIdentity: Bool = false,

@@ -1,19 +1,15 @@
 import Core
-import FoundationEssentials
+import System
 
 extension TranscriptFormat {
     /// One JSON object.
     package static let json = TranscriptFormat("json", namesItsRecording: true) { timeline, _ in
-        try jsonObject(TranscriptJSON(timeline)) + "\n"
+        try jsonText(TranscriptJSON(timeline))
     }
 }
 
 /// Returns a value as one line of JSON without a newline; equal values give equal bytes.
-func jsonObject(_ value: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(value), as: UTF8.self)
-}
+func jsonObject(_ value: some Encodable) throws -> String { String(try jsonText(value).dropLast()) }
 
 /// Rounds to four decimals; JSON has only finite numbers, so others become 0.
 func rounded(_ number: Double) -> Double {
@@ -26,8 +22,8 @@ struct TranscriptJSON: Encodable {
     var segments: [SegmentJSON]
     var gaps: [GapJSON]
     var marks: [MarkJSON]
-    var statistics: StatisticsJSON?
-    var voice: VoiceJSON?
+    var statistics: Statistics?
+    var voice: VoiceAnalytics?
     var metadata: MetadataJSON?
 
     init(_ timeline: Timeline) {
@@ -35,8 +31,8 @@ struct TranscriptJSON: Encodable {
         segments = timeline.segments.map { SegmentJSON($0, of: timeline) }
         gaps = timeline.gaps.map(GapJSON.init)
         marks = timeline.marks.map(MarkJSON.init)
-        statistics = timeline.statistics.map(StatisticsJSON.init)
-        voice = VoiceAnalytics(of: timeline.segments).map(VoiceJSON.init)
+        statistics = timeline.statistics.map(rounded)
+        voice = VoiceAnalytics(of: timeline.segments).map(rounded)
         metadata = SpeechMetadata(of: timeline.segments).map(MetadataJSON.init)
     }
 
@@ -102,11 +98,11 @@ struct SegmentJSON: Encodable {
     var final = true
     var endedBy: EndReason
     var words: [WordJSON]
-    var alternatives: [AlternativeJSON]
+    var alternatives: [Alternative]
     /// True if the engine rejected its reading as improbable: the first alternative.
     var unclear: Bool?
     /// Only if known.
-    var voice: VoiceJSON?
+    var voice: VoiceAnalytics?
     /// Only if there are words.
     var metadata: MetadataJSON?
     /// Only if diarized.
@@ -125,28 +121,10 @@ struct SegmentJSON: Encodable {
         words = segment.words.map { WordJSON($0, timeline?.speakers) }
         speaker = timeline?.speaker(of: segment).map(Speakers.label)
         overlap = timeline?.speakers?.isOverlapped(segment.range) == true ? true : nil
-        alternatives = segment.alternatives.map(AlternativeJSON.init)
+        alternatives = segment.alternatives.map { Alternative(text: $0.text, confidence: rounded($0.confidence)) }
         unclear = segment.heldBack == nil ? nil : true
-        voice = segment.voice.map(VoiceJSON.init)
+        voice = segment.voice.map(rounded)
         metadata = SpeechMetadata(of: [segment]).map(MetadataJSON.init)
-    }
-}
-
-struct VoiceJSON: Encodable {
-    /// In Hz.
-    var pitch: Double
-    var jitter: Double
-    var shimmer: Double
-    var voicing: Double
-    /// In semitones; only for a segment, if known.
-    var finalLowering: Double?
-
-    init(_ voice: VoiceAnalytics) {
-        pitch = rounded(voice.pitch)
-        jitter = rounded(voice.jitter)
-        shimmer = rounded(voice.shimmer)
-        voicing = rounded(voice.voicing)
-        finalLowering = voice.finalLowering.map(rounded)
     }
 }
 
@@ -188,17 +166,7 @@ struct WordJSON: Encodable {
     }
 }
 
-struct AlternativeJSON: Encodable {
-    var text: String
-    var confidence: Double
-
-    init(_ alternative: Alternative) {
-        text = alternative.text
-        confidence = rounded(alternative.confidence)
-    }
-}
-
-struct GapJSON: Encodable {
+struct GapJSON: Codable, Equatable {
     var start: Double
     var end: Double
     var cause: Gap.Cause
@@ -210,20 +178,17 @@ struct GapJSON: Encodable {
     }
 }
 
-struct StatisticsJSON: Encodable {
-    var audioSeconds: Double
-    var speechSeconds: Double
-    var cpuSeconds: Double
-    var wallSeconds: Double
-    var sessions: Int
-    var seams: Int
+func rounded(_ statistics: Statistics) -> Statistics {
+    var shown = statistics
+    shown.audioSeconds = rounded(statistics.audioSeconds)
+    shown.speechSeconds = rounded(statistics.speechSeconds)
+    shown.cpuSeconds = rounded(statistics.cpuSeconds)
+    shown.wallSeconds = rounded(statistics.wallSeconds)
+    return shown
+}
 
-    init(_ statistics: Statistics) {
-        audioSeconds = rounded(statistics.audioSeconds)
-        speechSeconds = rounded(statistics.speechSeconds)
-        cpuSeconds = rounded(statistics.cpuSeconds)
-        wallSeconds = rounded(statistics.wallSeconds)
-        sessions = statistics.sessions
-        seams = statistics.seams
-    }
+private func rounded(_ voice: VoiceAnalytics) -> VoiceAnalytics {
+    VoiceAnalytics(
+        pitch: rounded(voice.pitch), jitter: rounded(voice.jitter), shimmer: rounded(voice.shimmer),
+        voicing: rounded(voice.voicing), finalLowering: voice.finalLowering.map(rounded))
 }

@@ -2,9 +2,7 @@ import Core
 
 /// The accuracy of one pass in the plot.
 package struct PlottedReading: Hashable, Sendable {
-    /// The recording's number.
     var recording: Int
-    /// The recording's title in the list.
     var title: String
     /// The engine and profile: `moonshine final`.
     var engine: String
@@ -88,7 +86,7 @@ struct AccuracyPlot {
         ]
         for value in stride(from: 0, through: top, by: top > 50 ? 20 : top > 20 ? 10 : 5) {
             parts.append(line(Double(left), y(value), Double(width - right), y(value), "grid"))
-            parts.append(text(Double(left - 8), y(value) + 4, tenths(value, isWhole: true) + " %", "end"))
+            parts.append(text(Double(left - 8), y(value) + 4, "\(Int(value)) %", "end"))
         }
         let last = recordings.count - 1
         for (index, recording) in recordings.enumerated() where index == 0 || index == last {
@@ -145,9 +143,9 @@ struct AccuracyPlot {
     }
 
     /// Formats with one decimal, equally on every machine.
-    private func tenths(_ number: Double, isWhole: Bool = false) -> String {
+    private func tenths(_ number: Double) -> String {
         let tenths = Int(nearest: number * 10)
         let sign = tenths < 0 ? "-" : ""
-        return isWhole ? "\(tenths / 10)" : "\(sign)\(abs(tenths) / 10).\(abs(tenths) % 10)"
+        return "\(sign)\(abs(tenths) / 10).\(abs(tenths) % 10)"
     }
 }

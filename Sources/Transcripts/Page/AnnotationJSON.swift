@@ -2,14 +2,12 @@ import Core
 
 // The members that a page's data and its corrections share.
 
-/// A recording's identity.
 struct IdentityJSON: Codable {
     var id: Int
     var sound: String
     var pass: Int?
 }
 
-/// The texts about a recording.
 struct DetailsJSON: Codable {
     var title: String
     var people: String
@@ -18,7 +16,14 @@ struct DetailsJSON: Codable {
     var consent: String
 }
 
-/// A turn of a speaker.
+extension DetailsJSON {
+    init(title: String, _ annotations: Annotations) {
+        self.init(
+            title: title, people: annotations.people, place: annotations.place, note: annotations.note,
+            consent: annotations.consent)
+    }
+}
+
 struct TurnJSON: Codable {
     var start: Double
     var end: Double
@@ -26,7 +31,7 @@ struct TurnJSON: Codable {
 }
 
 /// A bookmark or note.
-struct MarkJSON: Codable {
+struct MarkJSON: Codable, Equatable {
     var time: Double
     var text: String
 }

@@ -2,7 +2,6 @@
 struct Page {
     var title: String
     var styles: [PagePart]
-    /// The script; nil if there is none.
     var script: PagePart?
     /// Data for the script, as JSON.
     var data = ""

@@ -39,7 +39,6 @@ let correctingForms = """
     <button id="choice-mine" type="button">Keep mine</button></p>
     """
 
-/// Returns the panel for annotations.
 func correctingPanel(_ timeline: Timeline, proposals: [String: String] = [:]) -> String {
     let seconds = timeline.hasSeveralSpeakers ? timeline.speakers?.seconds ?? [] : []
     let names = seconds.indices.filter { seconds[$0] > 0 }.map { speaker in
@@ -76,7 +75,6 @@ func correctingPanel(_ timeline: Timeline, proposals: [String: String] = [:]) ->
         """
 }
 
-/// The keys for corrections.
 let correctingKeys = """
     <div class="correcting" hidden><h2>Correcting</h2>
     <dl>

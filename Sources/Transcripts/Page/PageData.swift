@@ -37,7 +37,7 @@ struct PageData: Encodable {
 
     init(_ timeline: Timeline, _ page: RecordingDetails) {
         duration = milliseconds(timeline.length)
-        peaks = hexadecimal(page.peaks)
+        peaks = page.peaks.map { $0.padded(to: 2, radix: 16) }.joined()
         gaps = timeline.gaps.map { [milliseconds($0.range.start), milliseconds($0.range.end)] }
         let ordered = timeline.marks.stablySorted(by: \.position)
         marks = ordered.map { milliseconds($0.position) }
@@ -45,10 +45,7 @@ struct PageData: Encodable {
         recording = IdentityJSON(id: identity.recording, sound: identity.sound, pass: timeline.pass)
         markTexts = ordered.map { oneLine($0.text) }
         let annotations = timeline.annotations ?? Annotations()
-        details = DetailsJSON(
-            title: timeline.title ?? "", people: annotations.people,
-            place: annotations.place, note: annotations.note,
-            consent: annotations.consent)
+        details = DetailsJSON(title: timeline.title ?? "", annotations)
         notes = annotations.notes.map(MarkJSON.init)
         quotations = annotations.quotations.map(QuotationJSON.init)
         bridge = Bridge()

@@ -47,7 +47,9 @@ func transcript(_ timeline: Timeline) -> String {
                     lines.append(made(until: word.range.start))
                     (words, start, first) = ([], word.range.start, count)
                 }
-                words.append(who(timeline, speaker, from: word))
+                // Slightly before the word, so that it keeps its place when the line is rebuilt.
+                let time = max(0, milliseconds(word.range.start) - 1)
+                words.append(chip(timeline, speaker, #" data-t="\#(time)""#))
                 speaking = speaker
             }
             said = speaker
@@ -85,12 +87,6 @@ func transcript(_ timeline: Timeline) -> String {
         lines.append(#"<p class="empty">Nobody said anything in this recording.</p>"#)
     }
     return (lines + ["</main>\n"]).joined(separator: "\n")
-}
-
-/// Returns the speaker's name before the first word, slightly earlier so that it keeps its place when the line is
-/// rebuilt.
-private func who(_ timeline: Timeline, _ speaker: Int, from word: Word) -> String {
-    chip(timeline, speaker, #" data-t="\#(max(0, milliseconds(word.range.start) - 1))""#)
 }
 
 /// Returns a speaker's name, with the colour, and the letter if it is another.

@@ -2,20 +2,14 @@ import Core
 
 extension TranscriptFormat {
     /// A page that plays the audio beside it.
-    package static let html = TranscriptFormat("html", fileName: "index.html", holdsIdentity: true) {
-        timeline, details in
-        try playerPage(timeline, details)
-    }
+    package static let html = TranscriptFormat("html", fileName: "index.html", holdsIdentity: true, form: playerPage)
 }
 
-/// Returns a page that shows the transcript and plays the audio in its folder.
 func playerPage(_ timeline: Timeline, _ details: RecordingDetails) throws -> String {
-    let length = milliseconds(timeline.length)
-    let data = PageData(timeline, details)
-    return Page(
+    Page(
         title: details.title(of: timeline), styles: [.sharedStyle, .playerStyle], script: .playerScript,
-        data: try jsonObject(data),
-        body: head(timeline, details) + player(timeline, details, length: length) + transcript(timeline)
+        data: try jsonObject(PageData(timeline, details)),
+        body: head(timeline, details) + player(timeline, details) + transcript(timeline)
             + foot(timeline, details), identity: details.identity, isServed: details.served != nil
     ).text
 }
@@ -37,12 +31,7 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
         }
         facts.append(("Who spoke", times.joined(separator: ", ")))
     }
-    let annotations = timeline.annotations ?? Annotations()
-    let own = [
-        ("People", annotations.people), ("Place", annotations.place), ("Note", annotations.note),
-        ("Consent", annotations.consent),
-    ]
-    facts += own.map { ($0.0, markup(oneLine($0.1))) }.filter { !$0.1.isEmpty }
+    facts += (timeline.annotations?.about ?? []).map { ($0.name, markup($0.text)) }
     if let readings = details.served?.readings, readings.count > 1 {
         let links = readings.map { reading in
             let title = markup(reading.title)
@@ -79,7 +68,7 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
         """
 }
 
-private func player(_ timeline: Timeline, _ details: RecordingDetails, length: Int64) -> String {
+private func player(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     let isCorrected = details.identity != nil
     return """
         <section class="bar" id="bar" aria-label="Player"><div>
@@ -89,7 +78,7 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails, length: I
         <svg class="start" viewBox="0 0 24 24" aria-hidden="true"><path d="M7 4v16l14-8z"/></svg>\
         <svg class="pause" viewBox="0 0 24 24" aria-hidden="true"><path d="M6 4h4v16H6zM14 4h4v16h-4z"/></svg></button>
         <div class="wave"><canvas id="wave" aria-hidden="true"></canvas>\
-        <input id="seek" type="range" min="0" max="\(max(1, length))" step="1" value="0" aria-label="Position">\
+        <input id="seek" type="range" min="0" max="\(max(1, milliseconds(timeline.length)))" step="1" value="0" aria-label="Position">\
         <span id="under" aria-hidden="true" hidden></span></div>
         <div class="clock"><span id="time">0:00</span> <span>/ \(clockTime(timeline.length))</span></div>
         <form role="search"><input id="find" type="search" placeholder="Search" aria-label="Search the transcript" \
@@ -162,10 +151,3 @@ private let uncertainNote = """
     <span class="c0">wavy</span></span> words.</p>
 
     """
-
-func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
-    return String(decoding: text, as: UTF8.self)
-}

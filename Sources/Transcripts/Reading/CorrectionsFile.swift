@@ -1,4 +1,5 @@
 import Core
+import System
 
 /// The corrections that a recording's page saves: `corrections.json`, or the same in `corrections.html`. Untrusted.
 package struct CorrectionsFile: Hashable, Sendable, Codable {
@@ -59,11 +60,12 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         guard text.utf8.count <= Self.largest else {
             throw Self.refusal(name, "contains more than any recording")
         }
-        let json = Self.json(in: text)
         let read: Document
         do {
-            read = try JSONScanner.read(JSONStrings.check(json)) { (scanner) throws(JSONScanner.Unexpected) in
-                let document = try scanner.corrections(most: Self.most)
+            read = try JSONScanner.read(
+                JSONStrings.check(Self.json(in: text)), most: Self.most
+            ) { (scanner) throws(JSONScanner.Unexpected) in
+                let document = try Document(scanning: &scanner)
                 guard scanner.isAtEnd() else { throw JSONScanner.Unexpected() }
                 return document
             }
@@ -88,21 +90,16 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         else { throw Self.refusal(name, "does not name its recording") }
         self.identity = identity
         pass = read.recording.pass
-        let details = read.details
-        let described: [String?] = [
-            read.editor.name, details?.title, details?.people, details?.place, details?.note, details?.consent,
+        let details = read.details ?? DetailsJSON(title: "", Annotations())
+        var texts = [
+            read.editor.name, details.title, details.people, details.place, details.note, details.consent,
         ]
-        var texts = described.compactMap { $0 }
         for edit in read.segments { texts += [edit.was, edit.text] }
         for note in read.notes ?? [] { texts.append(note.text) }
         for mark in read.marks ?? [] { texts.append(mark.text) }
         texts += (read.speakers ?? [:]).values
         for quotation in read.quotations ?? [] { texts += [quotation.text, quotation.word, quotation.colour] }
-        let counts = [
-            read.speakers?.count ?? 0, read.segments.count, read.notes?.count ?? 0, read.marks?.count ?? 0,
-            read.quotations?.count ?? 0, read.turns?.count ?? 0,
-        ]
-        guard counts.allSatisfy({ $0 <= Self.most }), texts.allSatisfy({ $0.utf8.count <= Self.longest }) else {
+        guard texts.allSatisfy({ $0.utf8.count <= Self.longest }) else {
             throw Self.refusal(name, "contains more than any recording")
         }
         guard Set(read.segments.map(\.id)).count == read.segments.count else {
@@ -120,11 +117,11 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
                 isJoined: edit.joined ?? false)
         }
         annotations = Annotations()
-        annotations.title = oneLine(details?.title ?? "")
-        annotations.people = oneLine(details?.people ?? "")
-        annotations.place = oneLine(details?.place ?? "")
-        annotations.note = details?.note ?? ""
-        annotations.consent = details?.consent ?? ""
+        annotations.title = oneLine(details.title)
+        annotations.people = oneLine(details.people)
+        annotations.place = oneLine(details.place)
+        annotations.note = details.note
+        annotations.consent = details.consent
         var speakers: [String: String] = [:]
         for (label, name) in read.speakers ?? [:] {
             guard let speaker = Speakers.speaker(labelled: label) else { continue }
@@ -136,7 +133,7 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
             Speakers(
                 turns: turns.compactMap { turn in
                     Speakers.speaker(labelled: turn.speaker).map {
-                        Speakers.Turn(SampleRange(Self.position(turn.start), Self.position(turn.end)), speaker: $0)
+                        Speakers.Turn(TranscriptReading.range(turn.start, turn.end), speaker: $0)
                     }
                 })
         }
@@ -144,15 +141,14 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         annotations.marks = read.marks.map(Self.places)
         annotations.quotations = (read.quotations ?? []).map {
             Quotation(
-                SampleRange(Self.position($0.start), Self.position($0.end)), text: oneLine($0.text),
-                word: oneLine($0.word), colour: oneLine($0.colour))
+                TranscriptReading.range($0.start, $0.end), text: oneLine($0.text), word: oneLine($0.word),
+                colour: oneLine($0.colour))
         }.sorted { $0.range.start < $1.range.start }
     }
 
-    private static func position(_ seconds: Double) -> SamplePosition { max(.zero, SamplePosition(seconds: seconds)) }
-
     private static func places(_ places: [MarkJSON]) -> [Bookmark] {
-        places.map { Bookmark(position($0.time), text: oneLine($0.text)) }.sorted { $0.position < $1.position }
+        places.map { Bookmark(TranscriptReading.position($0.time), text: oneLine($0.text)) }
+            .sorted { $0.position < $1.position }
     }
 
     /// Returns the JSON; of a page, the content of its element `corrections`.
@@ -162,7 +158,7 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         guard first != UInt8(ascii: "{"),
             let start = bytes.place(of: #"<script type="application/json" id="corrections">"#)
         else { return bytes }
-        let end = bytes.place(of: "</script>", from: start.upperBound)?.lowerBound ?? bytes.count
+        let end = bytes[start.upperBound...].place(of: "</script>")?.lowerBound ?? bytes.count
         return Array(bytes[start.upperBound..<end])
     }
 
@@ -172,15 +168,12 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
 
     /// The JSON that the page writes.
     package var text: String {
-        let isLater = annotations.turns != nil || edits.contains { $0.isJoined || !$0.breaks.isEmpty }
+        let isLater = annotations.turns != nil || isDivided
         let document = Document(
             format: "fieldscribe-corrections", version: isLater ? Self.version : 1,
             recording: IdentityJSON(id: identity.recording, sound: identity.sound, pass: pass),
             editor: Document.Editor(name: person, saved: savedAt),
-            details: Document.Details(
-                title: annotations.title, people: annotations.people, place: annotations.place, note: annotations.note,
-                consent: annotations.consent),
-            speakers: annotations.speakers,
+            details: DetailsJSON(title: annotations.title, annotations), speakers: annotations.speakers,
             segments: edits.map { edit in
                 Document.Segment(
                     id: edit.segment, was: edit.was.joined(separator: " "), text: edit.words.joined(separator: " "),
@@ -196,22 +189,13 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
             },
             notes: annotations.notes.map(MarkJSON.init), marks: annotations.marks?.map(MarkJSON.init),
             quotations: annotations.quotations.map(QuotationJSON.init))
-        return (try? jsonObject(document)).map { $0 + "\n" } ?? ""
+        return (try? jsonText(document)) ?? ""
     }
 
-    /// The JSON document.
     struct Document: Encodable {
         struct Editor: Encodable {
             var name: String
             var saved: Double
-        }
-
-        struct Details: Encodable {
-            var title: String?
-            var people: String?
-            var place: String?
-            var note: String?
-            var consent: String?
         }
 
         struct Segment: Encodable {
@@ -228,7 +212,7 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         var version: Int
         var recording: IdentityJSON
         var editor: Editor
-        var details: Details?
+        var details: DetailsJSON?
         var speakers: [String: String]?
         var segments: [Segment]
         var turns: [TurnJSON]?

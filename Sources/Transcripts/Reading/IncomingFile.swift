@@ -20,7 +20,6 @@ package struct IncomingFile: Sendable {
 
     /// The content of a file.
     package enum Content: Hashable, Sendable {
-        /// Corrections from a recording's page.
         case corrections(CorrectionsFile)
         /// A transcript edited in another program.
         case text(WrittenText)

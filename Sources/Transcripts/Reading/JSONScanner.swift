@@ -1,5 +1,10 @@
 import Core
 
+/// A value that `JSONScanner` parses.
+protocol ScannedJSON {
+    init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected)
+}
+
 /// A pull parser for JSON. Skipped values of any length need no memory.
 struct JSONScanner {
     /// The JSON is invalid, or not of the expected form.
@@ -18,17 +23,23 @@ struct JSONScanner {
 
     // Safety: valid during the call of `read`; every index is checked against the end.
     private let bytes: UnsafeBufferPointer<UInt8>
-    /// The current index.
+    /// The maximum number of elements of each list that is not skipped.
+    fileprivate let most: Int
     private(set) var place = 0
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, most: Int) {
+        self.bytes = bytes
+        self.most = most
+    }
 
-    /// - Parameter bytes: JSON with well-formed strings (`JSONStrings`).
+    /// - Parameters:
+    ///   - bytes: JSON with well-formed strings (`JSONStrings`).
+    ///   - most: The maximum number of elements of each list that is not skipped.
     static func read<Value>(
-        _ bytes: [UInt8], _ read: (inout JSONScanner) throws(Unexpected) -> Value
+        _ bytes: [UInt8], most: Int = .max, _ read: (inout JSONScanner) throws(Unexpected) -> Value
     ) throws(Unexpected) -> Value {
         let result = bytes.withUnsafeBufferPointer { bytes in
-            var scanner = JSONScanner(bytes)
+            var scanner = JSONScanner(bytes, most: most)
             do throws(Unexpected) { return Result<Value, Unexpected>.success(try read(&scanner)) } catch {
                 return .failure(error)
             }
@@ -37,27 +48,14 @@ struct JSONScanner {
     }
 
     /// Reads a member. Throws for a repeated name, so that the standard decoder decides which one counts.
-    mutating func set<Value>(
-        _ value: inout Value?, _ read: (inout JSONScanner) throws(Unexpected) -> Value
-    ) throws(Unexpected) {
+    mutating func set<Value: ScannedJSON>(_ value: inout Value?) throws(Unexpected) {
         guard value == nil else { throw Unexpected() }
-        value = try read(&self)
+        value = try Value(scanning: &self)
     }
 
-    mutating func set(_ value: inout String?) throws(Unexpected) {
-        try set(&value) { (scanner) throws(Unexpected) in try scanner.string() }
-    }
-
-    mutating func set(_ value: inout Double?) throws(Unexpected) {
-        try set(&value) { (scanner) throws(Unexpected) in try scanner.number() }
-    }
-
-    mutating func set(_ value: inout Int?) throws(Unexpected) {
-        try set(&value) { (scanner) throws(Unexpected) in try scanner.integer() }
-    }
-
-    mutating func set(_ value: inout Bool?) throws(Unexpected) {
-        try set(&value) { (scanner) throws(Unexpected) in try scanner.bool() }
+    /// Reads a member that may be `null`.
+    mutating func setUnlessNull<Value: ScannedJSON>(_ value: inout Value?) throws(Unexpected) {
+        if !consume("null") { try set(&value) }
     }
 
     /// The current byte; 0, which JSON does not contain, at the end.
@@ -83,23 +81,25 @@ struct JSONScanner {
 
     mutating func consume(_ word: StaticString) -> Bool {
         skipWhitespace()
-        let count = word.utf8CodeUnitCount
-        guard place + count <= bytes.count, isSame(place, word) else { return false }
-        place += count
+        guard bytes[place...].starts(with: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
+        else { return false }
+        place += word.utf8CodeUnitCount
         return true
     }
 
-    private func isSame(_ start: Int, _ word: StaticString) -> Bool {
-        let count = word.utf8CodeUnitCount
-        return bytes[start..<start + count].elementsEqual(UnsafeBufferPointer(start: word.utf8Start, count: count))
-    }
+    /// A member's name, without escapes. Valid during the call of `read`.
+    struct Name {
+        fileprivate let bytes: Slice<UnsafeBufferPointer<UInt8>>
 
-    func isName(_ name: Range<Int>, _ word: StaticString) -> Bool {
-        name.count == word.utf8CodeUnitCount && isSame(name.lowerBound, word)
+        fileprivate var text: String { String(decoding: UnsafeBufferPointer(rebasing: bytes), as: UTF8.self) }
+
+        static func ~= (word: StaticString, name: Name) -> Bool {
+            name.bytes.elementsEqual(UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
+        }
     }
 
     mutating func object(
-        _ member: (inout JSONScanner, Range<Int>) throws(Unexpected) -> Void
+        _ member: (inout JSONScanner, Name) throws(Unexpected) -> Void
     ) throws(Unexpected) {
         guard consume(UInt8(ascii: "{")) else { throw Unexpected() }
         if consume(UInt8(ascii: "}")) { return }
@@ -107,14 +107,14 @@ struct JSONScanner {
             let (name, isPlain) = try quoted()
             guard isPlain, consume(UInt8(ascii: ":")) else { throw Unexpected() }
             skipWhitespace()
-            try member(&self, name)
+            try member(&self, Name(bytes: bytes[name]))
         } while consume(UInt8(ascii: ","))
         guard consume(UInt8(ascii: "}")) else { throw Unexpected() }
     }
 
     /// - Parameter most: The maximum number of elements.
-    mutating func list<Element>(
-        most: Int = .max, _ element: (inout JSONScanner) throws(Unexpected) -> Element
+    fileprivate mutating func list<Element>(
+        most: Int, _ element: (inout JSONScanner) throws(Unexpected) -> Element
     ) throws(Unexpected) -> [Element] {
         guard consume(UInt8(ascii: "[")) else { throw Unexpected() }
         if consume(UInt8(ascii: "]")) { return [] }
@@ -142,17 +142,6 @@ struct JSONScanner {
         }
         place += 1
         return (start..<place - 1, isPlain)
-    }
-
-    /// Returns a name without resolving escapes.
-    func text(_ name: Range<Int>) -> String {
-        String(decoding: UnsafeBufferPointer(rebasing: bytes[name]), as: UTF8.self)
-    }
-
-    mutating func bool() throws(Unexpected) -> Bool {
-        if consume("true") { return true }
-        if consume("false") { return false }
-        throw Unexpected()
     }
 
     mutating func string() throws(Unexpected) -> String {
@@ -230,7 +219,7 @@ struct JSONScanner {
         guard place > start else { throw Unexpected() }
     }
 
-    mutating func number() throws(Unexpected) -> Double {
+    fileprivate mutating func number() throws(Unexpected) -> Double {
         skipWhitespace()
         let (range, point, hasExponent) = try digits()
         let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
@@ -244,7 +233,7 @@ struct JSONScanner {
         return isNegative ? -value : value
     }
 
-    mutating func integer() throws(Unexpected) -> Int {
+    fileprivate mutating func integer() throws(Unexpected) -> Int {
         skipWhitespace()
         let (range, point, hasExponent) = try digits()
         guard range.count <= Self.maxExactDigits, point == nil, !hasExponent else { throw Unexpected() }
@@ -260,7 +249,6 @@ struct JSONScanner {
         return count
     }
 
-    /// Skips any value.
     mutating func skip(_ depth: Int = 0) throws(Unexpected) {
         skipWhitespace()
         switch next {
@@ -268,9 +256,48 @@ struct JSONScanner {
         case UInt8(ascii: "{") where depth < Self.deepest:
             try object { (scanner, _) throws(Unexpected) in try scanner.skip(depth + 1) }
         case UInt8(ascii: "[") where depth < Self.deepest:
-            _ = try list { (scanner) throws(Unexpected) in try scanner.skip(depth + 1) }
+            _ = try list(most: .max) { (scanner) throws(Unexpected) in try scanner.skip(depth + 1) }
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): _ = try digits()
         default: guard consume("true") || consume("false") || consume("null") else { throw Unexpected() }
         }
+    }
+}
+
+extension String: ScannedJSON {
+    init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) { self = try scanner.string() }
+}
+
+extension Double: ScannedJSON {
+    init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) { self = try scanner.number() }
+}
+
+extension Int: ScannedJSON {
+    init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) { self = try scanner.integer() }
+}
+
+extension Bool: ScannedJSON {
+    init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) {
+        self = scanner.consume("true")
+        guard self || scanner.consume("false") else { throw JSONScanner.Unexpected() }
+    }
+}
+
+extension Array: ScannedJSON where Element: ScannedJSON {
+    init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) {
+        self = try scanner.list(most: scanner.most) { (scanner) throws(JSONScanner.Unexpected) in
+            try Element(scanning: &scanner)
+        }
+    }
+}
+
+extension [String: String]: ScannedJSON {
+    init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) {
+        var members: [String: String] = [:]
+        let most = scanner.most
+        try scanner.object { (scanner, name) throws(JSONScanner.Unexpected) in
+            guard members.count < most else { throw JSONScanner.Unexpected() }
+            members[name.text] = try scanner.string()
+        }
+        self = members
     }
 }

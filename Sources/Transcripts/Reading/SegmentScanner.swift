@@ -10,93 +10,84 @@ extension JSONScanner {
         try? read(bytes) { (scanner) throws(Unexpected) in
             var found: (segments: [TranscriptDocument.Part], place: Range<Int>)?
             try scanner.object { (scanner, name) throws(Unexpected) in
-                guard scanner.isName(name, "segments") else { return try scanner.skip() }
+                guard case "segments" = name else { return try scanner.skip() }
                 guard found == nil else { throw Unexpected() }
                 let start = scanner.place
-                let segments = try scanner.list { (scanner) throws(Unexpected) in try scanner.segment() }
+                let segments = try [TranscriptDocument.Part](scanning: &scanner)
                 found = (segments, start..<scanner.place)
             }
             guard let found else { throw Unexpected() }
             return found
         }
     }
+}
 
-    private mutating func segment() throws(Unexpected) -> TranscriptDocument.Part {
+extension EndReason: ScannedJSON {
+    init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) {
+        guard let reason = EndReason(rawValue: try scanner.string()) else { throw JSONScanner.Unexpected() }
+        self = reason
+    }
+}
+
+extension TranscriptDocument.Part: ScannedJSON {
+    init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) {
         var (id, start, end): (Int?, Double?, Double?) = (nil, nil, nil)
         var reason: EndReason?
         var words: [TranscriptDocument.Piece]?
         var alternatives: [TranscriptDocument.Other]?
         var isUnclear: Bool?
-        try object { (scanner, name) throws(Unexpected) in
-            if scanner.isName(name, "id") {
-                try scanner.set(&id)
-            } else if scanner.isName(name, "start") {
-                try scanner.set(&start)
-            } else if scanner.isName(name, "end") {
-                try scanner.set(&end)
-            } else if scanner.isName(name, "endedBy") {
-                try scanner.set(&reason) { (scanner) throws(Unexpected) in
-                    guard let reason = EndReason(rawValue: try scanner.string()) else { throw Unexpected() }
-                    return reason
-                }
-            } else if scanner.isName(name, "words") {
-                try scanner.set(&words) { (scanner) throws(Unexpected) in
-                    try scanner.list { (scanner) throws(Unexpected) in try scanner.word() }
-                }
-            } else if scanner.isName(name, "alternatives") {
-                try scanner.set(&alternatives) { (scanner) throws(Unexpected) in
-                    try scanner.list { (scanner) throws(Unexpected) in try scanner.alternative() }
-                }
-            } else if scanner.isName(name, "unclear") {
-                try scanner.set(&isUnclear)
-            } else {
-                try scanner.skip()
+        try scanner.object { (scanner, name) throws(JSONScanner.Unexpected) in
+            switch name {
+            case "id": try scanner.set(&id)
+            case "start": try scanner.set(&start)
+            case "end": try scanner.set(&end)
+            case "endedBy": try scanner.set(&reason)
+            case "words": try scanner.set(&words)
+            case "alternatives": try scanner.set(&alternatives)
+            case "unclear": try scanner.set(&isUnclear)
+            default: try scanner.skip()
             }
         }
-        guard let id, let start, let end else { throw Unexpected() }
-        return TranscriptDocument.Part(
+        guard let id, let start, let end else { throw JSONScanner.Unexpected() }
+        self.init(
             id: id, start: start, end: end, endedBy: reason, words: words, alternatives: alternatives,
             unclear: isUnclear)
     }
+}
 
-    private mutating func word() throws(Unexpected) -> TranscriptDocument.Piece {
+extension TranscriptDocument.Piece: ScannedJSON {
+    init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) {
         var (text, speaker): (String?, String?) = (nil, nil)
         var (start, end, confidence): (Double?, Double?, Double?) = (nil, nil, nil)
         var isEstimated: Bool?
-        try object { (scanner, name) throws(Unexpected) in
-            if scanner.isName(name, "text") {
-                try scanner.set(&text)
-            } else if scanner.isName(name, "start") {
-                try scanner.set(&start)
-            } else if scanner.isName(name, "end") {
-                try scanner.set(&end)
-            } else if scanner.isName(name, "confidence") {
-                try scanner.set(&confidence)
-            } else if scanner.isName(name, "speaker") {
-                try scanner.set(&speaker)
-            } else if scanner.isName(name, "timeEstimated") {
-                try scanner.set(&isEstimated)
-            } else {
-                try scanner.skip()
+        try scanner.object { (scanner, name) throws(JSONScanner.Unexpected) in
+            switch name {
+            case "text": try scanner.set(&text)
+            case "start": try scanner.set(&start)
+            case "end": try scanner.set(&end)
+            case "confidence": try scanner.set(&confidence)
+            case "speaker": try scanner.set(&speaker)
+            case "timeEstimated": try scanner.set(&isEstimated)
+            default: try scanner.skip()
             }
         }
-        guard let text, let start, let end else { throw Unexpected() }
-        return TranscriptDocument.Piece(
+        guard let text, let start, let end else { throw JSONScanner.Unexpected() }
+        self.init(
             text: text, start: start, end: end, confidence: confidence, timeEstimated: isEstimated, speaker: speaker)
     }
+}
 
-    private mutating func alternative() throws(Unexpected) -> TranscriptDocument.Other {
+extension TranscriptDocument.Other: ScannedJSON {
+    init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) {
         var (text, confidence): (String?, Double?) = (nil, nil)
-        try object { (scanner, name) throws(Unexpected) in
-            if scanner.isName(name, "text") {
-                try scanner.set(&text)
-            } else if scanner.isName(name, "confidence") {
-                try scanner.set(&confidence)
-            } else {
-                try scanner.skip()
+        try scanner.object { (scanner, name) throws(JSONScanner.Unexpected) in
+            switch name {
+            case "text": try scanner.set(&text)
+            case "confidence": try scanner.set(&confidence)
+            default: try scanner.skip()
             }
         }
-        guard let text else { throw Unexpected() }
-        return TranscriptDocument.Other(text: text, confidence: confidence)
+        guard let text else { throw JSONScanner.Unexpected() }
+        self.init(text: text, confidence: confidence)
     }
 }

@@ -18,7 +18,7 @@ func cues(in text: String, isWeb: Bool) throws(WrittenText.Problem) -> [WrittenT
         hasText = true
         if cue == nil {
             if isWeb, line.utf8.starts(with: "NOTE".utf8) { isComment = true }
-            if !isComment, line.place(of: "-->") != nil { cue = (cueTimes(line), []) }
+            if !isComment, line.utf8.place(of: "-->") != nil { cue = (cueTimes(line), []) }
         } else if let range = cueTimes(line) {
             // Without a blank line before it: the line above may be its number.
             if let last = cue?.lines.last, last.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
@@ -39,7 +39,7 @@ func cues(in text: String, isWeb: Bool) throws(WrittenText.Problem) -> [WrittenT
 
 /// Parses `00:00:01,500 --> 00:00:02,750`, with anything after it; nil for other lines.
 private func cueTimes(_ line: Substring) -> SampleRange? {
-    guard line.utf8.count < 1_000, let arrow = line.place(of: "-->") else { return nil }
+    guard line.utf8.count < 1_000, let arrow = line.utf8.place(of: "-->") else { return nil }
     let words = { (text: Substring) in text.utf8.split { $0 == 0x20 || $0 == 0x09 }.map(Substring.init) }
     let (before, behind) = (words(line[..<arrow.lowerBound]), words(line[arrow.upperBound...]))
     guard before.count == 1, let start = before.first.flatMap(seconds), let end = behind.first.flatMap(seconds) else {

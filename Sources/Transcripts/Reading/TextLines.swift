@@ -21,16 +21,4 @@ struct TextLines: Sequence, IteratorProtocol {
 extension Substring {
     /// Whether it has only spaces, tabs and other ASCII control characters.
     var isBlank: Bool { utf8.allSatisfy { $0 <= 0x20 } }
-
-    /// Returns the first occurrence of an ASCII text; nil if there is none.
-    func place(of text: StaticString) -> Range<Index>? {
-        let sought = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-        var place = utf8.startIndex
-        while let found = utf8[place...].firstIndex(of: sought[0]) {
-            let rest = utf8[found...]
-            if rest.starts(with: sought) { return found..<utf8.index(found, offsetBy: sought.count) }
-            place = utf8.index(after: found)
-        }
-        return nil
-    }
 }

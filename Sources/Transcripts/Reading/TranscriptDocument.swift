@@ -47,17 +47,6 @@ struct TranscriptDocument: Decodable, Equatable {
         }
     }
 
-    struct Stretch: Decodable, Equatable {
-        var start: Double
-        var end: Double
-        var cause: Gap.Cause
-    }
-
-    struct Place: Decodable, Equatable {
-        var time: Double
-        var text: String
-    }
-
     var file: String
     var duration: Double
     var sampleRate: Int
@@ -65,8 +54,8 @@ struct TranscriptDocument: Decodable, Equatable {
     var writtenUpTo: Double?
     var speakers: [Speaker]?
     var segments: [Part]
-    var gaps: [Stretch]?
-    var marks: [Place]?
+    var gaps: [GapJSON]?
+    var marks: [MarkJSON]?
 
     /// - Parameter bytes: JSON with well-formed strings.
     init(_ bytes: [UInt8]) throws {

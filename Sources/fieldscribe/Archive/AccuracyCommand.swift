@@ -6,7 +6,7 @@ enum AccuracyCommand: Command {
     static let name = "accuracy"
     static let summary = "Count word errors, using your corrections."
     static let help: [any HelpPart] = [
-        Argument.recordings("[ID...]", "all corrected ones"), Option.json("print one JSON object"), Option.directory,
+        Argument.recordings("all corrected ones"), Option.json("print one JSON object"), Option.directory,
         """
         Each reading has two figures; the true rate is between them. The first counts the errors per 100 words of the
         whole text, as if every unchanged word were right. The second counts only lines that a person changed or

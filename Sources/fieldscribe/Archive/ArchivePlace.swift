@@ -24,12 +24,6 @@ struct ArchivePlace {
             }
         }
 
-        static func unreadable(_ directory: String) -> DeviceError {
-            DeviceError(
-                .denied, "access", status: EACCES, on: directory, "only its owner can read this archive",
-                remedy: "use sudo, or, while the appliance runs, join its group (control.group)")
-        }
-
         /// The error of a command that has to write.
         static func denied(_ directory: String, _ command: String) -> DeviceError {
             DeviceError(
@@ -77,7 +71,11 @@ struct ArchivePlace {
         if !staysRoot, holder.canBe { try holder.switchToOwner() }
         guard isTaken(path) else {
             // This user cannot list the folder, so whether it holds an archive is unknown.
-            if !holder.canBe, access(directory, X_OK) != 0 { throw Owner.unreadable(directory) }
+            if !holder.canBe, access(directory, X_OK) != 0 {
+                throw DeviceError(
+                    .denied, "access", status: EACCES, on: directory, "only its owner can read this archive",
+                    remedy: "use sudo, or, while the appliance runs, join its group (control.group)")
+            }
             throw DeviceError(
                 .missing, "lstat", status: ENOENT,
                 "\(path): there is no archive yet; record first, or name its folder with --directory or "

@@ -39,18 +39,13 @@ enum DeleteCommand: Command {
         }
         let what = ids.count == 1 ? "this recording" : "these \(ids.count) recordings"
         guard arguments.confirms("erase \(what) permanently?") else { return Terminal.say("nothing was erased") }
-        let notes = try await erase(ids, in: place)
+        let notes =
+            switch place.owner {
+            case .us(let archive): try await Erasure(storage: place.directory, archive: archive).erase(ids)
+            case .appliance(let archive): try await archive.delete(ids)
+            case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
+            }
         Terminal.say("erased: \(ids.map(String.init).joined(separator: ", "))")
         for note in notes { Terminal.say(note) }
-    }
-
-    /// Erases the recordings and returns notes for the user.
-    private static func erase(_ ids: [Int], in place: ArchivePlace) async throws -> [String] {
-        switch place.owner {
-        case .us(let archive):
-            return try await Erasure(storage: place.directory, archive: archive).erase(ids)
-        case .appliance(let archive): return try await archive.delete(ids)
-        case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
-        }
     }
 }

@@ -52,7 +52,8 @@ enum ListCommand: Command {
         }
         if arguments[.json] {
             let rows = recordings.map { recording in
-                Row(
+                let folder = RecordingFolder(storage: place.directory, recording: recording.id)
+                return Row(
                     id: recording.id, start: wallTime(recording.startedAt), title: recording.title,
                     clock: recording.clock.rawValue,
                     duration: (recording.live?.length ?? recording.length).seconds,
@@ -60,10 +61,7 @@ enum ListCommand: Command {
                     microphone: recording.microphone,
                     stopReason: recording.live == nil ? recording.stopReason.rawValue : "",
                     state: recording.live?.state.rawValue, missing: recording.isMissing,
-                    audio: RecordingFolder(storage: place.directory, recording: recording.id).audio,
-                    sealed: recording.isSealed
-                        ? RecordingFolder(storage: place.directory, recording: recording.id).sealed : nil,
-                    powerOn: recording.powerOn)
+                    audio: folder.audio, sealed: recording.isSealed ? folder.sealed : nil, powerOn: recording.powerOn)
             }
             return try Terminal.print(jsonText(rows))
         }

@@ -54,7 +54,7 @@ struct PostDiarization {
     static func people(of recording: Int, in archive: SQLiteArchive) async throws -> String {
         let seconds = try await archive.transcript(of: recording)?.1.speakers?.seconds ?? []
         let people = seconds.enumerated().map { speaker, seconds in
-            "\(Speakers.label(speaker)) \(RecordingScreen.clock(SamplePosition(seconds: seconds)))"
+            "\(Speakers.label(speaker)) \(RecordingScreen.clock(seconds: seconds))"
         }
         return people.isEmpty ? "nobody speaks" : people.joined(separator: "  ")
     }

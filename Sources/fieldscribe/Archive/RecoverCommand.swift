@@ -80,9 +80,8 @@ enum RecoverCommand: Command {
                     Report(
                         findings: findings, dated: dated, transcribed: transcribed,
                         speakers: speakers, reread: reread)))
-        } else if reread != nil {
-            // `transcribeAgain` has printed the number.
-        } else if findings.isEmpty, dated.isEmpty, transcribed.isEmpty, speakers ?? [] == [] {
+        } else if reread == nil, findings.isEmpty, dated.isEmpty, transcribed.isEmpty, speakers ?? [] == [] {
+            // With `--again`, `transcribeAgain` has said what it did.
             Terminal.say("all is well in \(directory)")
         }
         if findings.contains(where: { $0.outcome == .damaged }) { throw ExitError(status: 4) }

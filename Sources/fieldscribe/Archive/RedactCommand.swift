@@ -26,23 +26,20 @@ enum RedactCommand: Command {
         try arguments.checkTerminal(toAsk: "redact")
         let place = try await ArchivePlace(arguments)
         let which = order.recording.map { "of recording \($0) " } ?? ""
-        let clock = { RecordingScreen.clock(SamplePosition(seconds: $0 ?? 0)) }
+        let clock = { RecordingScreen.clock(seconds: $0 ?? 0) }
         let what = order.last.map { "the last \($0) s" } ?? "from \(clock(order.from)) to \(clock(order.to))"
         guard arguments.confirms("erase \(what) \(which)permanently?") else {
             return Terminal.say("nothing was redacted")
         }
-        let (id, notes) = try await redact(order, in: place)
+        let (id, notes) =
+            switch place.owner {
+            case .us(let archive):
+                try await Redaction(storage: place.directory, archive: archive).redact(order)
+            case .appliance(let archive): try await archive.redact(order)
+            case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
+            }
         Terminal.say("redacted in recording \(id)")
         for note in notes { Terminal.say(note) }
-    }
-
-    private static func redact(_ order: RedactionOrder, in place: ArchivePlace) async throws -> (Int, [String]) {
-        switch place.owner {
-        case .us(let archive):
-            return try await Redaction(storage: place.directory, archive: archive).redact(order)
-        case .appliance(let archive): return try await archive.redact(order)
-        case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
-        }
     }
 
     private static func order(_ arguments: Arguments) throws -> RedactionOrder {

@@ -14,7 +14,7 @@ enum SealCommand: Command {
         once a recording is transcribed, including a second pass if one is due. Use this command while the appliance is
         not running. You may interrupt it.
         """,
-        Argument.recordings("[ID...]", "all that can be sealed"), Option.directory,
+        Argument.recordings("all that can be sealed"), Option.directory,
     ]
 
     static func run(_ arguments: Arguments) async throws {

@@ -69,13 +69,9 @@ enum SearchCommand: Command {
                     let segments = try await archive.transcript(of: hit.recording)?.1.segments ?? []
                     spoken[hit.recording] = segments.filter { !$0.words.isEmpty }
                 }
-                let segments = spoken[hit.recording] ?? []
-                row.before = segments.filter { $0.id != hit.segment && $0.range.start < hit.range.start }.suffix(
-                    context
-                ).map(\.text)
-                row.after = segments.filter { $0.id != hit.segment && $0.range.start >= hit.range.start }.prefix(
-                    context
-                ).map(\.text)
+                let others = (spoken[hit.recording] ?? []).filter { $0.id != hit.segment }
+                row.before = others.filter { $0.range.start < hit.range.start }.suffix(context).map(\.text)
+                row.after = others.filter { $0.range.start >= hit.range.start }.prefix(context).map(\.text)
             }
             rows.append(row)
         }
@@ -100,7 +96,7 @@ enum SearchCommand: Command {
     }
 
     private static func print(_ row: Row, isWhole: Bool) throws {
-        let time = RecordingScreen.clock(SamplePosition(seconds: row.start))
+        let time = RecordingScreen.clock(seconds: row.start)
         for line in row.before ?? [] { try Terminal.print("          \(line)\n") }
         let excerpt = oneLine(row.excerpt)
         let text: StyledText =

@@ -39,7 +39,7 @@ struct ShownChanges {
         if format == .json { return try Terminal.print(jsonText(rows)) }
         if rows.isEmpty { return Terminal.say("recording \(recording) was not corrected") }
         for row in rows {
-            let time = RecordingScreen.clock(SamplePosition(seconds: row.start))
+            let time = RecordingScreen.clock(seconds: row.start)
             let other = row.differsFrom.map { "  (as \($0.isEmpty ? "somebody else" : $0) has it)" } ?? ""
             try Terminal.print("\(time)  \(Self.quoted(row.was)) -> \(Self.quoted(row.now))\(other)\n")
         }

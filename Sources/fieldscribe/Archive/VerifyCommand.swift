@@ -25,7 +25,7 @@ enum VerifyCommand: Command {
         changes nothing. Each finding is one line with the file and the remedy; the last line is a summary. Of the
         current recording it checks only what is on the disk.
         """,
-        Argument.recordings("[ID...]", "all, and the database as a whole"), quick, verbose, Option.json,
+        Argument.recordings("all, and the database as a whole"), quick, verbose, Option.json,
         Option.directory,
         Form(
             """

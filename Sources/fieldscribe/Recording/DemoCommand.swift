@@ -47,7 +47,7 @@ enum DemoCommand: Command {
         let archive = try SQLiteArchive(path: configuration.archivePath)
 
         var button = SimulatedButton()
-        guard button.press(at: .seconds(1)).contains(where: { if case .start = $0 { true } else { false } }) else {
+        guard button.press(at: .seconds(1)) else {
             throw DeviceError(.failed, "demo", "the simulated button did not start a recording")
         }
         Terminal.say("button pressed: recording from the ALSA device \(DemoSound.device), which plays back real speech")
@@ -58,16 +58,13 @@ enum DemoCommand: Command {
             // The second press, after the speech.
             guard await recording.reaches(sound.length) else { return }
             var button = pressed
-            guard button.press(at: .seconds(60)).contains(where: { if case .stop = $0 { true } else { false } }) else {
-                return
-            }
+            guard !button.press(at: .seconds(60)) else { return }
             Terminal.say("button pressed again: recording stops")
             recording.stop(reason: .button)
         }
         if let error = outcome.recording.error { throw error }
         if case .failure(let error) = outcome.transcription { throw error }
-        try await show(outcome.id, from: archive)
-        try await compare(outcome.id, in: archive, screen.spoken, sound.said, configuration)
+        try await show(outcome.id, in: archive, screen.spoken, sound.said, configuration)
         try await copy(outcome.id, from: archive, in: directory, configuration)
         if scratch != nil { announceRemoval() }
     }
@@ -97,22 +94,18 @@ enum DemoCommand: Command {
                 + "text (\(configuration.engine.name))")
     }
 
-    /// Prints the word error rates of the partial and the final text.
-    private static func compare(
+    /// Prints the final text, and the word error rates of the partial and the final text.
+    private static func show(
         _ id: Int, in archive: SQLiteArchive, _ spoken: String, _ said: String, _ configuration: Configuration
     ) async throws {
         guard let (_, kept) = try await archive.transcript(of: id) else { return }
+        Terminal.say("\ntranscript:\n")
+        try Terminal.print(try TranscriptFormat.text.render(kept))
         let text = kept.segments.map(\.text).joined(separator: " ")
         let percent = { (read: String) in "\(Int(WordErrors(said: said, read: read).percent.rounded())) %" }
         try Terminal.print(
             "\nword errors: \(percent(spoken)) in the partial text (\(configuration.partialsEngine.name)), "
                 + "\(percent(text)) in the final text (\(kept.engine.name))\n")
-    }
-
-    private static func show(_ id: Int, from archive: SQLiteArchive) async throws {
-        guard let (_, timeline) = try await archive.transcript(of: id) else { return }
-        Terminal.say("\ntranscript:\n")
-        try Terminal.print(try TranscriptFormat.text.render(timeline))
     }
 
     /// Copies the recording to a folder that represents a stick.
@@ -143,20 +136,18 @@ private struct SimulatedButton: Sendable {
     private var interpreter = ButtonInterpreter()
     private var isRecording = false
 
-    /// Returns what the press means.
-    mutating func press(at time: Duration) -> [ButtonInterpreter.Action] {
+    /// Returns whether a recording runs after the press.
+    mutating func press(at time: Duration) -> Bool {
         var events = panel.handle(.edge(ButtonEdge(pressed: true, time: time)))
         events += panel.handle(.time(time + .milliseconds(100)))
         events += panel.handle(.edge(ButtonEdge(pressed: false, time: time + .milliseconds(200))))
         events += panel.handle(.time(time + .milliseconds(300)))
-        var actions: [ButtonInterpreter.Action] = []
         for event in events {
             for action in interpreter.handle(event, isRecording: isRecording) {
                 if case .start = action { isRecording = true }
                 if case .stop = action { isRecording = false }
-                actions.append(action)
             }
         }
-        return actions
+        return isRecording
     }
 }

@@ -42,11 +42,11 @@ struct DemoSound: Sendable {
 
     /// Parses the list of utterances: `<s> he was not </s> (NAME-0880)`.
     private static func transcription() throws -> String {
-        let path = "\(speech.split(separator: "/").dropLast().map { "/\($0)" }.joined())/transcription"
-        let lines = String(decoding: try content(ofFile: path, limit: 1 << 16), as: UTF8.self).split(separator: "\n")
+        let list = try content(ofFile: "\(folder(of: speech))/transcription", limit: 1 << 16)
+        let lines = String(decoding: list, as: UTF8.self).split(separator: "\n")
         return utterances.compactMap { number in
             lines.first { $0.hasSuffix("-\(number))") }.map { line in
-                line.split(separator: " ").filter { !$0.hasPrefix("<") && !$0.hasPrefix("(") && $0 != "</s>" }
+                line.split(separator: " ").filter { !$0.hasPrefix("<") && !$0.hasPrefix("(") }
                     .map { $0 == "mister" ? "mr" : $0 }.joined(separator: " ")
             }
         }.joined(separator: " ")
@@ -58,13 +58,6 @@ struct DemoSound: Sendable {
                 .missing, "access", status: errno,
                 "\(path): the demo's speech is not there; install pocketsphinx-testdata")
         }
-        let reader = try AudioFileReader(path: path)
-        var samples: [Int16] = []
-        var buffer = [Int16](repeating: 0, count: SamplePosition.rate)
-        while true {
-            let count = try buffer.withUnsafeMutableBufferPointer { try reader.read(into: $0) }
-            if count == 0 { return samples }
-            samples += buffer[..<count]
-        }
+        return try AudioFileReader(path: path).samples()
     }
 }

@@ -19,14 +19,13 @@ final class RecordingScreen: Sendable {
     private let keepsSpoken: Bool
     private let isTerminal: Bool
     private let heard = Mutex(Spoken())
-    private let status = Mutex(StatusLine())
+    private let status = Mutex(StatusLine(isStyled: Terminal.stylesErrors))
 
     /// - Parameter keepsSpoken: whether the last partial text stays visible above the final one.
     init(json: Bool, keepsSpoken: Bool = false) {
         self.json = json
         self.keepsSpoken = keepsSpoken
         isTerminal = Terminal.showsOutput && Terminal.showsErrors
-        status.withLock { $0.isStyled = Terminal.stylesErrors }
     }
 
     /// Partial texts cost CPU, so they are only requested if they are visible.
@@ -98,6 +97,8 @@ final class RecordingScreen: Sendable {
         let lines = Terminal.showsOutput ? Terminal.wrapped(text, to: width, hanging: 7) : [text]
         try Terminal.print(lines.joined(separator: "\n") + "\n")
     }
+
+    static func clock(seconds: Double) -> String { clock(SamplePosition(seconds: seconds)) }
 
     static func clock(_ position: SamplePosition) -> String {
         let seconds = Int(position.seconds)

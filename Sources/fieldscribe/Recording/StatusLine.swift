@@ -21,7 +21,7 @@ struct StatusLine {
     func text(at now: Int64, width: Int) -> String {
         let spoken = Terminal.plain(oneLine(partial))
         guard let began else { return dim(String(spoken.suffix(max(10, width - 1)))) }
-        let time = RecordingScreen.clock(SamplePosition(seconds: Double(now - began) / 1e9))
+        let time = RecordingScreen.clock(seconds: Double(now - began) / 1e9)
         let filled = Int(nearest: ((level - Self.lowest) / -Self.lowest).asShare * Double(Self.cells))
         let meter = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.cells - filled)
         let head = "\(time)  [\(meter)]  "

@@ -69,7 +69,7 @@ enum DriveCommand: Command {
 
         let reserve = configuration.reserve
         let report = try await ExportCommand.copy(
-            of: plan.archive, ledger: try driveLedger(path: folder.ledger), in: configuration.storage.directory,
+            of: plan.archive, ledger: try DriveLedger(path: folder.ledger), in: configuration.storage.directory,
             configuration: configuration, volume: volume
         ) { export in
             export.leftOut = plan.leftOut

@@ -13,7 +13,7 @@ enum StatusCommand: Command {
     }
 
     private static func text(_ status: ApplianceStatus) -> String {
-        let clock = { RecordingScreen.clock(SamplePosition(seconds: $0)) }
+        let clock = RecordingScreen.clock(seconds:)
         var rows = [("state", status.state)]
         if let recording = status.recording {
             rows.append(("recording", "\(recording), \(clock(status.recordedSeconds)) recorded"))
@@ -44,9 +44,7 @@ enum StatusCommand: Command {
         let clockWord = status.lastFault?.clock == "unverified" ? " (clock unverified)" : ""
         rows.append(("last fault", status.lastFault.map { "\($0.time)\(clockWord) \($0.message)" } ?? "none"))
         let width = rows.map { $0.0.count }.max() ?? 0
-        return rows.map { name, value in
-            "\(name)\(String(repeating: " ", count: width - name.count))  \(value)\n"
-        }.joined()
+        return rows.map { name, value in "\(name.padded(to: width))  \(value)\n" }.joined()
     }
 
     private static func hours(_ hours: Double) -> String {

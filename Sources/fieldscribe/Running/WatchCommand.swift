@@ -1,5 +1,6 @@
 import Appliance
 import Core
+@preconcurrency import Dispatch
 import Glibc
 import Synchronization
 import System
@@ -45,8 +46,10 @@ enum WatchCommand: Command {
             draw { $0.close() }
             exit(130)
         }
-        let resized = Resizes { draw { $0.resize(to: Terminal.outputWidth) } }
-        defer { withExtendedLifetime(resized) {} }
+        let resizes = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: DispatchQueue(label: "resizes"))
+        resizes.setEventHandler { draw { $0.resize(to: Terminal.outputWidth) } }
+        resizes.resume()
+        defer { resizes.cancel() }
         try Terminal.paint(WatchView.opening)
         defer { draw { $0.close() } }
         // Each on a thread of its own: both wait for the appliance.

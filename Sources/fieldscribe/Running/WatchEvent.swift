@@ -15,8 +15,6 @@ struct WatchEvent: Decodable, Hashable {
     var cause: String?
     var message: String?
 
-    init(event: String) { self.event = event }
-
     /// Parses a line; nil if it is not an event.
     init?(_ line: String) {
         guard let event = try? JSONDecoder().decode(WatchEvent.self, from: Data(JSONStrings.check(Array(line.utf8))))
@@ -26,7 +24,7 @@ struct WatchEvent: Decodable, Hashable {
 
     /// The line that stays on the screen or goes into a file; nil for transient events.
     var plainLine: String? {
-        let clock = { (seconds: Double?) in RecordingScreen.clock(SamplePosition(seconds: seconds ?? 0)) }
+        let clock = { (seconds: Double?) in RecordingScreen.clock(seconds: seconds ?? 0) }
         switch event {
         case "final":
             guard let text, !text.isEmpty else { return nil }

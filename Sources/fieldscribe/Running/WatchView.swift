@@ -78,7 +78,7 @@ struct WatchView {
     private mutating func lines() -> String {
         var lines: [String] = []
         if !partial.isEmpty {
-            let text = "\(RecordingScreen.clock(SamplePosition(seconds: partialStart)))  \(partial)"
+            let text = "\(RecordingScreen.clock(seconds: partialStart))  \(partial)"
             for line in Terminal.wrapped(text, to: width, hanging: 7).suffix(Self.maxPartialLines) {
                 lines.append(style(line, .dim))
                 drawn.append(Terminal.columns(line[...]))
@@ -94,7 +94,7 @@ struct WatchView {
     private var bottom: (line: String, columns: Int) {
         let isRecording = state == "recording"
         let isOpen = isRecording || state == "paused"
-        let clock = { RecordingScreen.clock(SamplePosition(seconds: $0)) }
+        let clock = RecordingScreen.clock(seconds:)
         var words = [state]
         if let status {
             if isOpen { words.append(clock(status.recordedSeconds)) }

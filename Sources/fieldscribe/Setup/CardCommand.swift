@@ -36,8 +36,7 @@ enum CardCommand: Command {
             ("upgrade-key", settings.upgradeKey),
             ("problems", outcome.problems.isEmpty ? nil : outcome.problems.joined(separator: "\n")),
         ]
-        for (name, value) in files {
-            guard let value else { continue }
+        for case (let name, let value?) in files {
             try durableReplace(path: "\(to)/\(name)", with: "\(value)\n", mode: 0o644)
         }
         try durableReplace(path: "\(to)/fieldscribe.conf", with: settings.text, mode: 0o644)

@@ -50,9 +50,8 @@ enum DoctorCommand: Command {
             case .failed: "FAILED "
             case .missing: "MISSING"
             }
-        let check = finding.check.rawValue
         let indent = String(repeating: " ", count: 9 + width)
-        let first = "\(word)  \(check)\(String(repeating: " ", count: width - check.count))\(finding.message)\n"
+        let first = "\(word)  \(finding.check.rawValue.padded(to: width))\(finding.message)\n"
         return first + (finding.remedy.map { "\(indent)-> \($0)\n" } ?? "")
     }
 }

@@ -52,18 +52,19 @@ enum VocabularyCommand: Command {
         let file = (try? realPath(path)) ?? path
         let model = configuration.model
         try model.check()
-        var answer = Answer(file: file, model: model.name, report: VocabularyReport())
         var report: VocabularyReport?
         if action != "check" {
             report = try await owned(configuration) {
-                let (prepared, outcome) = try model.prepare(file, keptIn: configuration.cacheFolder)
+                let (prepared, report) = try model.prepare(file, keptIn: configuration.cacheFolder)
                 // Lets the library check it before a recording depends on it.
                 _ = try PocketSphinxRecognizer(model: prepared)
-                return outcome.report
+                return report
             }
-            answer.wasKept = report == nil
         }
-        answer.report = try report ?? model.preparation(of: file, keptIn: configuration.cacheFolder).check()
+        let answer = Answer(
+            file: file, model: model.name,
+            report: try report ?? model.preparation(of: file, keptIn: configuration.cacheFolder).check(),
+            wasKept: action == "check" ? nil : report == nil)
         try Terminal.print(arguments[.json] ? jsonText(answer) : text(answer))
         if action == "use" {
             let saved = try configuration.save("vocabulary", in: "recognizer", value: file)

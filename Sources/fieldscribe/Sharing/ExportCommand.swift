@@ -19,7 +19,7 @@ enum ExportCommand: Command {
         "treat DIR as a stick that was plugged in: export.sticks and export.accept decide whether to copy, export.settings whether its settings are used"
     )
     static let help: [any HelpPart] = [
-        Argument.recordings("[ID...]", "all that the folder lacks"), target, isStick, Option.directory,
+        Argument.recordings("all that the folder lacks"), target, isStick, Option.directory,
         "Each file is read back and compared.",
     ]
 

@@ -132,7 +132,9 @@ enum StickCommand: Command {
 
     private static func admit(_ device: String, _ configuration: Configuration) throws {
         do {
-            try admit(.device(device), configuration, asksButton: true)
+            try admit(device, configuration, asksButton: true) { () throws(DeviceError) in
+                try PluggedSticks().identity(of: device)
+            }
         } catch let error as DeviceError where error.code == .denied && error.status == 0 {
             // With a status, a file could not be read.
             Terminal.say(error.message)
@@ -140,35 +142,20 @@ enum StickCommand: Command {
         }
     }
 
-    /// A stick's place.
-    enum Place {
-        /// The kernel's name, such as `sda1`.
-        case device(String)
-        /// The folder where it is mounted.
-        case folder(String)
-
-        var text: String {
-            switch self {
-            case .device(let text), .folder(let text): text
-            }
-        }
-
-        func identity() throws(DeviceError) -> StickIdentity {
-            switch self {
-            case .device(let name): try PluggedSticks().identity(of: name)
-            case .folder(let path): try PluggedSticks().identity(mountedOn: path)
-            }
-        }
-    }
-
     /// Returns normally if a stick may get copies.
     ///
-    /// - Parameter asksButton: whether a held button allows the stick.
+    /// - Parameters:
+    ///   - place: the stick's device, or the folder where it is mounted.
+    ///   - asksButton: whether a held button allows the stick.
+    ///   - identity: reads the stick's identity, if that is needed.
     /// - Throws: `DeviceError` with `denied` otherwise.
-    static func admit(_ place: Place, _ configuration: Configuration, asksButton: Bool = false) throws {
+    static func admit(
+        _ place: String, _ configuration: Configuration, asksButton: Bool = false,
+        identity: () throws(DeviceError) -> StickIdentity
+    ) throws {
         let storage = configuration.storage.directory
         func denied(_ reason: String, _ remedy: String? = nil) -> DeviceError {
-            DeviceError(.denied, "export", on: place.text, reason, remedy: remedy)
+            DeviceError(.denied, "export", on: place, reason, remedy: remedy)
         }
         switch configuration.export.sticks {
         case .any: return
@@ -178,7 +165,7 @@ enum StickCommand: Command {
         }
         let known = try KnownSticks(in: storage)
         let stick: StickIdentity
-        do throws(DeviceError) { stick = try place.identity() } catch {
+        do throws(DeviceError) { stick = try identity() } catch {
             throw error.code == .unsupported ? denied(error.reason, error.remedy) : error
         }
         if known.contains(stick) { return }

@@ -11,7 +11,9 @@ import Transcripts
 enum StickExport {
     static func run(_ numbers: [Int]?, to target: String, _ arguments: Arguments) async throws {
         var configuration = try arguments.configuration()
-        try StickCommand.admit(.folder(target), configuration)
+        try StickCommand.admit(target, configuration) { () throws(DeviceError) in
+            try PluggedSticks().identity(mountedOn: target)
+        }
         if configuration.export.accept == .marked, access("\(target)/Fieldscribe", F_OK) != 0 {
             return Terminal.say("this stick has no folder Fieldscribe, and export.accept is marked: nothing was copied")
         }

@@ -1,7 +1,6 @@
 import Audio
 import Copying
 import Core
-import Glibc
 import System
 import Transcripts
 
@@ -19,7 +18,7 @@ struct PageSound {
     ///
     /// - Parameter text: the page's file name.
     func copy(beside text: String) -> String? {
-        guard let folder, isFile else { return nil }
+        guard let folder, canBeReadAgain(input) else { return nil }
         let ending = input.split(separator: ".").last.map { $0.lowercased() } ?? ""
         let isThere =
             track == .automatic && Self.played.contains(ending) && Self.isSame(System.folder(of: input), folder)
@@ -33,12 +32,11 @@ struct PageSound {
     ///   - name: its name; nil for none.
     /// - Returns: the details of the page, with the link to its sound.
     func details(_ timeline: Timeline, into copy: NewFile?, named name: String?) throws -> RecordingDetails {
-        guard isFile else { return RecordingDetails(timeline) }
+        guard canBeReadAgain(input) else { return RecordingDetails(timeline) }
         let reader = try AudioFileReader(path: input, track: track)
         var peaks = Peaks(length: timeline.length.samples)
         let encoder = try copy.map { file throws(DeviceError) in
-            let tags = AudioTags(title: timeline.name, artist: "", date: "", comment: "", track: 0)
-            return try AudioEncoder(.flac, into: file, named: name ?? input, tags: tags)
+            try AudioEncoder(.flac, into: file, named: name ?? input, title: timeline.name)
         }
         let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 65_536)
         defer { buffer.deallocate() }
@@ -50,9 +48,6 @@ struct PageSound {
         try encoder?.finish()
         return RecordingDetails(title: timeline.name, audio: name ?? timeline.name, peaks: peaks.values)
     }
-
-    /// Standard input and pipes can be read only once.
-    private var isFile: Bool { input != "-" && FileStatus((try? realPath(input)) ?? input)?.kind == .file }
 
     private static func isSame(_ one: String, _ other: String) -> Bool {
         guard let one = try? realPath(one), let other = try? realPath(other) else { return false }

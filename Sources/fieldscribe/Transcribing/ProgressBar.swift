@@ -17,15 +17,11 @@ final class ProgressBar: Sendable {
 
     private static let interval: Int64 = 100_000_000
 
-    private let isShown: Bool
     let count: Int
     private let began = MonotonicClock.nanoseconds
     private let state = Mutex(State())
 
-    init(files: Int, isShown: Bool = Terminal.showsErrors) {
-        count = files
-        self.isShown = isShown
-    }
+    init(files: Int) { count = files }
 
     /// Adds a file; its length is nil if the header does not contain it.
     func opened(_ index: Int, length: SamplePosition?) {
@@ -36,7 +32,7 @@ final class ProgressBar: Sendable {
     func ended(_ index: Int) { state.withLock { $0.files[index]?.hasEnded = true } }
 
     func reached(_ index: Int, _ position: SamplePosition) {
-        guard isShown else { return }
+        guard Terminal.showsErrors else { return }
         let now = MonotonicClock.nanoseconds
         state.withLock { state in
             guard var file = state.files[index], position > file.reached else { return }
@@ -50,15 +46,17 @@ final class ProgressBar: Sendable {
 
     func line(_ files: [Int: File], seconds: Double) -> String {
         let done = files.values.reduce(0) { $0 + $1.reached.seconds }
-        let lengths = files.values.map(\.length?.seconds)
         let speed = "\(Self.tenths(done / max(seconds, 0.001))) x real time"
         let names = count == 1 ? "" : "\(files.values.count(where: \.hasEnded)) of \(count) files  "
-        guard files.count == count, let total = Self.sum(lengths),
-            total > 0
-        else { return "  \(names)\(Self.clock(done))  \(speed)" }
+        let lengths = files.values.compactMap(\.length?.seconds)
+        let total = lengths.reduce(0, +)
+        guard lengths.count == count, total > 0 else {
+            return "  \(names)\(RecordingScreen.clock(seconds: done))  \(speed)"
+        }
         let share = (done / total).asShare
         let left = Self.timeLeft(share: share, seconds: seconds).map { ", \($0) left" } ?? ""
-        let text = "  \(names)\(Self.clock(done)) of \(Self.clock(total))  \(speed)\(left)"
+        let clock = RecordingScreen.clock(seconds:)
+        let text = "  \(names)\(clock(done)) of \(clock(total))  \(speed)\(left)"
         return Self.bar(share, text, width: Terminal.width)
     }
 
@@ -73,13 +71,7 @@ final class ProgressBar: Sendable {
     /// The estimated time left as `00:40`; nil at the beginning, when it is not known yet.
     static func timeLeft(share: Double, seconds: Double) -> String? {
         guard share >= 0.02, seconds >= 1 else { return nil }
-        return clock((seconds * (1 - share) / share).rounded(.up))
-    }
-
-    private static func clock(_ seconds: Double) -> String { RecordingScreen.clock(SamplePosition(seconds: seconds)) }
-
-    private static func sum(_ lengths: [Double?]) -> Double? {
-        lengths.reduce(0) { sum, length in sum.flatMap { sum in length.map { sum + $0 } } }
+        return RecordingScreen.clock(seconds: (seconds * (1 - share) / share).rounded(.up))
     }
 
     /// The number with one decimal.

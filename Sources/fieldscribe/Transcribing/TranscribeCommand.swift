@@ -62,8 +62,8 @@ enum TranscribeCommand: Command {
             throw arguments.usage("name a file")
         }
         let jobs = arguments[jobs] ?? configuration.workerCount
-        let engineProfiles = configuration.engine.knowsProfiles ? configuration.engine.profiles : nil
-        let profile = engineProfiles?.contains(arguments[pass]) ?? true ? arguments[pass] : "live"
+        let profiles = configuration.engine.profiles
+        let profile = profiles.isEmpty || profiles.contains(arguments[pass]) ? arguments[pass] : "live"
         let output = try TranscriptOutput(
             folder: arguments[Self.output], format: arguments[.format], inputs: arguments.rest,
             pauseSeconds: configuration.export.pauseSeconds, isForced: arguments[force],

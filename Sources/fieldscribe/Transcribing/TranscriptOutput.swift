@@ -115,11 +115,10 @@ final class TranscriptOutput: Sendable {
 
     /// The WAV file of the same name beside an input, for `eaf`: some ELAN players do not play FLAC or MP3.
     private static func wave(beside input: String) -> String? {
-        let path = input.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard let name = path.last, let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
-        let folder = path.dropLast().map { $0 + "/" }.joined()
+        let name = lastName(of: input)
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
         let names = [".wav", ".WAV"].map { String(name[..<dot]) + $0 }
-        return names.first { access(folder + $0, R_OK) == 0 }
+        return names.first { access("\(System.folder(of: input))/\($0)", R_OK) == 0 }
     }
 
     private func check(_ name: String, _ texts: WrittenTexts, in folder: String) throws {

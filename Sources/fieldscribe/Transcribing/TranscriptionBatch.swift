@@ -84,8 +84,7 @@ struct TranscriptionBatch: Sendable {
 
     private func transcribe(_ path: String, index: Int) async throws -> Outcome {
         let began = MonotonicClock.nanoseconds
-        let sink = FileSink(
-            index: index, path: path, engine: engine, isAlone: progress.count == 1, progress: progress)
+        let sink = FileSink(index: index, path: path, engine: engine, progress: progress)
         defer { progress.ended(index) }
         do {
             let source = try FileAudioSource(path: path, track: track)
@@ -104,12 +103,9 @@ struct TranscriptionBatch: Sendable {
             return Outcome(index: index, error: error)
         }
     }
-}
 
-extension TranscriptionBatch {
-    /// Standard input and pipes can be read only once, so they are not surveyed.
     private func read(_ path: String, _ source: FileAudioSource, into sink: FileSink) async throws -> Statistics {
-        guard isSecondPass, path != "-", isRegularFile(path) else {
+        guard isSecondPass, canBeReadAgain(path) else {
             return try await Transcriber(pool: pool, settings: settings).run(source, into: sink)
         }
         let pass = SecondPass(pool: pool, settings: settings)
@@ -121,7 +117,7 @@ extension TranscriptionBatch {
     private func speakers(_ path: String, _ timeline: Timeline, _ sink: FileSink) async throws -> Speakers? {
         guard let diarization else { return nil }
         do {
-            guard path != "-", isRegularFile(path) else {
+            guard canBeReadAgain(path) else {
                 throw DeviceError(
                     .unsupported, "tell-speakers",
                     "\(timeline.name): speakers are identified in files only, which can be read twice")
@@ -144,9 +140,10 @@ extension TranscriptionBatch {
             return nil
         }
     }
-
-    private func isRegularFile(_ path: String) -> Bool { FileStatus(target: path)?.kind == .file }
 }
+
+/// Whether an input can be read again, unlike standard input and pipes.
+func canBeReadAgain(_ path: String) -> Bool { path != "-" && FileStatus(target: path)?.kind == .file }
 
 extension Timeline {
     /// Whether more of the speech is held back than written.
@@ -160,17 +157,15 @@ extension Timeline {
 private final class FileSink: TranscriptSink {
     private let index: Int
     private let path: String
-    private let isAlone: Bool
     private let progress: ProgressBar
     private let collected = Mutex<[Segment]>([])
     private let wanted: EngineDescription
     private let other = Mutex<EngineDescription?>(nil)
 
-    init(index: Int, path: String, engine: EngineDescription, isAlone: Bool, progress: ProgressBar) {
+    init(index: Int, path: String, engine: EngineDescription, progress: ProgressBar) {
         wanted = engine
         self.index = index
         self.path = path
-        self.isAlone = isAlone
         self.progress = progress
     }
 
@@ -191,6 +186,6 @@ private final class FileSink: TranscriptSink {
     func transcribed(upTo position: SamplePosition) async { progress.reached(index, position) }
 
     func fault(_ error: DeviceError) async {
-        Terminal.say("fieldscribe: \(isAlone ? "" : "\(oneLine(path)): ")\(error.message)")
+        Terminal.say("fieldscribe: \(progress.count == 1 ? "" : "\(oneLine(path)): ")\(error.message)")
     }
 }

@@ -51,6 +51,6 @@ int fieldscribe_gpio_get(struct fieldscribe_gpio_line *line);
 /// gpiod_line_set_value: gpiod_line_request_set_value
 int fieldscribe_gpio_set(struct fieldscribe_gpio_line *line, int on);
 
-/// Waits for an edge and reads it; returns 1, 0 if none came in time, -1 and errno.
+/// Reads an edge; returns 1, 0 if there is none, -1 and errno.
 /// gpiod_line_event_wait, gpiod_line_event_read: gpiod_line_request_wait_edge_events, gpiod_line_request_read_edge_events
-int fieldscribe_gpio_wait(struct fieldscribe_gpio_line *line, int64_t nanoseconds, struct fieldscribe_gpio_edge *edge);
+int fieldscribe_gpio_read(struct fieldscribe_gpio_line *line, struct fieldscribe_gpio_edge *edge);

@@ -21,10 +21,6 @@ typedef void (*fieldscribe_ps_listener)(const char *line);
 /// cmd_ln_parse_r, ps_init, err_set_callback: ps_config_parse_json, ps_init, err_set_callback
 ps_decoder_t *fieldscribe_ps_open(const char *const *options, int count, fieldscribe_ps_listener listener);
 
-/// Copies the cepstral mean into `mean` and returns its length, at most `capacity`; 0 if there is none.
-/// ps_get_feat: ps_get_cmn
-int fieldscribe_ps_get_mean(ps_decoder_t *decoder, float *mean, int capacity);
-
 /// Starts the next utterance from this cepstral mean; returns 0, or -1 if its length is wrong.
 /// cmn_live_set: ps_set_cmn
 int fieldscribe_ps_set_mean(ps_decoder_t *decoder, const float *mean, int count);

@@ -1,6 +1,5 @@
 import Core
 internal import CPocketSphinx
-import Glibc
 
 final class LanguageModelFile {
     // Safety: owned by this object, closed once in deinit.
@@ -21,8 +20,8 @@ final class LanguageModelFile {
 
     /// Returns the probability of a word after others, nearest first; 0 for an unknown word.
     func probability(of word: String, after before: [String]) -> Double {
-        let strings = ([word] + before).map { strdup($0) }
-        defer { strings.forEach { free($0) } }
-        return fieldscribe_lm_probability(opened, strings.map { UnsafePointer($0) }, Int32(strings.count))
+        let strings = CStrings([word] + before)
+        defer { withExtendedLifetime(strings) {} }
+        return fieldscribe_lm_probability(opened, strings.pointers, Int32(strings.pointers.count))
     }
 }

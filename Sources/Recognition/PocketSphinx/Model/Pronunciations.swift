@@ -20,12 +20,7 @@ final class Pronunciations {
     ///   read.
     init(model: PocketSphinxModel) throws(DeviceError) {
         dictionary = try MappedFile(model.dictionary)
-        guard let sounds = ModelFolder.sounds(of: model.acousticModel) else {
-            throw DeviceError(
-                .damaged, "mdef", "\(model.acousticModel)/mdef: not a model definition",
-                remedy: "see fieldscribe models")
-        }
-        self.sounds = sounds
+        sounds = try model.sounds()
         voice = EspeakVoice(language: ModelFolder.language(of: model.name))
     }
 

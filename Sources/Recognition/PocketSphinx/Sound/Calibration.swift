@@ -41,7 +41,6 @@ package struct Calibration: Hashable, Sendable {
     }
 
     private static func logOdds(_ probability: Double) -> Double {
-        let bounded = min(1, max(0, probability))
-        return log((bounded + 0.001) / (1 - bounded + 0.001))
+        log((probability + 0.001) / (1 - probability + 0.001))
     }
 }

@@ -42,6 +42,19 @@ final class VoiceTrack {
 
     deinit { if let pointer { fieldscribe_voice_close(pointer) } }
 
+    /// Analyzes the voice within a range of any audio, for an engine that does not determine the pitch itself; nil if
+    /// almost nothing is voiced, or the library does not export its estimator.
+    ///
+    /// - Parameters:
+    ///   - range: counted from the first sample; anything outside the samples is ignored.
+    ///   - samples: mono, 16-bit, 16 kHz.
+    static func voice(of range: SampleRange, in samples: UnsafeBufferPointer<Int16>) -> VoiceAnalytics? {
+        let whole = SampleRange(.zero, SamplePosition(Int64(samples.count)))
+        guard let range = range.intersection(whole) else { return nil }
+        let heard = Array(samples[Int(range.start.samples)..<Int(range.end.samples)])
+        return VoiceTrack().analytics(of: SampleRange(.zero, SamplePosition(range.count)), in: heard)
+    }
+
     /// Processes some windows; returns false if there are no more.
     ///
     /// - Parameter samples: the utterance from its start.
