@@ -52,14 +52,15 @@ extension FolderExport {
         }
         session.report.readPastCache = session.report.readPastCache && placed.isDirect
         let name = folder.device.text
+        let manifest = placed.manifest ?? placed.entry?.manifest ?? ""
+        // Before the ledger lists the new copy: after an interruption, the next run comes here again.
+        try await removeRedacted(
+            of: recording, but: ("\(name)/\(placed.name.text)", manifest), session.entries, history, below: folder.top,
+            &session.report)
         session.report.add(
             CopyReport.Copy(
                 recording: recording, folder: "\(name)/\(placed.place)", bytes: placed.bytes, written: written),
             isNew: placed.isNew)
-        let manifest = placed.manifest ?? placed.entry?.manifest ?? ""
-        try await removeRedacted(
-            of: recording, but: ("\(name)/\(placed.name.text)", manifest), session.entries, history, below: folder.top,
-            &session.report)
         return placed
     }
 

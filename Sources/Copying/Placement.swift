@@ -38,14 +38,10 @@ protocol CopyWriter: Sendable {
 
     /// Writes a new copy under a temporary name, syncs it, and reads it back past the cache.
     func write(as temporary: String) throws(DeviceError) -> WrittenCopy
-
-    /// Removes copies that must not stay beside the new one.
-    func removeOutdated() throws(DeviceError)
 }
 
 extension CopyWriter {
     func recognize(_ name: Name) throws(DeviceError) -> PlacedCopy<Name>? { nil }
-    func removeOutdated() throws(DeviceError) {}
 }
 
 /// The result of comparing a known copy with its recording.
@@ -106,10 +102,7 @@ struct Placement<Writer: CopyWriter> {
             case .unusable: continue
             }
         }
-        let placed = try place(replacing: replaced)
-        // Before the ledger lists the new copy: after an interruption, the next run comes here again.
-        try writer.removeOutdated()
-        return placed
+        return try place(replacing: replaced)
     }
 
     private mutating func place(replacing replaced: Writer.Name?) throws(DeviceError) -> PlacedCopy<Writer.Name> {

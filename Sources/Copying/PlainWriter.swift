@@ -10,8 +10,6 @@ struct PlainWriter: CopyWriter {
     /// Copies that a person has renamed, by the digests of their manifests.
     private let renamed: [String: String]
     private let text: (name: String, digest: String)?
-    /// Copies made before the sound was redacted.
-    private var outdated: [(place: String, manifest: Manifest)] = []
 
     init(_ copy: RecordingCopy, in folder: CopyFolder, renamed: [String: String]) throws(DeviceError) {
         (self.copy, self.folder, self.renamed) = (copy, folder, renamed)
@@ -20,7 +18,7 @@ struct PlainWriter: CopyWriter {
 
     var firstName: CopyName { CopyName(copy.summary) }
 
-    mutating func examine(_ copy: KnownCopies<CopyName>.Copy) throws(DeviceError) -> ExaminedCopy<CopyName> {
+    func examine(_ copy: KnownCopies<CopyName>.Copy) throws(DeviceError) -> ExaminedCopy<CopyName> {
         do throws(DeviceError) {
             var other: String?
             var found = try manifest(of: copy.name.text, copy.entry)
@@ -35,10 +33,7 @@ struct PlainWriter: CopyWriter {
             let isErased = manifest.digests.keys.contains {
                 RecordingFolder.isOriginal($0) && $0 != self.copy.original?.name
             }
-            guard !isErased, try self.copy.hasSound(in: folder) else {
-                outdated.append((place, manifest))
-                return .unusable
-            }
+            guard !isErased, try self.copy.hasSound(in: folder) else { return .unusable }
             if Set(manifest.digests.keys).isSuperset(of: self.copy.names),
                 try self.copy.hasTexts(manifest, in: folder, text: text)
             {
@@ -87,15 +82,6 @@ struct PlainWriter: CopyWriter {
         try folder.folder.sync()
         let proof = try copy.write(into: folder.folder.folder(temporary))
         return WrittenCopy(manifest: proof.manifest.digest, bytes: proof.bytes, isDirect: proof.isDirect)
-    }
-
-    func removeOutdated() throws(DeviceError) {
-        for (place, manifest) in outdated {
-            let old = try folder.folder.folder(place)
-            if try RecordingCopy.remove(manifest, from: old, shouldStop: copy.shouldStop) {
-                try folder.folder.removeFolder(place)
-            }
-        }
     }
 }
 

@@ -75,9 +75,23 @@ import TestKit
         let old = "\(desk.exportFolder)/\(Desk.name(1))"
         shell("echo mine > '\(old)/corrections.json'; echo changed >> '\(old)/transcript.txt'")
         try await redact(desk)
-        try await desk.copy()
+        let report = try await desk.copy()
         #expect(names(old) == ["corrections.json", "transcript.txt"])
         #expect(desk.copies.count == 2)
+        #expect(report.keptAfterRedaction == [1])
+        #expect(desk.result().contains("REDACTED SINCE: recording 1."))
+    }
+
+    @Test("a copy made after the redaction, whose sound a person changed, stays, and a new one is made beside it")
+    func changed() async throws {
+        let desk = try await Desk()
+        try await redact(desk)
+        try await copy(desk)
+        let old = "\(desk.exportFolder)/\(Desk.name(1))"
+        shell("cp '\(old)/transcript.txt' '\(desk.stick)/' && echo mine > '\(old)/audio.flac'")
+        try await copy(desk)
+        #expect(desk.copies.count == 2)
+        #expect(shell("cmp '\(desk.stick)/transcript.txt' '\(old)/transcript.txt'").status == 0)
     }
 
     @Test("the next run completes a copy that was interrupted before the ledger listed it")
