@@ -66,6 +66,20 @@ struct ReadingTests {
         #expect(try await archive.search("one", limit: 1).count == 1)
     }
 
+    @Test("a read that waits for the end of a pause ends with its task")
+    func cancelledWhileWaiting() async throws {
+        try await archive.record("one")
+        let archive = archive
+        try await archive.readers.pausing {
+            let reading = Task { try await archive.readers.read { try $0.recordings().count } }
+            // wait: usually long enough for the read to wait; if it has not begun, it ends as well.
+            try await Task.sleep(for: .milliseconds(50))
+            reading.cancel()
+            await #expect(throws: CancellationError.self) { try await reading.value }
+        }
+        #expect(try await archive.search("one", limit: 1).count == 1)
+    }
+
     @Test("an erasure interrupts a read, which then starts again")
     func erased() async throws {
         let (first, _) = try await archive.record("the secret")

@@ -31,7 +31,11 @@ actor ArchiveReaders {
         while true {
             try Task.checkCancellation()
             guard pauses == 0, stops.count < Self.most, !(isWhole && isReadingAll) else {
-                await withCheckedContinuation { waiting.append($0) }
+                await withTaskCancellationHandler {
+                    await withCheckedContinuation { waiting.append($0) }
+                } onCancel: {
+                    Task { await self.wakeWaiting() }
+                }
                 continue
             }
             let stop = StopFlag()
@@ -71,7 +75,11 @@ actor ArchiveReaders {
             for pause in pausers { pause.resume() }
             pausers = []
         }
-        guard pauses == 0 else { return }
+        if pauses == 0 { wakeWaiting() }
+    }
+
+    /// Lets waiting reads look again whether they can start, or were cancelled.
+    private func wakeWaiting() {
         for reading in waiting { reading.resume() }
         waiting = []
     }
