@@ -160,10 +160,10 @@ func doctorAppliance(_ configuration: Configuration) -> DoctorFacts.Appliance {
     } catch { return error.code == .denied ? .denied : .stopped }
 }
 
-/// Whether the running appliance uses the microphone: while recording, and always with a pre-roll.
+/// Whether the running appliance uses the microphone: during a recording, also while it is paused, and always with a
+/// pre-roll.
 func doctorMicrophoneIsOurs(_ configuration: Configuration) -> Bool {
-    if configuration.capture.prerollSeconds > 0 { return true }
-    return ["recording", "stopping"].contains(status(configuration)?.state)
+    configuration.capture.prerollSeconds > 0 || status(configuration)?.recording != nil
 }
 
 /// The kernel's names of the USB ports that can be a device, or why there is no drive for a laptop.

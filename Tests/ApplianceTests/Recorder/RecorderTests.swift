@@ -98,6 +98,30 @@ import TestKit
         await running
     }
 
+    @Test("while a recording runs or is paused, doctor knows who uses the microphone")
+    func microphoneIsOurs() async throws {
+        let recorder = try recorder()
+        var configuration = Configuration()
+        configuration.control.socket = folder.file("control.sock")
+        let socket = ControlSocket(configuration.control, handler: RecorderHandler(recorder: recorder)) { _ in }
+        async let running: Void = recorder.run()
+        async let serving: Void = socket.run()
+        let asked = configuration
+        func isOurs() async throws -> Bool { try await blocking { doctorMicrophoneIsOurs(asked) } }
+        try await eventually("the socket") { isTaken(asked.control.socket) }
+        #expect(try await !isOurs())
+        _ = try await recorder.perform(.start).get()
+        #expect(try await isOurs())
+        _ = try await recorder.perform(.pause).get()
+        #expect(try await isOurs())
+        _ = try await recorder.perform(.stop).get()
+        #expect(try await !isOurs())
+        await socket.stop()
+        await recorder.stop()
+        try await serving
+        await running
+    }
+
     @Test("three presses in a pause redact speech before the pause")
     func redactInPause() async throws {
         let (spoken, goOn, over) = (Wakeup(), Wakeup(), Wakeup())
