@@ -209,6 +209,19 @@ extension Recognizing {
             #expect(AssetInventory.reservedLocales.isEmpty)
         }
 
+        @Test("an incomplete model is reported as SFSpeechError")
+        func incomplete() async throws {
+            let folder = TemporaryFolder()
+            let model = "\(folder.path)/is-is"
+            try FileManager.default.createDirectory(atPath: "\(model)/is-is", withIntermediateDirectories: true)
+            try Data().write(to: URL(filePath: "\(model)/is-is/mdef"))
+            let options = SpeechAnalyzer.Options(engine: .pocketSphinx, modelFolders: [URL(filePath: folder.path)])
+            let error = await speechError {
+                try AssetInventory.requireModel(for: Locale(identifier: "is"), options: options)
+            }
+            #expect(error?.code == .noModel && error?.message.contains(model) == true, "\(String(describing: error))")
+        }
+
         @Test("a module is used once; foreign modules and none are refused")
         func modules() async throws {
             let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)

@@ -100,11 +100,18 @@ public enum AssetInventory {
         supporting modules: [any SpeechModule]
     ) async throws -> AssetInstallationRequest? {
         for case let transcriber as SpeechTranscriber in modules {
-            do { _ = try EngineSelection().select(for: transcriber.locale, hint: .dictation, vocabulary: "") } catch {
-                throw SFSpeechError.ofEngine(error)
-            }
+            try requireModel(for: transcriber.locale)
         }
         return nil
+    }
+
+    /// - Throws: ``SFSpeechError`` if no complete model for a locale is installed.
+    static func requireModel(
+        for locale: Locale, options: SpeechAnalyzer.Options = SpeechAnalyzer.Options()
+    ) throws(SFSpeechError) {
+        do { _ = try EngineSelection(options).select(for: locale, hint: .dictation, vocabulary: "") } catch {
+            throw .ofEngine(error)
+        }
     }
 
     /// Returns a request to install a model for this user.
@@ -130,10 +137,10 @@ public enum AssetInventory {
     /// Reserves a locale. Installed models are never removed here, so this only checks that there is one.
     ///
     /// - Returns: whether it was not reserved before.
-    /// - Throws: ``SFSpeechError`` with `noModel`.
+    /// - Throws: ``SFSpeechError`` with `noModel`, or with `cannotLoadModel` for a damaged one.
     @discardableResult
     public static func reserve(locale: Locale) async throws -> Bool {
-        _ = try EngineSelection().select(for: locale, hint: .dictation, vocabulary: "")
+        try requireModel(for: locale)
         return reserved.withLock { reserved in
             if reserved.contains(locale) { return false }
             reserved.append(locale)
