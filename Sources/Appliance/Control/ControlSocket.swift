@@ -43,8 +43,7 @@ final class ControlSocket: Service {
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask {
                     try await onThread(named: "control") {
-                        try makeFolder(
-                            String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)), mode: 0o750)
+                        try makeFolder(folder(of: path), mode: 0o750)
                         try Self.serve(ControlListener(path: path, group: group), exchange, failed: failed)
                     }
                 }
