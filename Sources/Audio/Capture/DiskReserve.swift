@@ -61,7 +61,8 @@ package struct DiskReserve: Sendable {
         let folder = try Folder(opening: directory, crosses: true)
         let file = try folder.openFile(Self.ballast, O_RDWR | O_CREAT)
         guard try file.size() < Self.ballastBytes else { return }
-        let status = posix_fallocate(file.number, 0, off_t(Self.ballastBytes))
+        var status = EINTR
+        while status == EINTR { status = posix_fallocate(file.number, 0, off_t(Self.ballastBytes)) }
         guard status == 0 else {
             try? folder.remove(Self.ballast)
             throw .system("posix_fallocate", status: status, on: file.path)
