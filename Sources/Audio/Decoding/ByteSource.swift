@@ -138,28 +138,3 @@ private func spool(_ pipe: borrowing FileDescriptor) throws(DeviceError) -> File
     try pipe.forEachRead { bytes throws(DeviceError) in try file.write(bytes) }
     return file
 }
-
-extension FileDescriptor {
-    /// Reads a file or a pipe once, from its current offset to its end, at most a megabyte at a time.
-    borrowing func forEachRead(_ body: (UnsafeRawBufferPointer) throws(DeviceError) -> Void) throws(DeviceError) {
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
-        defer { room.deallocate() }
-        while true {
-            let count = uninterrupted { Glibc.read(number, room.baseAddress, room.count) }
-            if count == 0 { return }
-            guard count > 0 else { throw .system("read", on: path) }
-            try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
-        }
-    }
-}
-
-/// Creates a file without a name, which is deleted when its descriptor is closed.
-func temporaryFile() throws(DeviceError) -> FileDescriptor {
-    let folder = ScratchFolder.roomyParent
-    var template = Array("\(folder)/fieldscribe-XXXXXX".utf8CString)
-    let number = mkstemp(&template)
-    guard number >= 0 else { throw .system("mkstemp", on: folder, remedy: "set TMPDIR to a folder with space") }
-    _ = fcntl(number, F_SETFD, FD_CLOEXEC)
-    unlink(template)
-    return FileDescriptor(adopting: number, named: "the temporary file in \(folder)")
-}

@@ -34,7 +34,8 @@ static inline int fieldscribe_open(const char *path, int flags, unsigned mode) {
     return open(path, flags | O_CLOEXEC, mode);
 }
 
-// pthread.h shows these two to _GNU_SOURCE only.
+// stdlib.h and pthread.h show these to _GNU_SOURCE only.
+extern int mkostemp(char *name, int flags);
 extern int pthread_getattr_default_np(pthread_attr_t *attributes);
 extern int pthread_setattr_default_np(const pthread_attr_t *attributes);
 

@@ -107,6 +107,20 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Reads a file or a pipe once, from its current offset to its end, at most a megabyte at a time.
+    package borrowing func forEachRead(
+        _ body: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+    ) throws(DeviceError) {
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
+        defer { room.deallocate() }
+        while true {
+            let count = uninterrupted { Glibc.read(number, room.baseAddress, room.count) }
+            if count == 0 { return }
+            guard count > 0 else { throw .system("read", on: path) }
+            try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        }
+    }
+
     /// Reads at an offset until the buffer is full or the file ends; returns the number of bytes.
     package borrowing func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int64

@@ -1,3 +1,4 @@
+internal import CLinux
 import Core
 import Glibc
 import Synchronization
@@ -64,3 +65,15 @@ package final class ScratchFolder: Sendable {
 private let made = Mutex<[String: pid_t]>([:])
 
 private func removeMade() { for path in made.withLock({ Array($0.keys) }) { ScratchFolder.remove(path) } }
+
+/// Creates a file without a name in `ScratchFolder.roomyParent`. It is deleted when its descriptor is closed.
+///
+/// - Throws: `DeviceError` if it cannot be created.
+package func temporaryFile() throws(DeviceError) -> FileDescriptor {
+    let folder = ScratchFolder.roomyParent
+    var template = Array("\(folder)/fieldscribe-XXXXXX".utf8CString)
+    let number = mkostemp(&template, O_CLOEXEC)
+    guard number >= 0 else { throw .system("mkostemp", on: folder, remedy: "set TMPDIR to a folder with space") }
+    unlink(template)
+    return FileDescriptor(adopting: number, named: "the temporary file in \(folder)")
+}
