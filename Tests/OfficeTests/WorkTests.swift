@@ -118,6 +118,15 @@ import TestKit
         #expect(WordErrorRate.normalized(text.joined(separator: " ")).filter(said.contains).count >= 4, "\(text)")
     }
 
+    @Test("the program may be a link")
+    func link() throws {
+        let folder = TemporaryFolder()
+        let link = folder.file("reader")
+        #expect(symlink("/bin/true", link) == 0)
+        #expect(try ReadingProgram.find(link) == link)
+        #expect(thrown { _ = try ReadingProgram.find(folder.path) }?.code == .missing)
+    }
+
     @Test("errors: one line each")
     func refused() async throws {
         try await record(2)

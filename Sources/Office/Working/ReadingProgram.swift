@@ -53,7 +53,8 @@ struct ReadingProgram {
             }
             paths += (environmentVariable("PATH") ?? "").split(separator: ":").map { "\($0)/\(name)" }
         }
-        if let found = paths.first(where: { access($0, X_OK) == 0 && FileStatus($0)?.kind == .file }) { return found }
+        let found = paths.first { access($0, X_OK) == 0 && FileStatus(target: $0)?.kind == .file }
+        if let found { return found }
         throw DeviceError(
             .missing, "access", on: named ?? name, "is not installed",
             remedy: "install the package fieldscribe, or name its program with --program FILE")
