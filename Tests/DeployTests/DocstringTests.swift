@@ -13,7 +13,7 @@ import TestKit
         "a package declaration without a docstring is named by file and line",
         arguments: [
             "/// A port.\npackage protocol Port {\n    func take(_ samples: [Int16])\n}\n",
-            "/// A shape.\npackage struct Shape {\n    package var length = 0\n}\n",
+            "/// A shape.\npackage struct Shape {\n    package func turn() {}\n}\n",
             "/// A shape.\npackage struct Shape {\n    // Not a docstring.\n    package init(length: Int) { print(\"}\") }\n}\n",
             "/// Two.\npackage func two() {}\n\npackage func three() {}\n",
         ])
@@ -21,14 +21,14 @@ import TestKit
         let tool = try check(code)
         #expect(tool.status == 1)
         let line = code.split(separator: "\n", omittingEmptySubsequences: false).lastIndex {
-            $0.contains("func take") || $0.contains("package var") || $0.contains("package init")
+            $0.contains("func take") || $0.contains("func turn") || $0.contains("package init")
                 || $0.contains("func three")
         }
         #expect(tool.output.contains("Port.swift:\((line ?? 0) + 1): "))
         #expect(tool.output.contains("1 without a docstring"))
     }
 
-    @Test("requirements of a documented protocol, initializers that only store, and internal declarations need none")
+    @Test("requirements of a documented protocol, initializers that only store, properties, and internal declarations need none")
     func spared() throws {
         let tool = try check(
             """
@@ -41,7 +41,6 @@ import TestKit
             /// An adapter.
             @MainActor
             package struct Adapter: Port {
-                /// How many.
                 package var count: Int
                 var hidden = "package var open: Int {"
 
