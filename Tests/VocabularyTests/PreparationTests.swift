@@ -33,6 +33,15 @@ import TestKit
         #expect(report.problems.first?.reason.contains("no sound QQ") == true)
     }
 
+    @Test("a grammar's word that begins with a dash is no option of eSpeak")
+    func dash() throws {
+        // As an option, it would read this file.
+        let path = try file("balafon")
+        let ways = EspeakVoice(language: "en-US").ways(["-f\(path)", "balafon"])
+        #expect(ways[1].first?.joined(separator: " ") == "B AE L AE F AH N")
+        #expect(ways[0] != ways[1])
+    }
+
     @Test("it is prepared once, and again when the vocabulary or the model's files change")
     func kept() throws {
         let path = try file("balafon\n")

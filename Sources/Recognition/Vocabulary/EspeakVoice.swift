@@ -29,7 +29,7 @@ struct EspeakVoice: Sendable {
         let text = words.map { $0.replacing("_", with: " ") }.joined(separator: "\n\n")
         guard
             let child = try? ChildProcess(
-                Self.program, arguments: ["-q", "-x", "--sep=_", "-v", "en-us", text])
+                Self.program, arguments: ["-q", "-x", "--sep=_", "-v", "en-us", "--", text])
         else { return [] }
         let output = (try? child.output(timeoutSeconds: Self.timeout)) ?? []
         return String(decoding: output, as: UTF8.self).split(separator: "\n").map { String($0.drop { $0 == " " }) }
