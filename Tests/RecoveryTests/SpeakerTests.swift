@@ -238,8 +238,10 @@ import TestKit
         let before = try asked()
         #expect(try await remembering(archive).run().isEmpty)
         #expect(try asked() == before, "there is no new name")
-        // The speakers were identified again: the old voices are removed, and learned again.
-        try VoiceprintStore.drop(1, in: storage.configuration.storage.directory)
+        // If the speakers are identified again, the old voices are removed, and learned again.
+        let again = DiarizationJob(
+            configuration: configuration, archive: archive, hub: EventHub(), diarization: try telling(Self.answer))
+        #expect(try await again.run(try await archive.recordings().filter { $0.id == 1 }).map(\.recording) == [1])
         #expect(try remembered().proposals == [2: ["A": "Dora"]])
         try await remembering(archive).run()
         #expect(try remembered().proposals == [2: ["A": "Dora", "B": "Anna"]])

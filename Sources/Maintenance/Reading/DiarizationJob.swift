@@ -82,6 +82,8 @@ package struct DiarizationJob: Sendable {
                 }
             }
             guard let speakers else { return }
+            // The letters may mean other people now.
+            try VoiceprintStore.drop(recording.id, in: storage)
             try await archive.keep(speakers, recording: recording.id)
             counts.append((recording.id, speakers.count))
         }

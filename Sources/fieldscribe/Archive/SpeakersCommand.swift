@@ -70,8 +70,6 @@ enum SpeakersCommand: Command {
         let identified = try await diarization.run(recordings)
         hub.finish()
         TerminalStatusLine.clear()
-        // The letters may mean different people now, so the saved voices of these recordings are removed.
-        for (id, _) in identified { try VoiceprintStore.drop(id, in: configuration.storage.directory) }
         for (id, _) in identified {
             try Terminal.print("\(id)  \(try await PostDiarization.people(of: id, in: archive))\n")
         }
