@@ -1,6 +1,4 @@
 import Core
-import FoundationEssentials
-import Glibc
 import System
 
 extension SQLiteArchive {

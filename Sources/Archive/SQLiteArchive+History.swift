@@ -166,8 +166,7 @@ extension ArchiveQueries {
 extension HistoryEntry {
     /// Parses an entry's line; nil if it is not one.
     init?(line: String) {
-        guard let bytes = try? JSONStrings.check(Array(line.utf8)),
-            let entry = try? JSONDecoder().decode(HistoryEntry.self, from: Data(bytes)),
+        guard let entry = try? decodedJSON(HistoryEntry.self, from: line.utf8),
             (1..<HistoryEntry.highest).contains(entry.number)
         else { return nil }
         self = entry

@@ -85,7 +85,7 @@ extension SQLiteArchive {
         try await deleteSegments(of: recording)
         try connection.transaction {
             let boot = try connection.rows("SELECT boot_id FROM recording WHERE id = ?", [.integer(recording)]) {
-                $0.isNull(0) ? nil : $0.text(0)
+                $0.optionalText(0)
             }
             let gone = try connection.run("DELETE FROM recording WHERE id = ?", .integer(recording))
             guard gone > 0 else { return }

@@ -3,12 +3,9 @@ import Core
 extension SQLiteArchive {
     /// An opened archive, and what was repaired to open it.
     package struct Opened: Sendable {
-        /// The archive.
         package var archive: SQLiteArchive
-
         /// The new path of a damaged database; the archive was rebuilt from the journals.
         package var setAside: String?
-
         /// The new path of a file that replaced the recordings' folder.
         package var rootSetAside: String?
     }
@@ -68,8 +65,7 @@ extension SQLiteArchive {
     /// Adds the row of a recording that has a folder but no row. Restores its journal's contents; without a journal the
     /// start is `startedAt`, unverified.
     package func adopt(recording: Int, startedAt: Double) throws {
-        guard try connection.rows("SELECT 1 FROM recording WHERE id = ?", [.integer(recording)], read: { _ in }).isEmpty
-        else { return }
+        guard try journalBytes(of: recording) == nil else { return }
         var record = JournalRecord(try journal.read(recording).entries)
         try refuse(record, as: recording)
         if record.start == nil {
@@ -83,10 +79,9 @@ extension SQLiteArchive {
     /// Adds the rows that the journal has; existing rows stay unchanged.
     private func restore(_ record: JournalRecord, as recording: Int, journalBytes: Int64) throws {
         try connection.transaction {
-            let present = try connection.rows(
-                "SELECT length_samples FROM recording WHERE id = ?", [.integer(recording)]
-            ) { $0.integer(0) }
-            if present.isEmpty, let start = record.start { try insert(start, id: recording) }
+            if let start = record.start, try self.journalBytes(of: recording) == nil {
+                try insert(start, id: recording)
+            }
             if let start = record.start, start.clock == .synchronized {
                 try connection.run(
                     "UPDATE recording SET started_at = ?2, clock = 'synchronized' WHERE id = ?1 AND clock = 'unverified'",
@@ -167,25 +162,26 @@ extension SQLiteArchive {
 
     /// A recording's rows as journal entries.
     func journalEntries(of recording: Int) throws -> [JournalEntry] {
-        let starts = try connection.rows(
+        var entries = try journalOwner(of: recording).map { [$0] } ?? []
+        try connection.rows(
             """
             SELECT started_at, clock, microphone, boot_id, monotonic_ns, length_samples, stop_reason,
                 CASE WHEN state LIKE 'sealed %' THEN state END
             FROM recording WHERE id = ?
-            """, [.integer(recording)]
-        ) { row in
-            [
-                JournalEntry.began(
-                    startedAt: row.real(0), clock: RecordingSummary.Clock(rawValue: row.text(1)) ?? .unverified,
-                    microphone: row.text(2), boot: row.isNull(3) ? nil : row.text(3),
-                    monotonic: row.isNull(4) ? nil : row.long(4))
-            ]
-                + (row.integer(5) == 0
-                    ? []
-                    : [.ended(length: row.position(5), reason: StopReason(rawValue: row.text(6)) ?? .cutShort)])
-                + (row.isNull(7) ? [] : [.sealed(manifest: row.text(7))])
-        }
-        var entries = [try journalOwner(of: recording)].compactMap { $0 } + starts.flatMap { $0 }
+            """, [.integer(recording)],
+            while: { row in
+                entries.append(
+                    .began(
+                        startedAt: row.real(0), clock: RecordingSummary.Clock(rawValue: row.text(1)) ?? .unverified,
+                        microphone: row.text(2), boot: row.optionalText(3),
+                        monotonic: row.isNull(4) ? nil : row.long(4)))
+                if row.integer(5) != 0 {
+                    entries.append(
+                        .ended(length: row.position(5), reason: StopReason(rawValue: row.text(6)) ?? .cutShort))
+                }
+                if let manifest = row.optionalText(7) { entries.append(.sealed(manifest: manifest)) }
+                return true
+            })
         for (index, pass) in try queries.passes(of: recording).enumerated() {
             let segments = try queries.segments(ofPass: pass.id)
             if let correction = pass.correction {

@@ -1,4 +1,6 @@
 import Core
+import FoundationEssentials
+import System
 
 /// Inserts rows; the caller holds the transaction, and writes the journal.
 extension SQLiteArchive {
@@ -105,4 +107,14 @@ extension SQLiteArchive {
     func inserted(_ sql: String, _ values: SQLValue...) throws(DeviceError) -> Int {
         try connection.rows(sql, values) { $0.integer(0) }.first ?? 0
     }
+}
+
+extension AdaptationState {
+    /// The state as JSON; nil if a value is not a number.
+    var json: String? { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } }
+}
+
+extension Correction {
+    /// The JSON that the database keeps.
+    func json() throws -> String { String(try jsonText(self).dropLast()) }
 }

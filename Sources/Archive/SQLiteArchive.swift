@@ -15,7 +15,6 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     private let storage: Folder
     let journal: Journal
     let history: HistoryFile
-    private let numbers: HighestNumber
     /// The highest number that a folder or an erased recording has had; nil until it is first read.
     var highestFolder: Int?
     /// Recordings that began in this process and have not ended.
@@ -26,7 +25,6 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     /// Recordings whose sealing has begun and not ended: no text can be added to them.
     package internal(set) var sealing: Set<Int> = []
 
-    /// A queue of its own, since every change waits for the disk.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         // Safety: the actor owns the queue.
         queue.asUnownedSerialExecutor()
@@ -50,7 +48,6 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         readers = ArchiveReaders(beside: LentConnection(connection), in: storage)
         journal = Journal(storage: storage)
         history = HistoryFile(folder: storage)
-        numbers = HighestNumber(in: storage)
     }
 
     package nonisolated func checkPlace() throws { try storage.checkPath() }
@@ -95,7 +92,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     /// A rebuilt database lacks the folders that could not be read; none of them is written to.
     func claimNumber(_ claim: (Int) throws -> Bool) throws -> Int {
         let used = try highestRow()
-        let highest = try highestFolder ?? max(journal.highestNumber(), numbers.kept)
+        let highest = try highestFolder ?? max(journal.highestNumber(), storage.keptNumber)
         highestFolder = highest
         // Ignores a folder that somebody gave the highest possible number.
         let last = highest < Journal.highest - 1_000_000 ? max(used, highest) : used
@@ -116,7 +113,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
 
     /// Stores the highest number outside the database, so that a rebuilt one does not reuse it: an erased recording has
     /// no folder and no journal, but copies of it may exist.
-    func keepHighestNumber() throws { try numbers.keep(try highestRow()) }
+    func keepHighestNumber() throws { try storage.keep(number: highestRow()) }
 
     package func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) throws {
         try connection.transaction {

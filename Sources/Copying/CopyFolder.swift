@@ -106,17 +106,7 @@ extension Folder {
     func replaceList(_ name: String, with text: String) throws(DeviceError) {
         let temporary = "\(name).new"
         for name in [name, temporary] { try checkReplaceable(name) }
-        try remove(temporary)
-        do throws(DeviceError) {
-            let file = try NewFile(temporary, in: self, shouldStop: { false })
-            try file.write(text)
-            try file.sync()
-            try rename(temporary, replacing: name)
-        } catch {
-            try? remove(temporary)
-            throw error
-        }
-        try sync()
+        try rethrowing { try replace(name, temporary: temporary) { try $0.write(text) } }
     }
 
     /// Replaces a text if it differs.

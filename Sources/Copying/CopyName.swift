@@ -3,7 +3,6 @@ import Core
 /// The name of one recording's folder: `000007_2026-11-20_09-30-12` or `000007_clock-unverified`. Later copies end in `_2` and
 /// so on. Valid on FAT; no two names differ only by case.
 package struct CopyName: Hashable, CopyNaming {
-    /// The recording's number on its recorder.
     package var recording: Int
 
     /// The start in the recorder's time zone, as `2026-11-20_09-30-12`; nil if the clock was unverified.
@@ -16,7 +15,6 @@ package struct CopyName: Hashable, CopyNaming {
         time = summary.clock == .synchronized ? WallTime(summary.startedAt).fileName : nil
     }
 
-    /// The name on the volume.
     package var text: String {
         "\(recording.padded(to: 6))_\(time ?? Self.unverified)" + (copyNumber > 1 ? "_\(copyNumber)" : "")
     }
@@ -51,7 +49,6 @@ package struct CopyName: Hashable, CopyNaming {
         name == "partial" || (name.hasPrefix("partial-") && Int(name.dropFirst("partial-".count)) != nil)
     }
 
-    /// The title for people.
     var title: String {
         guard let time else { return "Recording \(recording)" }
         let numbers = time.split { $0 == "-" || $0 == "_" }.map(String.init)
@@ -66,7 +63,6 @@ package struct CopyName: Hashable, CopyNaming {
 
 /// The name of one recorder's folder on a stick: lowercase letters, digits and hyphens, at most 32 characters.
 package struct DeviceName: Hashable, Sendable {
-    /// The name on the volume.
     package let text: String
 
     /// Derives a name from any text, such as the host's name.
@@ -95,7 +91,36 @@ package struct DeviceName: Hashable, Sendable {
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte.isASCIIDigit
             || byte == UInt8(ascii: "-")
+    }
+}
+
+/// The name of one recording's encrypted copy: `000007.fieldscribe.age`, then `000007_2.fieldscribe.age`. It reveals only the number.
+package struct SealedName: Hashable, CopyNaming {
+    private static let ending = ".fieldscribe.age"
+
+    var recording: Int
+    var copyNumber = 1
+
+    init(_ recording: Int) { self.recording = recording }
+
+    var text: String {
+        recording.padded(to: 6) + (copyNumber > 1 ? "_\(copyNumber)" : "") + Self.ending
+    }
+
+    /// Parses a name; nil unless it is exactly one that Fieldscribe writes.
+    package init?(_ text: String) {
+        guard text.hasSuffix(Self.ending) else { return nil }
+        let fields = text.dropLast(Self.ending.count).split(separator: "_", omittingEmptySubsequences: false)
+        guard let first = fields.first, fields.count <= 2, let recording = Int(first), recording > 0 else { return nil }
+        self.recording = recording
+        if fields.count == 2 {
+            guard let copyNumber = Int(fields[1]), (2...CopyName.largestCopyNumber).contains(copyNumber) else {
+                return nil
+            }
+            self.copyNumber = copyNumber
+        }
+        guard self.text == text else { return nil }
     }
 }

@@ -4,7 +4,6 @@ import Core
 package struct CopyReport: Sendable {
     /// One recording that is complete on the target.
     package struct Copy: Hashable, Sendable {
-        /// The recording's number.
         package var recording: Int
 
         /// Its folder or encrypted file, below the target's `Fieldscribe`.
@@ -19,13 +18,11 @@ package struct CopyReport: Sendable {
         var isSealed: Bool { SealedName(folder.split(separator: "/").last.map(String.init) ?? "") != nil }
     }
 
-    /// The new copies.
     package var copied: [Copy] = []
 
     /// The copies that were already there and are current.
     package var kept: [Copy] = []
 
-    /// The recordings that were not copied.
     package var failures: [(recording: Int, error: DeviceError)] = []
 
     /// Why the lists of all recordings were not written; nil if they were.
@@ -73,16 +70,13 @@ package struct CopyReport: Sendable {
 
 /// The progress of copying.
 package struct CopyProgress: Hashable, Sendable {
-    /// The number of the recording that is being copied.
     package var recording: Int
 
     /// The position of this recording among `count`, from 1.
     package var number: Int
-    /// The number of recordings to copy.
     package var count: Int
 
     /// The samples that were read, out of `length`.
     package var reached: SamplePosition
-    /// The recording's length.
     package var length: SamplePosition
 }

@@ -3,16 +3,12 @@ import Transcripts
 
 /// The settings of a copy.
 package struct CopySettings: Hashable, Sendable {
-    /// The formats of the transcript.
     package var formats: [TranscriptFormat]
     /// The shortest pause that the text shows, in seconds.
     var pauseSeconds: Int
     /// Proposed names of speakers, by recording and letter.
     var proposals: [Int: [String: String]] = [:]
-    /// The format of the sound.
     package var audio: AudioForm
-
-    /// The name of this recorder's folder.
     package var device: DeviceName
 
     /// Distinguishes recorders of the same name; nil if unknown.
@@ -38,7 +34,7 @@ package struct CopySettings: Hashable, Sendable {
         self.now = now
     }
 
-    var audioName: String { "audio.\(audio.rawValue)" }
+    var audioName: String { audio.fileName }
 
     /// The format whose digest shows whether the text has changed; nil if only audio is copied. The simplest comes
     /// first: it changes least between versions.
@@ -48,13 +44,12 @@ package struct CopySettings: Hashable, Sendable {
     static func isName(_ name: String) -> Bool { allNames.contains(name) || RecordingFolder.isOriginal(name) }
 
     private static let allNames: [String] =
-        TranscriptFormat.allCases.map(\.fileName) + AudioForm.allCases.map { "audio.\($0.rawValue)" }
+        TranscriptFormat.allCases.map(\.fileName) + AudioForm.allCases.map(\.fileName)
         + [historyFileName, publicKeyName, signatureName, manifestName]
 
     /// The digests of a copy's files, for `sha256sum -c`.
     package static let manifestName = "SHA256SUMS"
     /// The recorder's signature, for `minisign -V -p recorder.pub -m SHA256SUMS`.
     package static let signatureName = "SHA256SUMS.minisig"
-    /// The recorder's public key.
     package static let publicKeyName = "recorder.pub"
 }

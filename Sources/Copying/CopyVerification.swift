@@ -17,11 +17,9 @@ package struct CopyVerification {
             case note
         }
 
-        /// What was found.
         package var outcome: Outcome
-        /// The file's path.
         package var file: String
-        /// Details; may be empty.
+        /// May be empty.
         package var words: String
         /// The key that signed the copy, if this is about its valid signature.
         var key: String?
@@ -30,7 +28,6 @@ package struct CopyVerification {
             (self.outcome, self.file, self.words, self.key) = (outcome, file, words, key)
         }
 
-        /// The finding in one line.
         package var line: String { "\(outcome.rawValue): \(file)\(words.isEmpty ? "" : ": \(words)")" }
     }
 
@@ -49,7 +46,7 @@ package struct CopyVerification {
     ///
     /// - Throws: `DeviceError` if the folder itself cannot be opened.
     package func run(_ path: String) throws(DeviceError) -> [Finding] {
-        let folder = try Folder(opening: path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path)
+        let folder = try Folder(opening: withoutTrailingSlash(path))
         let found = try PlacedCopies(in: folder)
         var findings: [Finding] = []
         for place in found.places {
@@ -90,7 +87,7 @@ package struct CopyVerification {
 
     /// `127 files of 9 recordings`
     package static func count(_ files: Int, of recordings: Int) -> String {
-        "\(files) file\(files == 1 ? "" : "s") of \(recordings) recording\(recordings == 1 ? "" : "s")"
+        "\(counted(files, "file", "files")) of \(counted(recordings, "recording", "recordings"))"
     }
 
     private func copy(_ folder: Folder) -> [Finding] {
@@ -221,9 +218,7 @@ package struct CopyVerification {
     private func sound(
         _ entries: [HistoryEntry], in folder: Folder, _ names: Set<String>
     ) throws(DeviceError) -> [Finding] {
-        guard let name = AudioForm.allCases.map({ "audio.\($0.rawValue)" }).first(where: names.contains) else {
-            return []
-        }
+        guard let name = AudioForm.allCases.map(\.fileName).first(where: names.contains) else { return [] }
         let path = "\(folder.path)/\(name)"
         guard let signed = entries.soundSignature, let sound = signed.sound else {
             return [Finding(.note, path, "when this was copied, the recorder had not yet signed the sound")]

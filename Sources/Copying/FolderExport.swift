@@ -23,6 +23,10 @@ package struct FolderExport: Sendable {
     /// Returns the accuracy of a corrected recording for the list; `title` is its title there.
     package var readings: @Sendable (_ recording: Int, _ title: String) async throws -> [PlottedReading] = { _, _ in []
     }
+
+    /// Adds punctuation to the texts; nil to copy them as they are.
+    package var punctuator: Punctuator?
+
     /// The number of recordings that do not fit on the drive, for RESULT.txt.
     package var leftOut = 0
 
@@ -76,8 +80,7 @@ package struct FolderExport: Sendable {
 
     /// Opens this recorder's folder on a volume and removes what interrupted copies left there.
     func openFolder(in path: String, isEncrypted: Bool) async throws -> CopyFolder {
-        let (settings, gate) = (settings, gate)
-        return try await onThread(named: "copy") {
+        try await onThread(named: "copy") {
             let folder = try CopyFolder(
                 in: Folder(opening: path, gate: gate), device: settings.device, identity: settings.identity,
                 isEncrypted: isEncrypted)
@@ -163,7 +166,6 @@ package struct FolderExport: Sendable {
         return failures
     }
 
-    /// Calls `body` once, and returns its result.
     private func attempt(
         _ summary: RecordingSummary, _ number: Int, of count: Int, _ body: (RecordingCopy, Int?) async throws -> Bool
     ) async throws -> Bool {
@@ -178,7 +180,7 @@ package struct FolderExport: Sendable {
         // History first: redactions in it precede the text; `entry(of:pass:in:_:)` detects later ones.
         let history = try await archive.history(of: summary.id)
         try await waitForRedaction(summary.id)
-        guard let (summary, timeline) = try await archive.transcript(of: summary.id) else {
+        guard let (summary, timeline) = try await transcript(of: summary.id) else {
             throw DeviceError(
                 .missing, "export", "recording \(summary.id): was deleted in the meantime; nothing is left to do")
         }
@@ -205,10 +207,14 @@ package struct FolderExport: Sendable {
     private func texts(of all: [RecordingSummary], _ known: KnownCopies<CopyName>) async throws -> IndexTexts {
         var texts = IndexTexts()
         for summary in all where known.copies[summary.id] != nil && !summary.isSealed {
-            guard let (summary, timeline) = try await archive.transcript(of: summary.id) else { continue }
+            guard let (summary, timeline) = try await transcript(of: summary.id) else { continue }
             texts.add(summary, timeline)
         }
         return texts
+    }
+
+    private func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)? {
+        try await archive.transcript(of: recording).map { ($0, try punctuator?.punctuated($1) ?? $1) }
     }
 
     private func addLists(

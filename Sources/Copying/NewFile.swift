@@ -77,6 +77,23 @@ package final class NewFile: SeekableBytes {
     }
 }
 
+extension Folder {
+    /// Replaces a file by one that `body` writes under a temporary name. A power cut leaves the old one or the new one.
+    package func replace(_ name: String, temporary: String, _ body: (NewFile) throws -> Void) throws {
+        try remove(temporary)
+        do {
+            let file = try NewFile(temporary, in: self, shouldStop: { false })
+            try body(file)
+            try file.sync()
+            try rename(temporary, replacing: name)
+        } catch {
+            try? remove(temporary)
+            throw error
+        }
+        try sync()
+    }
+}
+
 enum Copying {
     /// Thrown if `shouldStop` is true; `ECANCELED` distinguishes it from failures.
     static let interrupted = DeviceError(

@@ -12,7 +12,6 @@ protocol CopyNaming: Hashable, Sendable {
 }
 
 extension CopyNaming {
-    /// The name of the recording's next copy.
     var next: Self {
         var next = self
         next.copyNumber += 1
@@ -24,7 +23,6 @@ extension CopyNaming {
 protocol CopyWriter: Sendable {
     associatedtype Name: CopyNaming
 
-    /// The name of the recording's first copy.
     var firstName: Name { get }
 
     /// Compares a copy that the ledger lists with the recording. May update its texts in place.

@@ -154,7 +154,6 @@ struct RecordingCopy {
         return bytes
     }
 
-    /// The texts in all formats.
     func texts(_ details: RecordingDetails) throws(DeviceError) -> [(name: String, bytes: [UInt8])] {
         var texts: [(name: String, bytes: [UInt8])] = []
         for format in settings.formats { texts.append((format.fileName, try render(format, details))) }
@@ -182,8 +181,6 @@ struct RecordingCopy {
         return details
     }
 
-    /// Writes the audio.
-    ///
     /// - Parameter name: the file that errors name.
     /// - Returns: the digest of the samples and the peaks.
     func encodeAudio(

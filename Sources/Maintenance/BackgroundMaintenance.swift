@@ -25,15 +25,11 @@ package struct BackgroundMaintenance: Sendable {
     private let reported = ReportedFaults()
     private let progress: SecondPassProgress
     private let opened: OpenedRecordings?
-
-    /// Called when transcription starts and stops.
     private let writes: @Sendable (Bool) -> Void
 
     /// - Parameters:
-    ///   - workers: the decode workers.
-    ///   - progress: gets the second pass's progress.
-    ///   - opened: the recordings that a private key has opened; nil if there can be none.
-    ///   - repairs: what repairs that remain after the start; nil without any.
+    ///   - opened: nil if no private key can open recordings.
+    ///   - repairs: those that remain after the start; nil without any.
     ///   - writes: called when transcription starts and stops.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub, workers: DecodeWorkers,

@@ -2,7 +2,6 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// The error of a missing program.
 package struct NotBuilt: Error {
     package var program: String
 }

@@ -37,7 +37,6 @@ package func signalled(_ wakeup: Wakeup) async throws {
     try await onThread(named: "test") { _ = wakeup.wait() }
 }
 
-/// The error of a wait without success.
 package struct NeverHappened: Error, CustomStringConvertible {
     package let description: String
 }

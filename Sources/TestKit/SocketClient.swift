@@ -57,7 +57,6 @@ package final class SocketClient {
         }
     }
 
-    /// Shuts down the sending direction.
     package func endSending() { shutdown(number, Int32(SHUT_WR)) }
 
     /// Returns the next line; nil if the peer closed the connection.

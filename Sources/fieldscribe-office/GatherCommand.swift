@@ -116,6 +116,3 @@ extension GatherCommand {
         Terminal.say("\(archive.files)/\(OfficePage.name): \(counted(count, "recording", "recordings"))")
     }
 }
-
-/// `1 copy`, `2 copies`.
-func counted(_ count: Int, _ one: String, _ several: String) -> String { "\(count) \(count == 1 ? one : several)" }

@@ -44,8 +44,7 @@ enum ArchiveChoice {
                 path, files: arguments[.files], creates: creates, timeout: timeout(seconds))
         }
         guard arguments[.files] == nil else { throw arguments.usage("--files belongs to an archive in PostgreSQL") }
-        return try ArchiveOpener.folder(
-            path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path, creates: creates)
+        return try ArchiveOpener.folder(withoutTrailingSlash(path), creates: creates)
     }
 
     /// Returns the timeout of a server; a long wait prints a line, and ends when a signal asks the process to exit.
@@ -139,7 +138,6 @@ extension Arguments {
     }
 }
 
-/// Returns the recording with this id; throws if there is none.
 func recording(_ id: Int, in archive: any OfficeArchive) throws -> OfficeRecording {
     guard let recording = try archive.recording(id) else {
         throw DeviceError(

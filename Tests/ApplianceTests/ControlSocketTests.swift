@@ -36,7 +36,7 @@ import TestKit
             async let serving: Void = socket.run()
             while access(path, F_OK) != 0 { await Task.yield() }
             // Clients block.
-            let result = await Result { try await blocking { try body(self) } }
+            let result = await Result.of { try await blocking { try body(self) } }
             await socket.stop()
             await recorder.stop()
             try await serving
@@ -306,11 +306,5 @@ import TestKit
         return names.count {
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
         }
-    }
-}
-
-extension Result where Failure == any Error {
-    fileprivate init(_ body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }

@@ -1,12 +1,10 @@
 import Core
-import FoundationEssentials
 import Recognition
 import TestKit
 
 /// Word errors, CPU and memory of every engine's profiles on the open set, compared with the stock program and the network's own
 /// package; optionally two workers, seams and latency.
 struct AccuracyBenchmark {
-    /// The result of one way to transcribe.
     struct Result: Codable {
         var name: String
         /// Percent by group; the empty name stands for all.
@@ -42,11 +40,9 @@ struct AccuracyBenchmark {
         var overall: Double { wordErrors[""] ?? 0 }
     }
 
-    static let peer = Contender.continuous
-
     let workshop: Workshop
     let corpus: Corpus
-    /// The prefix of its files.
+    /// Begins the names of its files.
     var title = "accuracy"
     /// Whether to measure seams and latency, too.
     var isComplete = false
@@ -66,9 +62,10 @@ struct AccuracyBenchmark {
         }
         let seconds = try audioSeconds()
         // Omits results of other sets of files.
-        let results = Contender.all.map(\.name).compactMap(kept).filter { abs($0.audioSeconds - seconds) < 0.01 }
+        let results = Contender.all.compactMap { workshop.kept(Result.self, "\(title)-\($0.name)") }
+            .filter { abs($0.audioSeconds - seconds) < 0.01 }
         print("\n\(table(results).markdown)")
-        try workshop.write(json(results), to: "\(title).json")
+        try workshop.keep(results, as: title)
         try workshop.write(Plot(results: results).svg, to: "\(title).svg", in: pictures)
     }
 
@@ -109,12 +106,11 @@ struct AccuracyBenchmark {
     private func measurePeer() throws -> Result {
         var texts: [String: String] = [:]
         var result = Result(
-            name: Self.peer, wordErrors: [:], errorsOfParts: [:],
-            apart: try apart { try workshop.peer($0.path).text }, cpuSeconds: 0,
-            wallSeconds: 0, audioSeconds: try audioSeconds(),
-            peakMegabytes: 0)
+            name: Contender.continuous, wordErrors: [:], errorsOfParts: [:],
+            apart: try apart { try workshop.peer($0.path).text }, cpuSeconds: 0, wallSeconds: 0,
+            audioSeconds: try audioSeconds(), peakMegabytes: 0)
         for item in corpus.items {
-            let (text, cost) = try workshop.peer(item.path, into: "\(Self.peer).txt")
+            let (text, cost) = try workshop.peer(item.path, into: "\(Contender.continuous).txt")
             texts[item.name] = text
             result.cpuSeconds += cost.cpuSeconds
             result.wallSeconds += cost.wallSeconds
@@ -125,7 +121,7 @@ struct AccuracyBenchmark {
         // The program takes one file, so it loads its model for each. On a tenth of a second of silence, it does little
         // else.
         let nothing = "\(workshop.folder)/nothing.wav"
-        try sox(["-n", "-r", "16000", "-c", "1", "-b", "16", nothing, "trim", "0", "0.1"])
+        try writeSilence(seconds: 0.1, to: nothing)
         result.loadingSeconds = try workshop.peer(nothing).cost.cpuSeconds * Double(corpus.items.count - 1)
         return result
     }
@@ -156,13 +152,7 @@ struct AccuracyBenchmark {
         return Double(samples) / Double(SamplePosition.rate)
     }
 
-    private func keep(_ result: Result) throws { try workshop.write(json(result), to: "\(title)-\(result.name).json") }
-
-    private func kept(_ name: String) -> Result? {
-        (try? lines("\(workshop.folder)/\(title)-\(name).json")).flatMap {
-            try? JSONDecoder().decode(Result.self, from: Data($0.joined(separator: "\n").utf8))
-        }
-    }
+    private func keep(_ result: Result) throws { try workshop.keep(result, as: "\(title)-\(result.name)") }
 
     private func percent(_ texts: [String: String]) -> [String: Double] {
         corpus.errors(of: texts).mapValues(\.percent)

@@ -13,7 +13,6 @@ struct AlignmentBenchmark {
         var isSharp = true
     }
 
-    /// The errors of starts.
     private struct Score {
         var misses: [Double] = []
         var failures = 0
@@ -41,13 +40,13 @@ struct AlignmentBenchmark {
     let corpus: Corpus
 
     func run() throws {
-        let began = Self.residentMegabytes("Pss")
+        let began = Self.heldMegabytes
         let aligner = try ForcedAligner(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
         let (aligned, seconds, cpu) = try references(aligner)
         let all = corpus.items.count + corpus.apart.count
         print(
             "Of \(all) recordings \(aligned) were aligned, \(shown(seconds, 0)) s at \(shown(cpu / seconds, 4)) s of CPU a second; "
-                + "with it the process holds \(shown(Self.residentMegabytes("Pss") - began, 0)) MB more.\n")
+                + "with it the process holds \(shown(Self.heldMegabytes - began, 0)) MB more.\n")
         var table = Table(
             "made speech: starts of known words", "pieces", "not aligned", "starts", "within 50 ms", "within 100 ms",
             "in the middle off by")
@@ -165,8 +164,5 @@ struct AlignmentBenchmark {
             isSharp: first > earliest || first == 0)
     }
 
-    /// Returns a value of smaps_rollup in megabytes.
-    private static func residentMegabytes(_ name: String) -> Double {
-        MeasuredProcess.megabytes(name, in: "/proc/self/smaps_rollup")
-    }
+    private static var heldMegabytes: Double { MeasuredProcess.megabytes("Pss", in: "/proc/self/smaps_rollup") }
 }

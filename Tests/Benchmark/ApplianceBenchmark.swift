@@ -1,5 +1,4 @@
 import Core
-import FoundationEssentials
 import Glibc
 import System
 import TestKit
@@ -21,7 +20,7 @@ struct ApplianceBenchmark {
         // By then, the work that follows a start is done.
         sleep(3)
         let idle = try share(of: appliance.id, seconds: 30)
-        let resident = Self.resident(appliance.id)
+        let resident = MeasuredProcess.megabytes("VmRSS", in: "/proc/\(appliance.id)/status")
 
         var lamp: [Double] = []
         var frame: [Double] = []
@@ -59,7 +58,7 @@ struct ApplianceBenchmark {
 
     /// Repeats a file for three minutes, so that the measured recording contains speech to its end; returns the path.
     private func repeated(_ speech: String) throws -> String {
-        let wave = [UInt8](try Data(contentsOf: URL(filePath: speech)))
+        let wave = try content(ofFile: speech)
         let sound = wave.dropFirst(44)
         let times = 180 * 2 * SamplePosition.rate / max(1, sound.count)
         var header = Array(wave.prefix(40))
@@ -108,16 +107,7 @@ struct ApplianceBenchmark {
 
     private static func ticks(_ process: pid_t) -> Double {
         // The 12th and 13th fields after the name in parentheses are user and system time.
-        let fields = text("/proc/\(process)/stat").split(separator: ")").last?.split(separator: " ") ?? []
-        return fields.dropFirst(11).prefix(2).reduce(0) { $0 + (Double($1) ?? 0) }
-    }
-
-    /// Returns the resident memory of a process in megabytes.
-    private static func resident(_ process: pid_t) -> Double {
-        MeasuredProcess.megabytes("VmRSS", in: "/proc/\(process)/status")
-    }
-
-    private static func text(_ path: String) -> String {
-        (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let fields = MeasuredProcess.text("/proc/\(process)/stat").split(separator: ")").last?.split(separator: " ")
+        return (fields ?? []).dropFirst(11).prefix(2).reduce(0) { $0 + (Double($1) ?? 0) }
     }
 }

@@ -30,8 +30,7 @@ struct ArchiveFolders {
         }
     }
 
-    /// Returns the size of the database.
-    func size() throws -> String {
+    func size() -> String {
         "database: \(shown(Double(FileStatus("\(storage)/archive.sqlite")?.bytes ?? 0) / 1e9, 2)) GB"
     }
 

@@ -87,6 +87,12 @@ import System
         Default: capture and hour.
         """
 
+    private enum Measurement: String {
+        case capture, appliance, export, sealing, search, start, copies, hour, seams, memory, recognition, accuracy
+        case speakers, latency, robustness, music, unpaused, silence, vocabulary, names, learning, punctuation
+        case alignment, diarization, parse, calibrate, folds, speech
+    }
+
     static func main() {
         do { try measure() } catch {
             print("benchmark: \(error)")
@@ -112,96 +118,48 @@ import System
         if words.isEmpty { words = ["capture", "hour"] }
         if words.first == "parse-case" { return ParseBenchmark.runCase(words.dropFirst()) }
         if words.first == "speech-case" { return SpeechBenchmark.runCase(words.dropFirst()) }
-        for word in words {
-            guard
-                [
-                    "capture", "appliance", "export", "sealing", "search", "start", "copies", "hour", "seams", "memory",
-                    "recognition",
-                    "accuracy", "speakers",
-                    "latency", "robustness", "music", "unpaused", "silence", "vocabulary", "names", "learning",
-                    "punctuation",
-                    "alignment", "diarization", "parse",
-                    "calibrate", "folds", "speech",
-                ]
-                .contains(word)
-            else {
-                print(usage)
-                exit(word == "--help" ? 0 : 2)
-            }
+        let measurements = words.map { (word: String) -> Measurement in
+            if let measurement = Measurement(rawValue: word) { return measurement }
+            print(usage)
+            exit(word == "--help" ? 0 : 2)
         }
         let workshop = try Workshop(program: program, model: model)
-        for word in words {
-            defer { fflush(nil) }
-            if word == "capture" {
-                try CaptureBenchmark(workshop: workshop).run()
-                continue
-            }
-            if word == "appliance" {
-                try ApplianceBenchmark(workshop: workshop).run(Self.speech)
-                continue
-            }
-            if word == "parse" {
-                try ParseBenchmark().run()
-                continue
-            }
-            if word == "search" || word == "start" {
-                try SearchBenchmark(
-                    workshop: workshop, target: target ?? workshop.folder, segments: max(1, segments),
-                    recordings: max(1, segments / 100), isWhole: word == "start"
-                ).run()
-                continue
-            }
-            if word == "sealing" {
-                let place = target ?? workshop.folder
-                let onlyStream = only == ["stream"]
-                try SealingBenchmark(workshop: workshop, target: place).run(onlyStream: onlyStream)
-                if onlyStream { continue }
-                try SealedRecorderBenchmark(workshop: workshop, target: place, speech: Self.speech).run()
-                continue
-            }
-            if word == "copies" {
-                try CopiesBenchmark(workshop: workshop, target: target ?? workshop.folder, count: 5_000).run()
-                continue
-            }
-            guard let open = try Corpus.open()?.every(max(1, step)) else {
-                print("skipped: \(word); \(Corpus.folder) is not there")
-                continue
-            }
-            func chosen(_ contenders: [Contender] = Contender.all) -> [Contender] {
-                Contender.chosen(contenders, among: only, in: workshop)
-            }
-            switch word {
-            case "export":
-                try ExportBenchmark(workshop: workshop, target: target ?? workshop.folder)
+        let place = target ?? workshop.folder
+        func chosen(_ contenders: [Contender] = Contender.all) -> [Contender] {
+            Contender.chosen(contenders, among: only, in: workshop)
+        }
+        func measure(_ measurement: Measurement, on open: Corpus) throws {
+            switch measurement {
+            case .export:
+                try ExportBenchmark(workshop: workshop, target: place)
                     .run(HourBenchmark(workshop: workshop).makeHour().wave)
-            case "hour": try HourBenchmark(workshop: workshop).run(chosen(), withPeer: true)
-            case "seams":
+            case .hour: try HourBenchmark(workshop: workshop).run(chosen(), withPeer: true)
+            case .seams:
                 let hour = chosen()
                 try HourBenchmark(workshop: workshop).run(hour.isEmpty ? [.live] : hour, withPeer: false)
                 for contender in chosen() where !contender.isPeer && !contender.isSmallBoard {
                     let unpaused = try HourBenchmark(workshop: workshop).unpaused(open, by: contender, orders: 3)
                     print("the open set without its pauses, in three orders, \(contender.name): \(unpaused.text)")
                 }
-            case "memory": try MemoryBenchmark(workshop: workshop, corpus: open).run(chosen())
-            case "robustness":
+            case .memory: try MemoryBenchmark(workshop: workshop, corpus: open).run(chosen())
+            case .robustness:
                 try RobustnessBenchmark(workshop: workshop, corpus: open, chosen(Self.readers)).run()
-            case "music": try RobustnessBenchmark(workshop: workshop, corpus: open, chosen()).music()
-            case "unpaused":
+            case .music: try RobustnessBenchmark(workshop: workshop, corpus: open, chosen()).music()
+            case .unpaused:
                 try HourBenchmark(workshop: workshop)
                     .longUnpaused(open, chosen(Self.readers + Contender.peers), minutes: 30 / Double(max(1, step)))
-            case "silence":
+            case .silence:
                 try SilenceBenchmark(workshop: workshop, corpus: open, step: max(1, step)).run(chosen(Self.readers))
-            case "names": try NamesBenchmark(workshop: workshop, corpus: open).run(chosen(Self.readers))
-            case "learning":
+            case .names: try NamesBenchmark(workshop: workshop, corpus: open).run(chosen(Self.readers))
+            case .learning:
                 try LearningBenchmark(workshop: workshop, corpus: open)
                     .run(only == nil ? chosen([Contender.moonshine[0]]) : chosen(Self.readers))
-            case "vocabulary": try VocabularyBenchmark(workshop: workshop, corpus: open).run()
-            case "punctuation": try PunctuationBenchmark(workshop: workshop, corpus: open).run()
-            case "alignment": try AlignmentBenchmark(workshop: workshop, corpus: open).run()
-            case "diarization":
+            case .vocabulary: try VocabularyBenchmark(workshop: workshop, corpus: open).run()
+            case .punctuation: try PunctuationBenchmark(workshop: workshop, corpus: open).run()
+            case .alignment: try AlignmentBenchmark(workshop: workshop, corpus: open).run()
+            case .diarization:
                 guard let voices else {
-                    print("skipped: diarization; name the speaker model with --speakers DIR")
-                    continue
+                    return print("skipped: diarization; name the speaker model with --speakers DIR")
                 }
                 let beside = [model, workshop.model].compactMap(\.self)
                 let speakers = SpeakerModel(path: voices)
@@ -212,32 +170,57 @@ import System
                     network: VoiceNetwork(speakers, besides: beside), others: beside, runs: max(1, runs),
                     sounds: sounds.isEmpty ? Conversation.Condition.usual : sounds, output: target
                 ).run(only: parts.flatMap { $0.isEmpty ? nil : $0 })
-            case "calibrate":
+            case .calibrate:
                 if engine == "moonshine" {
                     try MoonshineCalibration(workshop: workshop, corpus: open).run(chosen(Contender.moonshine))
                 } else {
                     try CalibrationBenchmark(corpus: open).run(only: only)
                 }
-            case "folds":
+            case .folds:
                 try FoldsBenchmark.run(
                     workshop: workshop, corpus: open, only: constants, cache: cache ?? "\(workshop.folder)/folds",
                     jobs: max(1, jobs))
-            case "speech":
+            case .speech:
                 try SpeechBenchmark(workshop: workshop, corpus: open, minutes: 60 / Double(max(1, step)))
                     .run(chosen(Self.readers))
-            case "latency":
+            case .latency:
                 if only == nil, let reader = try open.reader(in: workshop.folder) {
                     try LatencyBenchmark(workshop: workshop).run(reader.path)
                 }
                 try ProvisionalBenchmark(workshop: workshop, corpus: open)
                     .run(chosen(Self.readers + [Contender.small]))
-            case "speakers":
+            case .speakers:
                 let speakers = try open.joined(in: workshop.folder)
                 try AccuracyBenchmark(workshop: workshop, corpus: speakers, title: "speakers")
                     .run(only: only, pictures: nil)
             default:
-                try AccuracyBenchmark(workshop: workshop, corpus: open, isComplete: word == "recognition")
+                try AccuracyBenchmark(workshop: workshop, corpus: open, isComplete: measurement == .recognition)
                     .run(only: only, pictures: pictures)
+            }
+        }
+        for measurement in measurements {
+            defer { fflush(nil) }
+            switch measurement {
+            case .capture: try CaptureBenchmark(workshop: workshop).run()
+            case .appliance: try ApplianceBenchmark(workshop: workshop).run(Self.speech)
+            case .parse: try ParseBenchmark().run()
+            case .search, .start:
+                try SearchBenchmark(
+                    workshop: workshop, target: place, segments: max(1, segments),
+                    recordings: max(1, segments / 100), isWhole: measurement == .start
+                ).run()
+            case .sealing:
+                let onlyStream = only == ["stream"]
+                try SealingBenchmark(workshop: workshop, target: place).run(onlyStream: onlyStream)
+                if onlyStream { continue }
+                try SealedRecorderBenchmark(workshop: workshop, target: place, speech: Self.speech).run()
+            case .copies: try CopiesBenchmark(workshop: workshop, target: place, count: 5_000).run()
+            default:
+                if let open = try Corpus.open()?.every(max(1, step)) {
+                    try measure(measurement, on: open)
+                } else {
+                    print("skipped: \(measurement); \(Corpus.folder) is not there")
+                }
             }
         }
     }

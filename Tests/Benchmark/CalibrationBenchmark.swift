@@ -9,7 +9,6 @@ struct CalibrationBenchmark {
 
     let corpus: Corpus
 
-    /// Fits every profile, or only the named ones.
     func run(only names: [String]?) throws {
         var table = Table(
             "profile", "weights", "words", "log loss on unseen speakers", "by the share of right words alone")

@@ -1,5 +1,4 @@
 import Glibc
-import TestKit
 
 /// How well the confidence of words is calibrated.
 struct ConfidenceReport {
@@ -8,17 +7,8 @@ struct ConfidenceReport {
 
     init(corpus: Corpus, transcripts: [String: TranscriptFile]) {
         for item in corpus.items {
-            let said = (transcripts[item.name]?.segments ?? []).flatMap(\.words)
-            // A word may become two by normalization; both count.
-            let parts = said.flatMap { word in WordErrorRate.normalized(word.text).map { ($0, word.confidence) } }
-            let steps = WordErrorRate.align(WordErrorRate.normalized(item.text), parts.map(\.0))
-            for step in steps {
-                switch step {
-                case .same(_, let index): words.append((parts[index].1, true))
-                case .substituted(_, let index), .inserted(let index): words.append((parts[index].1, false))
-                case .deleted: break
-                }
-            }
+            let said = (transcripts[item.name]?.words ?? []).map { (text: $0.text, features: [$0.confidence]) }
+            words += LogisticFit.samples(said, of: item).map { ($0.features[0], $0.isRight) }
         }
     }
 

@@ -64,7 +64,6 @@ struct Contender {
         }
     }
 
-    /// The environment of its program.
     func environment(in workshop: Workshop) throws -> [String: String] {
         isSmallBoard ? ["LD_PRELOAD": try workshop.smallBoard()] : [:]
     }

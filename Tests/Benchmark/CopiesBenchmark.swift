@@ -1,4 +1,3 @@
-import Archive
 import Core
 import Glibc
 import System
@@ -39,6 +38,20 @@ struct CopiesBenchmark {
         guard try MeasuredProcess(["sh", "-c", script]).status == 0 else {
             throw DeviceError(.failed, "benchmark", "\(storage): cannot be filled")
         }
-        try CopiesArchive.fill("\(storage)/archive.sqlite", count: count)
+        let sql = """
+            BEGIN;
+            WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+            INSERT INTO recording (id, started_at, clock, microphone, length_samples, transcribed_samples, stop_reason)
+            SELECT i, 1.7e9 + i * 100, 'synchronized', 'm', length_samples, length_samples, 'button'
+            FROM n JOIN recording ON recording.id = 1;
+            INSERT INTO pass (recording, engine, version, model, profile, complete)
+            SELECT id, 'e', '1', 'm', 'live', 1 FROM recording;
+            INSERT INTO segment (pass, number, start_sample, end_sample, text, ended_by)
+            SELECT id, 1, 0, 8000, 'said in ' || recording, 'silence' FROM pass;
+            INSERT INTO word (segment, number, start_sample, end_sample, text, confidence)
+            SELECT id, 1, 0, 8000, text, 0.5 FROM segment;
+            COMMIT;
+            """
+        try execute(sql, on: "\(storage)/archive.sqlite")
     }
 }

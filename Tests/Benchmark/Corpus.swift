@@ -16,7 +16,7 @@ struct Corpus {
         var speaker: String { group == "lso" ? String(name.prefix { $0 != "-" }) : group }
     }
 
-    /// The corpus, beside the repository and not part of it.
+    /// Beside the repository and not part of it.
     static let folder = "../shared/corpus"
 
     /// A file that ends in reverberation, which nobody can transcribe.
@@ -30,7 +30,6 @@ struct Corpus {
 
     static let partNames = ["fit", "judge"]
 
-    /// Returns the files of a part.
     func part(_ name: String) -> Corpus {
         Corpus(items: items.filter { parts[$0.name] == name }, parts: parts)
     }
@@ -63,7 +62,7 @@ struct Corpus {
     /// Joins each speaker's files into one recording, with a second of silence after each file.
     func joined(in folder: String) throws -> Corpus {
         let pause = "\(folder)/pause.wav"
-        try sox(["-n", "-r", "16000", "-c", "1", "-b", "16", pause, "trim", "0", "1"])
+        try writeSilence(seconds: 1, to: pause)
         let speakers = Dictionary(grouping: items) { item in String(item.name.prefix { $0 != "-" }) }
         return Corpus(
             items: try speakers.sorted { $0.key < $1.key }.compactMap { speaker, items in
@@ -88,8 +87,5 @@ struct Corpus {
 
 /// Returns the lines of a text file, without empty ones.
 func lines(_ path: String) throws -> [String] {
-    let file = try FileDescriptor(opening: path, O_RDONLY)
-    var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
-    let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-    return String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").map(String.init)
+    String(decoding: try content(ofFile: path), as: UTF8.self).split(separator: "\n").map(String.init)
 }

@@ -15,9 +15,8 @@ struct DiarizationBenchmark {
     let network: VoiceNetwork
     /// Other folders next to which the runtime may be.
     let others: [String]
-    /// The number of conversations in each cell.
+    /// Conversations in each cell.
     let runs: Int
-    /// How the conversations sound.
     let sounds: [Conversation.Condition]
     /// The folder for conversations and their results, from which another tool can compute the same rates; nil for
     /// none.
@@ -72,10 +71,7 @@ struct DiarizationBenchmark {
                 append(
                     Line(
                         name: name, speech: conversation.speech.map { [$0.start.samples, $0.end.samples] },
-                        truth: conversation.truth.map {
-                            [Int64($0.speaker), $0.range.start.samples, $0.range.end.samples]
-                        }),
-                    to: "conversations.jsonl")
+                        truth: Self.rows(conversation.truth)), to: "conversations.jsonl")
             }
         }
     }
@@ -144,7 +140,7 @@ struct DiarizationBenchmark {
             all.edges = settings
             let errors = conversations.map { one in
                 let told = diarized(one.conversation, one.regions, all) { (_: [Float]) in [1] }
-                return DiarizationErrors(one.conversation.truth, Self.annotation(told), scoresOverlap: false)
+                return Self.errors(one.conversation, told)
             }
             func share(_ isWanted: (Int) -> Bool) -> String {
                 let sum = errors.indices.filter(isWanted).reduce(DiarizationErrors()) { $0 + errors[$1] }
@@ -182,9 +178,7 @@ struct DiarizationBenchmark {
             var settings = Diarization.Settings()
             settings.hop = hop
             let cases = try cases(of: "fit", settings)
-            let errors = cases.map { one in
-                DiarizationErrors(one.conversation.truth, Self.annotation(told(one, settings)), scoresOverlap: false)
-            }
+            let errors = cases.map { Self.errors($0.conversation, told($0, settings)) }
             func percent(_ isWanted: (Case) -> Bool) -> String {
                 let own = cases.indices.filter { isWanted(cases[$0]) }
                 return shown(own.reduce(DiarizationErrors()) { $0 + errors[$1] }.percent, 2)
@@ -227,7 +221,7 @@ struct DiarizationBenchmark {
             guard let told = try JSONDecoder().decode(Answer.self, from: Data(last.utf8)).speakers else {
                 throw DeviceError(.failed, "benchmark", "tell-speakers failed: \(last)")
             }
-            let errors = DiarizationErrors(conversation.truth, Self.annotation(told), scoresOverlap: false)
+            let errors = Self.errors(conversation, told)
             let seconds = Double(conversation.samples.count) / Double(SamplePosition.rate)
             table.add([
                 "clean", "\(minutes)", "\(people)", shown(errors.percent, 1), "\(told.count)",
@@ -308,6 +302,17 @@ struct DiarizationBenchmark {
         speakers.turns.map { ($0.speaker, $0.range) }
     }
 
+    private static func errors(
+        _ conversation: Conversation, _ speakers: Speakers, scoresOverlap: Bool = false
+    ) -> DiarizationErrors {
+        DiarizationErrors(conversation.truth, annotation(speakers), scoresOverlap: scoresOverlap)
+    }
+
+    /// Returns lists of speaker, start and end, in samples, for JSON.
+    private static func rows(_ annotation: DiarizationErrors.Annotation) -> [[Int64]] {
+        annotation.map { [Int64($0.speaker), $0.range.start.samples, $0.range.end.samples] }
+    }
+
     /// Varies each setting by itself.
     private func fit(_ cases: [Case]) {
         var table = Table(
@@ -317,10 +322,7 @@ struct DiarizationBenchmark {
             var right = 0
             for one in cases {
                 let speakers = told(one, settings)
-                sum =
-                    sum
-                    + DiarizationErrors(
-                        one.conversation.truth, Self.annotation(speakers), scoresOverlap: false)
+                sum = sum + Self.errors(one.conversation, speakers)
                 right += speakers.count == one.people ? 1 : 0
             }
             table.add([
@@ -329,28 +331,23 @@ struct DiarizationBenchmark {
             ])
             fflush(nil)
         }
+        func vary(_ change: (inout Diarization.Settings) -> Void) {
+            var settings = Diarization.Settings()
+            change(&settings)
+            add(settings)
+        }
         for (rectified, stops, merges) in [
             (true, [0.45, 0.5, 0.55] as [Float], [0.7, 0.75, 0.8] as [Float]),
             (false, [0.25, 0.3, 0.35, 0.4, 0.45], [0.5, 0.55, 0.6, 0.65, 0.7]),
         ] {
             for stop in stops {
                 for merge in merges {
-                    var settings = Diarization.Settings()
-                    (settings.isRectified, settings.stop, settings.merge) = (rectified, stop, merge)
-                    add(settings)
+                    vary { ($0.isRectified, $0.stop, $0.merge) = (rectified, stop, merge) }
                 }
             }
         }
-        for change in [0.1, 0.2, 0.3, 0.5, 0.8] as [Float] {
-            var settings = Diarization.Settings()
-            settings.change = change
-            add(settings)
-        }
-        for least in [2.0, 3, 4, 6] {
-            var settings = Diarization.Settings()
-            settings.leastSeconds = least
-            add(settings)
-        }
+        for change in [0.1, 0.2, 0.3, 0.5, 0.8] as [Float] { vary { $0.change = change } }
+        for least in [2.0, 3, 4, 6] { vary { $0.leastSeconds = least } }
         print("settings, on `fit`:\n\n\(table.markdown)")
     }
 
@@ -366,13 +363,9 @@ struct DiarizationBenchmark {
                 var right = 0
                 for one in own {
                     let speakers = told(one)
-                    let truth = one.conversation.truth
-                    sum = sum + DiarizationErrors(truth, Self.annotation(speakers), scoresOverlap: false)
-                    overlapped = overlapped + DiarizationErrors(truth, Self.annotation(speakers), scoresOverlap: true)
-                    given =
-                        given
-                        + DiarizationErrors(
-                            truth, Self.annotation(told(one, wanted: people)), scoresOverlap: false)
+                    sum = sum + Self.errors(one.conversation, speakers)
+                    overlapped = overlapped + Self.errors(one.conversation, speakers, scoresOverlap: true)
+                    given = given + Self.errors(one.conversation, told(one, wanted: people))
                     right += speakers.count == people ? 1 : 0
                     write(one, speakers)
                 }
@@ -398,15 +391,10 @@ struct DiarizationBenchmark {
             var without: Double
             var with: Double
         }
-        let truth = one.conversation.truth
-        let rows = { (annotation: DiarizationErrors.Annotation) in
-            annotation.map { [Int64($0.speaker), $0.range.start.samples, $0.range.end.samples] }
-        }
-        let own = Self.annotation(speakers)
         let line = Line(
-            reference: rows(truth), hypothesis: rows(own),
-            without: DiarizationErrors(truth, own, scoresOverlap: false).percent,
-            with: DiarizationErrors(truth, own, scoresOverlap: true).percent)
+            reference: Self.rows(one.conversation.truth), hypothesis: Self.rows(Self.annotation(speakers)),
+            without: Self.errors(one.conversation, speakers).percent,
+            with: Self.errors(one.conversation, speakers, scoresOverlap: true).percent)
         append(line, to: "diarization.jsonl")
     }
 }

@@ -50,9 +50,7 @@ struct FoldCache: Sendable {
     }
 
     func reading(of sound: FoldSound, by tuning: Tuning) -> FoldReading? {
-        (try? content(ofFile: path(sound, tuning))).flatMap {
-            try? JSONDecoder().decode(FoldReading.self, from: Data($0))
-        }
+        try? decoded(FoldReading.self, from: path(sound, tuning))
     }
 
     func keep(_ reading: FoldReading, of sound: FoldSound, by tuning: Tuning) throws {

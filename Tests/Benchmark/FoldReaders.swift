@@ -3,7 +3,6 @@ import Recognition
 import Synchronization
 import System
 
-/// The words recognized in a sound.
 struct FoldReading: Codable, Hashable, Sendable {
     var words: [String]
     /// The features of each word, see `WordConfidence.features`; nil unless the tuning has them.

@@ -42,7 +42,7 @@ struct FoldTable {
         }
     }
 
-    /// Returns the rates of a value by fold.
+    /// Returns one for each fold.
     func rates(of value: Int) -> [Double] { cells[value].map(\.rate) }
 
     /// The rate of each fold with the value chosen on the others.
@@ -51,7 +51,6 @@ struct FoldTable {
     /// Returns how much lower rates are than those of the simplest value, fold by fold.
     func gain(of rates: [Double]) -> Spread { Spread(zip(self.rates(of: 0), rates).map { $0 - $1 }) }
 
-    /// The gain of choosing.
     var gain: Spread { gain(of: told) }
 
     /// Whether the simplest value will do: the gain is not above its standard deviation.

@@ -57,9 +57,7 @@ struct FoldsBenchmark: Sendable {
             return TranscribingReader(tuning, model: model, vocabulary: tuning.hasNames ? list : nil, jobs: jobs)
         }
         let result = BlockingResult<Result<Void, any Error>>()
-        Task {
-            do { result.set(.success(try await folds.run(constants))) } catch { result.set(.failure(error)) }
-        }
+        Task { result.set(await Result.of { try await folds.run(constants) }) }
         try result.wait().get()
     }
 
@@ -94,7 +92,6 @@ struct FoldsBenchmark: Sendable {
                 : "No gain above its spread, so the simplest value will do: \(simple.joined(separator: ", ")).")
     }
 
-    /// Returns the sounds that are read for a constant.
     private func sounds(of constant: TunedConstant) -> [FoldSound] {
         switch constant.sound {
         case .speech: speech
@@ -143,7 +140,7 @@ struct FoldsBenchmark: Sendable {
         var missing = readings.indices.filter { readings[$0] == nil }.makeIterator()
         guard let first = missing.next() else { return readings.compactMap(\.self) }
         let reader = try open(tuning)
-        do {
+        let result = await Result.of {
             try await withThrowingTaskGroup(of: (Int, FoldReading).self) { group in
                 func start(_ index: Int) {
                     let sound = sounds[index]
@@ -161,11 +158,9 @@ struct FoldsBenchmark: Sendable {
                     if let next = missing.next() { start(next) }
                 }
             }
-        } catch {
-            await reader.finish()
-            throw error
         }
         await reader.finish()
+        try result.get()
         return readings.compactMap(\.self)
     }
 
@@ -322,7 +317,7 @@ private struct ShownFolds {
         }
     }
 
-    /// The cells of the summary.
+    /// For the summary.
     var row: [String] {
         [constant.name, value(0), value(constant.today), table.chosen.map(value).joined(separator: ", ")]
             + ([FoldTable.Spread(table.rates(of: 0)).mean] + figures(of: table.told)).map(shownRate)

@@ -1,10 +1,8 @@
 import Core
-import FoundationEssentials
 import TestKit
 
 /// An hour of field recording made from the open set: two workers compared with the stock program, and the seams.
 struct HourBenchmark {
-    /// The result of one way to transcribe the hour.
     private struct Result: Codable {
         var name: String
         var wordErrors: Double
@@ -19,7 +17,7 @@ struct HourBenchmark {
         var seams: String?
     }
 
-    /// An utterance of the hour, with its time in seconds.
+    /// Times in seconds.
     private struct Spoken {
         var start: Double
         var end: Double
@@ -67,7 +65,7 @@ struct HourBenchmark {
                     peakMegabytes: held.peakTogetherMegabytes, missed: missed(spoken, transcript),
                     utterances: spoken.count, doubled: doubled(reference, transcript), seams: seams.text))
         }
-        tell(Contender.all.map(\.name).compactMap(kept))
+        tell(Contender.all.compactMap { workshop.kept(Result.self, "hour-\($0.name)") })
     }
 
     private func tell(_ results: [Result]) {
@@ -123,13 +121,7 @@ struct HourBenchmark {
         }
     }
 
-    private func keep(_ result: Result) throws { try workshop.write(json(result), to: "hour-\(result.name).json") }
-
-    private func kept(_ name: String) -> Result? {
-        (try? lines("\(workshop.folder)/hour-\(name).json")).flatMap {
-            try? JSONDecoder().decode(Result.self, from: Data($0.joined(separator: "\n").utf8))
-        }
-    }
+    private func keep(_ result: Result) throws { try workshop.keep(result, as: "hour-\(result.name)") }
 
     /// Counts the seams in the open set without its pauses, joined in several orders. Continuous speech has enough of
     /// them.

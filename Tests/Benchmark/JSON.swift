@@ -1,8 +1,7 @@
 import FoundationEssentials
+import System
 
-/// Returns a value as JSON for people to read.
-func json(_ value: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+/// Decodes a file of JSON that this or the measured program wrote.
+func decoded<Value: Decodable>(_ type: Value.Type, from path: String) throws -> Value {
+    try JSONDecoder().decode(type, from: Data(content(ofFile: path)))
 }

@@ -1,5 +1,4 @@
 import Core
-import FoundationEssentials
 import Recognition
 import Settings
 import System
@@ -9,7 +8,6 @@ import Transcripts
 /// The gain of corrections: half of the speech is corrected by its reference, as by `fieldscribe import`, and the other half is
 /// transcribed without and with the learned words.
 struct LearningBenchmark {
-    /// A passage, its transcript, and its reference.
     private struct Passage {
         var part: String
         var reference: [String]

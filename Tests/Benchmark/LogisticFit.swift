@@ -64,7 +64,8 @@ struct LogisticFit {
         return values
     }
 
-    /// Returns words with their features, each right or wrong according to the item's text.
+    /// Returns words with their features, each right or wrong according to the item's text. A word may become two by
+    /// normalization; both count.
     static func samples(_ words: [(text: String, features: [Double])], of item: Corpus.Item) -> [Sample] {
         let parts = words.indices.flatMap { index in
             WordErrorRate.normalized(words[index].text).map { (text: $0, word: index) }

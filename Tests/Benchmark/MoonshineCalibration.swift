@@ -9,8 +9,7 @@ struct MoonshineCalibration {
     func run(_ contenders: [Contender]) throws {
         var table = Table(
             "on judge", "words", "right, %", "AUC", "calibration error", "log loss",
-            "by the share of right words only",
-            "weights")
+            "by the share of right words only", "weights")
         for contender in contenders where contender.kind == .moonshine && !contender.isSmallBoard {
             let reader = try contender.moonshineReader(in: workshop)
             var judged: [(confidence: Double, isRight: Bool)] = []

@@ -124,13 +124,8 @@ struct OtherLanguages {
         let sentences = Self.texts.first { $0.language == language }?.sentences ?? []
         return try sentences.enumerated().flatMap { index, text in
             try ["", "+f3"].map { variant in
-                let voice = "\(workshop.folder)/voice.wav"
-                let path = "\(workshop.folder)/\(language)\(index)\(variant).wav"
-                let words = ["espeak-ng", "-v", language + variant, "-s", "150", "-w", voice, text]
-                guard try MeasuredProcess(words).status == 0 else {
-                    throw DeviceError(.missing, "espeak-ng", "espeak-ng failed; install espeak-ng")
-                }
-                try sox([voice, "-r", "16000", path], of: voice)
+                let name = "\(language)\(index)\(variant)"
+                let path = try workshop.speak(text, voice: language + variant, as: name)
                 return Corpus.Item(path: path, text: text)
             }
         }

@@ -18,7 +18,7 @@ struct PunctuationBenchmark {
     func run() throws {
         let items = corpus.items.filter { $0.name.hasPrefix(Self.group) }.sorted { $0.name < $1.name }
         let (path, silence) = ("\(workshop.folder)/reader.wav", "\(workshop.folder)/silence.wav")
-        try sox(["-n", "-r", "16000", "-c", "1", "-b", "16", silence, "trim", "0", "\(Self.pause)"])
+        try writeSilence(seconds: Self.pause, to: silence)
         try sox(items.flatMap { [$0.path, silence] } + [path])
         var table = Table(
             "pass", "places", "sentence ends", "found", "wrong", "without pitch: found", "wrong",

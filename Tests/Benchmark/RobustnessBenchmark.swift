@@ -8,7 +8,7 @@ struct RobustnessBenchmark {
     let workshop: Workshop
     let corpus: Corpus
     /// The contenders, without other programs and without the small board.
-    var contenders: [Contender]
+    let contenders: [Contender]
 
     init(workshop: Workshop, corpus: Corpus, _ contenders: [Contender]) {
         self.workshop = workshop

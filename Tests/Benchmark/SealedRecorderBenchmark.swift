@@ -1,5 +1,4 @@
 import Core
-import FoundationEssentials
 import Glibc
 import System
 import TestKit
@@ -18,13 +17,11 @@ struct SealedRecorderBenchmark {
     /// Seconds of speech to record, in real time.
     private static let lengths = [20, 120]
     private static let many = 100
-    /// The number of measured starts.
     private static let starts = 30
 
     let workshop: Workshop
     /// A folder on the recorder's disk.
     let target: String
-    /// Speech that is recorded.
     let speech: String
 
     private var folder: String { "\(target)/sealed-recorder-\(getpid())" }
@@ -183,7 +180,7 @@ struct SealedRecorderBenchmark {
         let delays = try StartDelay.measured(Self.starts, by: socket, pause: 0.2)
         table.add(["\(Self.many) are being opened"] + StartDelay.columns(delays))
         withExtendedLifetime(opener.id) {}
-        let openings = try Data(contentsOf: URL(filePath: "\(folder)/openings")).count { $0 == UInt8(ascii: "\n") }
+        let openings = try content(ofFile: "\(folder)/openings").count { $0 == UInt8(ascii: "\n") }
         guard openings > 1 else { throw DeviceError(.failed, "benchmark", "nothing was opened meanwhile") }
         print(table.markdown + "\nopened \(openings) times meanwhile\n")
     }
@@ -257,7 +254,7 @@ struct SealedRecorderBenchmark {
             let output = "\(workshop.folder)/list.json"
             _ = try MeasuredProcess(
                 [workshop.fieldscribe, "list", "--json", "--config", configuration], output: output)
-            return try JSONDecoder().decode([Row].self, from: Data(contentsOf: URL(filePath: output)))
+            return try decoded([Row].self, from: output)
         }
 
         func end() throws {

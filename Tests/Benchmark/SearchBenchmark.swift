@@ -1,7 +1,5 @@
 import Archive
 import Core
-import CSQLite
-import FoundationEssentials
 import Glibc
 import Synchronization
 import System
@@ -36,7 +34,7 @@ struct SearchBenchmark {
         if isWhole { try folders.others() }
         print("made \(segments) segments in \(recordings) recordings: \(shown(MonotonicClock.seconds - began, 0)) s\n")
         sync()
-        if isWhole { print("\(try folders.size()), \(try folders.dropCaches())\n") }
+        if isWhole { print("\(folders.size()), \(try folders.dropCaches())\n") }
         let started = MonotonicClock.seconds
         let appliance = try start(storage: storage, socket: socket)
         defer { withExtendedLifetime(appliance.id) {} }
@@ -110,11 +108,6 @@ struct SearchBenchmark {
     /// - Parameter journal: the length of each recording's journal in bytes.
     private func fill(_ path: String, journal: Int64) throws {
         do { _ = try SQLiteArchive(path: path) }
-        var opened: OpaquePointer?
-        guard sqlite3_open(path, &opened) == SQLITE_OK, let database = opened else {
-            throw DeviceError(.failed, "sqlite3_open", "\(path): cannot be opened")
-        }
-        defer { sqlite3_close(database) }
         let each = max(1, segments / max(1, recordings))
         // All segments are in one second of sound, because nobody listens to it.
         let (length, step) = isWhole ? (16_000, max(1, 16_000 / each)) : (each * 80_000, 80_000)
@@ -144,9 +137,7 @@ struct SearchBenchmark {
             \(isWhole ? Self.readings : "")
             COMMIT;
             """
-        guard sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK else {
-            throw DeviceError(.failed, "sqlite3_exec", "\(path): \(String(cString: sqlite3_errmsg(database)))")
-        }
+        try execute(sql, on: path)
     }
 
     /// Eight words of each segment, and sixteen alternatives.

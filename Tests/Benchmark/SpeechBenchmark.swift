@@ -36,7 +36,7 @@ struct SpeechBenchmark {
 
     let workshop: Workshop
     let corpus: Corpus
-    /// The number of minutes of the hour to use.
+    /// How much of the hour to use.
     let minutes: Double
 
     func run(_ contenders: [Contender]) throws {
@@ -95,7 +95,7 @@ struct SpeechBenchmark {
     /// and the length of the sound in seconds.
     private func microphone() throws -> (configuration: String, seconds: Double) {
         let pause = "\(workshop.folder)/pause-5.wav"
-        try sox(["-n", "-r", "16000", "-c", "1", "-b", "16", pause, "trim", "0", "5"])
+        try writeSilence(seconds: 5, to: pause)
         let said = corpus.items.filter { $0.group == "lj" }.prefix(15).flatMap { [$0.path, pause] }
         let (raw, configuration) = ("\(workshop.folder)/speech.raw", "\(workshop.folder)/speech-asound.conf")
         try sox([pause] + said + ["-r", "16000", "-e", "signed", "-b", "16", "-c", "1", raw])
@@ -121,7 +121,7 @@ struct SpeechBenchmark {
                 .failed, "benchmark", "\(what.rawValue) by \(contender.name) failed",
                 remedy: "run it by hand: benchmark \(command.prefix(5).map { "'\($0)'" }.joined(separator: " "))")
         }
-        return (try JSONDecoder().decode(Answer.self, from: Data(lines(output).joined().utf8)), cost)
+        return (try decoded(Answer.self, from: output), cost)
     }
 
     // MARK: The measured process

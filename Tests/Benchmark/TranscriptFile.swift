@@ -1,5 +1,4 @@
 import Core
-import FoundationEssentials
 
 /// The measured part of a JSON transcript, as `transcribe --format json` writes it.
 struct TranscriptFile: Decodable {
@@ -38,8 +37,4 @@ struct TranscriptFile: Decodable {
 
     /// The number of segments whose text is held back.
     var unclear: Int { segments.count { $0.unclear == true } }
-
-    init(path: String) throws {
-        self = try JSONDecoder().decode(Self.self, from: Data(lines(path).joined(separator: "\n").utf8))
-    }
 }

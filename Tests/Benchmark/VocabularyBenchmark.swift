@@ -28,8 +28,7 @@ struct VocabularyBenchmark {
 
     private static let domain: Set = [
         "awa", "ouedraogo", "bintou", "sawadogo", "hamidou", "zongo", "ouagadougou", "koudougou", "yatenga",
-        "harmattan",
-        "fonio", "sorghum", "shea", "griot", "zai", "balafon", "dioula", "marabout", "baobab",
+        "harmattan", "fonio", "sorghum", "shea", "griot", "zai", "balafon", "dioula", "marabout", "baobab",
     ]
 
     private static let sentences = [
@@ -50,7 +49,7 @@ struct VocabularyBenchmark {
         let list = "\(workshop.folder)/vocabulary.txt"
         try durableReplace(path: list, with: Self.vocabulary)
         let spoken = try Self.sentences.enumerated().map { index, text in
-            Corpus.Item(path: try speak(text, as: "said\(index)"), text: text)
+            Corpus.Item(path: try workshop.speak(text, voice: "en-us", as: "said\(index)"), text: text)
         }
         var table = Table("word errors, %", "without", "with the vocabulary")
         let plain = try workshop.transcribe(spoken.map(\.path), profile: "live", into: "said-plain").transcripts
@@ -70,16 +69,6 @@ struct VocabularyBenchmark {
         }
         table.add(["speech without them", shown(percent(open), 1), shown(percent(unsaid), 1)])
         print("\n\(table.markdown)")
-    }
-
-    private func speak(_ text: String, as name: String) throws -> String {
-        let (voice, path) = ("\(workshop.folder)/voice.wav", "\(workshop.folder)/\(name).wav")
-        let made = try MeasuredProcess(["espeak-ng", "-v", "en-us", "-s", "150", "-w", voice, text])
-        guard made.status == 0 else {
-            throw DeviceError(.missing, "espeak-ng", "espeak-ng failed; install espeak-ng")
-        }
-        try sox([voice, "-r", "16000", path], of: voice)
-        return path
     }
 
     /// Returns the errors on words of the vocabulary, and on others.

@@ -8,3 +8,8 @@ func writeWave(_ samples: [Int16], to path: String) throws {
     try sox(["-D", "-t", "raw", "-r", "16000", "-e", "signed", "-b", "16", "-c", "1", raw, path])
     _ = unlink(raw)
 }
+
+/// Writes silence of 16 kHz as WAV.
+func writeSilence(seconds: Double, to path: String) throws {
+    try sox(["-n", "-r", "16000", "-c", "1", "-b", "16", path, "trim", "0", "\(seconds)"])
+}

@@ -50,8 +50,7 @@ struct Workshop {
         let cost = try MeasuredProcess(
             [
                 fieldscribe, "transcribe", "--jobs", "\(jobs)", "--pass", contender.profile, "--alternatives", "0",
-                "--format",
-                "json", "--output", output,
+                "--format", "json", "--output", output,
             ] + contender.options(in: self) + options + paths, environment: contender.environment(in: self),
             samplingMemory: samplingMemory)
         guard cost.status == 0 else {
@@ -60,7 +59,7 @@ struct Workshop {
         var transcripts: [String: TranscriptFile] = [:]
         for path in paths {
             let file = String(path.split(separator: "/").last?.prefix { $0 != "." } ?? "")
-            transcripts[file] = try TranscriptFile(path: "\(output)/\(file).json")
+            transcripts[file] = try decoded(TranscriptFile.self, from: "\(output)/\(file).json")
         }
         return (transcripts, cost)
     }
@@ -146,6 +145,26 @@ struct Workshop {
         let path = "\(place ?? folder)/\(name)"
         try durableReplace(path: path, with: text, mode: 0o644)
         print("wrote \(path)")
+    }
+
+    /// Writes the figures of a run as JSON, for `kept`.
+    func keep(_ figures: some Encodable, as name: String) throws {
+        try write(jsonText(figures, isIndented: true), to: "\(name).json")
+    }
+
+    /// Returns the figures of the last run; nil if there are none.
+    func kept<Figures: Decodable>(_ type: Figures.Type, _ name: String) -> Figures? {
+        try? decoded(type, from: "\(folder)/\(name).json")
+    }
+
+    /// Lets espeak-ng say a text; returns a file of 16 kHz.
+    func speak(_ text: String, voice: String, as name: String) throws -> String {
+        let (said, path) = ("\(folder)/voice.wav", "\(folder)/\(name).wav")
+        guard try MeasuredProcess(["espeak-ng", "-v", voice, "-s", "150", "-w", said, text]).status == 0 else {
+            throw DeviceError(.missing, "espeak-ng", "espeak-ng failed; install espeak-ng")
+        }
+        try sox([said, "-r", "16000", path], of: said)
+        return path
     }
 
     /// Returns the executable `fieldscribe` next to this one.

@@ -21,7 +21,7 @@ import Testing
     }
 
     private static func read(_ samples: [Int16], by worker: WorkerProcess) throws -> [Word] {
-        try worker.open(adaptation: nil, alternatives: 0)
+        try worker.open(adaptation: nil, alternatives: 0, parts: [])
         try worker.append(samples)
         let reply = try worker.close(samples.count)
         return try worker.finish(samples.count, after: reply).words

@@ -36,7 +36,9 @@ private final class Deaf: Adaptation, PartialReading {
 
     func search() throws(DeviceError) -> Bool { false }
 
-    func close() throws(DeviceError) -> AdaptationState? { AdaptationState(["sum": .number(Double(sum))]) }
+    func close() throws(DeviceError) -> AdaptationState? {
+        AdaptationState(.object(["sum": .number(Double(sum))]))
+    }
 
     func survey(
         _ samples: UnsafeBufferPointer<Int16>, into state: AdaptationState?

@@ -64,6 +64,11 @@ import TestKit
         #expect(run.status == 0 && run.errors == "", "\(run)")
         #expect(run.output.contains("\"taken\" : 2") && run.output.contains("\"texts\" : 2"), "\(run)")
         #expect(run.output.contains("\"corrections\" : 2"), "\(run)")
+        // The report is encoded as a whole: a new property would be a new key.
+        let members = run.output.split(separator: "\n").filter { $0.hasPrefix("  \"") }
+        let keys = members.map { $0.split(separator: "\"")[1] }
+        let expected = "archive bytes corrections known notes outdated problems sealed taken texts"
+        #expect(keys.joined(separator: " ") == expected, "\(run)")
         #expect(try reported(other) == reported(desk) && other.copies() == desk.copies())
         #expect(try other.found("fonio").count == 2)
         let again = try other.run("gather \(source) \(other.into)")

@@ -132,7 +132,7 @@ import TestKit
     }
 
     /// The adaptation state of a whole recording, as in a second pass.
-    private static let adaptation = AdaptationState(["cepstralMean": [7]])
+    private static let adaptation = AdaptationState(.object(["cepstralMean": .array([.number(7)])]))
 
     /// Groups of several utterances, and of one.
     private static let several =

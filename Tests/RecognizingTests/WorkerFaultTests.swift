@@ -44,7 +44,7 @@ import TestKit
         let command = WorkerCommand(path: "/usr/bin/python3", arguments: [script, mode], model: "none")
         let worker = try WorkerProcess(command, timeout: .init(seconds: 1, timesAudio: 0))
         let samples = [Int16](repeating: 0, count: 16_000)
-        try worker.open(adaptation: nil, alternatives: 0)
+        try worker.open(adaptation: nil, alternatives: 0, parts: [])
         try worker.append(samples)
         let error = thrown { _ = try worker.finish(samples.count, after: worker.close(samples.count)) }
         #expect(error?.code == .failed && error?.operation == "poll", "\(String(describing: error))")

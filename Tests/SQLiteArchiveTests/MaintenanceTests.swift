@@ -103,7 +103,8 @@ import Testing
         try await archive.endPass(third, recording: id)
         #expect(try await archive.shownPass(of: id)?.id == second)
         #expect(try await archive.search("second", limit: 9).count == 1)
-        let adaptation = AdaptationState(["cepstralMean": [41.25, -5.5], "warp": 1.08])
+        let adaptation = AdaptationState(
+            .object(["cepstralMean": .array([.number(41.25), .number(-5.5)]), "warp": .number(1.08)]))
         try await archive.commit(segment(2, at: 20_000, "more"), adaptation: adaptation, pass: third, recording: id)
         try await archive.commit(segment(3, at: 40_000, "and more"), pass: third, recording: id)
         let passes = try await archive.passes(of: id)
@@ -116,7 +117,7 @@ import Testing
     func together() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (id, pass) = try await archive.record("one")
-        let adaptation = AdaptationState(["cepstralMean": [1]])
+        let adaptation = AdaptationState(.object(["cepstralMean": .array([.number(1)])]))
         let journal = folder.path + "/recordings/000001/journal.jsonl"
         let before = try Data(contentsOf: URL(filePath: journal))
         // The last one overlaps the previous one.

@@ -19,7 +19,6 @@ package enum ArchiveRequest: Hashable, Sendable {
 
     case delete(recordings: [Int])
 
-    /// Redacts a range of a recording.
     case redact(RedactionOrder)
 
     /// Checks recordings, all if there are no numbers; a quick check skips the audio.

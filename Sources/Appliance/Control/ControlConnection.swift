@@ -68,11 +68,9 @@ final class ControlConnection {
     /// Returns the next request, if one is complete and none is being answered.
     private func nextRequest() throws(Refusal) -> [UInt8]? {
         guard phase == .asking else { return nil }
-        guard let end = input.firstIndex(of: 0x0A) else {
-            if input.count > ControlLine.longest { throw Refusal(words: Self.tooLong) }
-            return nil
-        }
-        guard end <= ControlLine.longest else { throw Refusal(words: Self.tooLong) }
+        let newline = input.firstIndex(of: 0x0A)
+        guard (newline ?? input.count) <= ControlLine.longest else { throw Refusal(words: Self.tooLong) }
+        guard let end = newline else { return nil }
         let line = Array(input[..<end])
         input.removeSubrange(...end)
         phase = .waiting

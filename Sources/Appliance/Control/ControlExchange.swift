@@ -25,8 +25,6 @@ final class ControlExchange: Sendable {
     private static let volatileLimit = 65_536
     /// With more unread bytes than this, a subscriber is disconnected.
     static let limit = 1_048_576
-
-    /// The number of clients that may watch, or have a long request running.
     static let maxLongRequests = 12
 
     private struct State {
@@ -36,7 +34,6 @@ final class ControlExchange: Sendable {
         var gone: [Int: AsyncStream<Never>.Continuation] = [:]
         /// Clients that watch or have a long request running.
         var longRequests: Set<Int> = []
-        /// Parts of files to import from connected clients.
         var imported = ImportedTexts()
         var isStopping = false
     }
@@ -55,7 +52,6 @@ final class ControlExchange: Sendable {
 
     // Called by the tasks.
 
-    /// Answers a client's request.
     func answer(_ client: Int, _ line: [UInt8]) { _ = deliver(line, to: client, answers: true) }
 
     /// Sends an event; returns false if the client has disconnected.
@@ -75,7 +71,6 @@ final class ControlExchange: Sendable {
         }
     }
 
-    /// Releases the slot of a long request.
     func endLongRequest(_ client: Int) { state.withLock { _ = $0.longRequests.remove(client) } }
 
     /// Appends a part to the client's file; see `ImportedTexts.append`.
@@ -92,7 +87,6 @@ final class ControlExchange: Sendable {
         }
     }
 
-    /// Bytes of files that clients are importing.
     var importedBytes: Int { state.withLock { $0.imported.bytes } }
 
     /// Stops accepting requests.

@@ -1,5 +1,6 @@
 import Core
 import FoundationEssentials
+import System
 
 /// The format of the control socket: one JSON object per line, here without the line break.
 enum ControlLine {
@@ -15,6 +16,6 @@ enum ControlLine {
     }
 
     static func decode<Value: Decodable>(_ type: Value.Type, from line: [UInt8]) throws -> Value {
-        try JSONDecoder().decode(type, from: Data(JSONStrings.check(line)))
+        try decodedJSON(type, from: line)
     }
 }

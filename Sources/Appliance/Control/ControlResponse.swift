@@ -29,7 +29,6 @@ package struct ControlResponse: Sendable, Codable {
     package var state: Event.State?
     /// For `mark`: the new bookmark.
     package var mark: Bookmark?
-    /// For `status`.
     package var status: ApplianceStatus?
     /// For `lamp`: what the lamp has shown, oldest first.
     var lamp: [LampChange]?
@@ -104,7 +103,7 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
         var code: String
         /// One line: what failed, on what, and the remedy.
         package var message: String
-        /// RFC 3339, by a clock that is `synchronized` or `unverified`.
+        /// RFC 3339.
         package var time: String
         /// Whether `time` can be believed: `synchronized` or `unverified`.
         package var clock: String
@@ -112,17 +111,16 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
 
     /// Sealed recordings that are open.
     package struct Opened: Hashable, Sendable, Codable {
-        /// Their numbers.
         package var recordings: [Int]
-        /// The time until they are locked.
+        /// Until they are locked.
         package var secondsLeft: Double
     }
 
     /// `Event.State`: `idle`, `recording`, `stopping` or `faulted`.
     package var state: String
-    /// The number of the current recording; nil while idle.
+    /// Nil while idle.
     package var recording: Int?
-    /// The length of the current recording in seconds; 0 while idle.
+    /// The length of the current recording; 0 while idle.
     package var recordedSeconds: Double
     /// The position that its transcript has reached, in seconds.
     package var transcribedUpTo: Double
@@ -130,11 +128,9 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
     package var backlogSeconds: Double
     /// Hours of recording until the reserve of the disk is reached.
     package var runwayHours: Double
-    /// The microphone and its health.
     package var microphone: Microphone
     /// The last fault since the appliance started, acknowledged or not.
     package var lastFault: Fault?
-    /// The storage directory.
     package var directory: String
 
     /// The running second pass.

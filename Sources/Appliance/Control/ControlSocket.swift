@@ -19,8 +19,7 @@ final class ControlSocket: Service {
     private let failed: @Sendable (DeviceError) -> Void
     let exchange = Mutex<ControlExchange?>(nil)
 
-    /// - Parameters:
-    ///   - failed: called at the first failure to accept a client, and again only after a success.
+    /// - Parameter failed: called at the first failure to accept a client, and again only after a success.
     init(
         _ settings: Configuration.Control, handler: RecorderHandler,
         failed: @escaping @Sendable (DeviceError) -> Void
@@ -63,12 +62,10 @@ final class ControlSocket: Service {
         }
     }
 
-    /// Stops serving; `run` then returns.
     func stop() async { exchange.withLock { $0 }?.stop() }
 
     private static var now: Duration { .nanoseconds(MonotonicClock.nanoseconds) }
 
-    /// - Parameter failed: called at the first failure to accept a client, and again only after a success.
     private static func serve(
         _ listener: consuming ControlListener, _ exchange: ControlExchange, failed: (DeviceError) -> Void
     ) throws {

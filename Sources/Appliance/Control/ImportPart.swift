@@ -64,6 +64,5 @@ struct ImportedTexts {
         return texts.removeValue(forKey: client)?.text
     }
 
-    /// Drops a client's text.
     mutating func drop(_ client: Int) { texts[client] = nil }
 }

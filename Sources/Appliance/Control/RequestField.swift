@@ -9,12 +9,12 @@ struct RequestField: Sendable {
     /// Whether the request omits the field or has an allowed value.
     let accepts: @Sendable (RequestObject) -> Bool
 
-    private init(_ name: String, _ allowed: String, _ accepts: @escaping @Sendable (RequestObject) -> Bool) {
+    /// - Parameter accepts: by default, only the type is a limit.
+    private init(
+        _ name: String, _ allowed: String, _ accepts: @escaping @Sendable (RequestObject) -> Bool = { _ in true }
+    ) {
         (self.name, self.allowed, self.accepts) = (name, allowed, accepts)
     }
-
-    /// A field limited only by its type.
-    private init(_ name: String, _ allowed: String) { self.init(name, allowed) { _ in true } }
 
     private static func number(
         _ name: String, _ range: ClosedRange<Int>, _ value: @escaping @Sendable (RequestObject) -> Int?

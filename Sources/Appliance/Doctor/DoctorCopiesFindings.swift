@@ -7,7 +7,6 @@ extension DoctorFacts {
         signingFindings + sealingFindings
     }
 
-    /// Whether recordings and copies are signed.
     private var signingFindings: [DoctorFinding] {
         switch signing {
         case nil: []
@@ -37,13 +36,12 @@ extension DoctorFacts {
         return [finding] + sticksFindings + recorderFindings
     }
 
-    private func keys(_ count: Int) -> String { count == 1 ? "1 public key" : "\(count) public keys" }
+    private func keys(_ count: Int) -> String { counted(count, "public key", "public keys") }
 
-    /// Sealed recordings that are open now.
     private var openedFindings: [DoctorFinding] {
         guard let opened else { return [] }
         let count = opened.recordings.count
-        let what = count == 1 ? "1 sealed recording" : "\(count) sealed recordings"
+        let what = counted(count, "sealed recording", "sealed recordings")
         let minutes = Int((opened.secondsLeft.within(0...1e6) / 60).rounded(.up))
         return [
             .init(
@@ -99,7 +97,7 @@ extension DoctorFacts {
                     remedy: "sudo fieldscribe stick allow, while the stick is plugged in")
             ]
         case .success(let count):
-            return [.init(.copies, .ok, "only to \(count == 1 ? "1 known stick" : "\(count) known sticks")")]
+            return [.init(.copies, .ok, "only to \(counted(count, "known stick", "known sticks"))")]
         }
     }
 

@@ -12,12 +12,10 @@ package struct DoctorFacts: Sendable {
 
     /// A sample of the microphone.
     struct Sound: Hashable, Sendable {
-        /// The length of the sample.
         var seconds = 0.0
-
-        /// The level, in dBFS.
+        /// In dBFS.
         var rms = -100.0
-        /// The highest peak, in dBFS.
+        /// In dBFS.
         var peak = -100.0
 
         /// Whether all samples have the same value.
@@ -27,27 +25,22 @@ package struct DoctorFacts: Sendable {
         var clipped = 0.0
 
         var channels = 1
-        /// Whether both channels have the same samples.
         var channelsIdentical = false
         /// Whether the channels cancel each other when mixed into one.
         var channelsCancel = false
         /// The channel that has a constant value, from 1; nil if none has.
         var stuckChannel: Int?
-
-        /// Samples that the device lost.
+        /// In samples.
         var lost = 0
     }
 
     /// A line of the panel.
     struct Line: Hashable, Sendable {
-        /// The line's address, as the configuration has it.
+        /// As the configuration has it.
         var name: String
         /// Whether it is a GPIO line, rather than simulated or none.
         var isGpio: Bool
-
-        /// Whether the appliance uses it.
         var isOurs = false
-        /// Why the line cannot be used; nil if it can.
         var error: DeviceError?
     }
 
@@ -60,7 +53,7 @@ package struct DoctorFacts: Sendable {
         /// Bytes that this user may still write there.
         var freeBytes: Double
 
-        /// The durations of syncs of 32,000 bytes, in seconds.
+        /// For syncs of 32,000 bytes.
         var syncSeconds: [Double]
     }
 
@@ -72,7 +65,7 @@ package struct DoctorFacts: Sendable {
         /// Whether it was measured on speech; a synthetic sound gives only the order of magnitude.
         var isOnSpeech: Bool
 
-        /// The engine, as the worker names it.
+        /// As the worker names it.
         var engine: EngineDescription?
     }
 
@@ -110,7 +103,7 @@ package struct DoctorFacts: Sendable {
     /// The settings of all measurements; the defaults if the file was refused.
     var configuration: Configuration
 
-    /// The errors in the file, one line each.
+    /// One line each.
     var configurationProblems: [String] = []
     /// The settings with an error, such as `capture.device`; they have their defaults instead.
     var refusedSettings: Set<String> = []
@@ -122,11 +115,10 @@ package struct DoctorFacts: Sendable {
     var microphoneIsOurs = false
     var sound: Result<Sound, DeviceError>
 
-    /// The available microphones: `plughw:CARD=Mic,DEV=0 (USB Microphone)`.
+    /// `plughw:CARD=Mic,DEV=0 (USB Microphone)`.
     var microphones: [String] = []
     var button: Line
     var lamp: Line
-    /// Why the model cannot be loaded.
     var modelError: DeviceError?
 
     /// Why `auto` skips engines that it prefers, in the order of `EngineRegistry.automatic`.
@@ -156,16 +148,10 @@ package struct DoctorFacts: Sendable {
     var permissions: Permissions
     /// Whether the clock was set from the network or a clock module.
     var isClockSynchronized: Bool
-    /// The machine.
     package var board: Board
 }
 
 extension DoctorFacts.Disk {
-    /// Hours of audio until the reserve is reached: 32,000 bytes per second and channel.
-    func runwayHours(reserveMegabytes: Int, channels: Int = 1) -> Double {
-        max(0, freeBytes - Double(reserveMegabytes) * 1_000_000) / 32_000 / Double(channels) / 3_600
-    }
-
     /// 0 if nothing was measured.
     var medianSeconds: Double {
         let sorted = syncSeconds.sorted()

@@ -3,9 +3,7 @@ package struct DoctorFinding: Hashable, Sendable, Encodable {
     /// The checks in the order of the report.
     package enum Check: String, Sendable, CaseIterable, Encodable {
         case configuration, appliance, microphone, button, lamp, model, decoder, speakers, disk, copies, drive,
-            permissions,
-            clock,
-            board, profile
+            permissions, clock, board, profile
     }
 
     /// The result.
@@ -18,15 +16,11 @@ package struct DoctorFinding: Hashable, Sendable, Encodable {
         case missing
     }
 
-    /// What was checked.
     package var check: Check
-    /// The result.
     package var status: Status
-
-    /// The finding in one line.
+    /// One line.
     package var message: String
-
-    /// What the user can do; nil if there is nothing to do.
+    /// Nil if there is nothing to do.
     package var remedy: String?
 
     init(_ check: Check, _ status: Status, _ message: String, remedy: String? = nil) {

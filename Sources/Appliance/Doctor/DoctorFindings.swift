@@ -68,8 +68,7 @@ extension DoctorFacts {
         }
         if case .success(let disk) = disk {
             numbers["disk.freeBytes"] = disk.freeBytes
-            numbers["disk.runwayHours"] = disk.runwayHours(
-                reserveMegabytes: configuration.storage.reserveMegabytes, channels: configuration.capture.kept)
+            numbers["disk.runwayHours"] = runwayHours(on: disk)
             numbers["disk.syncMedianSeconds"] = disk.medianSeconds
             numbers["disk.syncWorstSeconds"] = disk.worstSeconds
         }

@@ -26,9 +26,14 @@ extension DoctorFacts {
         ]
     }
 
+    /// Hours of audio until the reserve is reached: 32,000 bytes per second and channel.
+    func runwayHours(on disk: Disk) -> Double {
+        let reserve = Double(configuration.storage.reserveMegabytes) * 1_000_000
+        return max(0, disk.freeBytes - reserve) / 32_000 / Double(configuration.capture.kept) / 3_600
+    }
+
     private func room(on disk: Disk) -> DoctorFinding {
-        let hours = disk.runwayHours(
-            reserveMegabytes: configuration.storage.reserveMegabytes, channels: configuration.capture.kept)
+        let hours = runwayHours(on: disk)
         let megabytes = Int(disk.freeBytes / 1_000_000)
         if hours <= 0 {
             return .init(
@@ -117,7 +122,7 @@ extension DoctorFacts {
         let isBest = plan.profile == "live" && !configuration.engine.cost(in: configuration).finalReadsBetter
         let second = isBest ? "no second pass needed" : plan.secondPass ? "a second pass" : "no second pass"
         let words =
-            "suits this board: \(plan.workers) \(plan.workers == 1 ? "worker" : "workers"), \(second); "
+            "suits this board: \(counted(plan.workers, "worker", "workers")), \(second); "
             + "\(when), with the profile \(plan.profile)"
         var settings: [String] = []
         // 0 means as many workers as suit the board.

@@ -71,7 +71,6 @@ private struct ChannelMeter {
     let channels: Int
     private var ranges: [(low: Int16, high: Int16)?]
     private var differs = false
-    private var count = 0
 
     init(channels: Int) {
         self.channels = channels
@@ -84,12 +83,11 @@ private struct ChannelMeter {
             ranges[channel] = ranges[channel].map { (min($0.low, sample), max($0.high, sample)) } ?? (sample, sample)
             if channel > 0, sample != frames[index - channel] { differs = true }
         }
-        count += frames.count
     }
 
     func update(_ sound: inout DoctorFacts.Sound) {
         sound.channels = channels
-        guard channels > 1, count > 0 else { return }
+        guard channels > 1, ranges[0] != nil else { return }
         sound.stuckChannel = ranges.firstIndex { $0.map { $0.low == $0.high } ?? true }.map { $0 + 1 }
         sound.channelsIdentical = !differs
     }

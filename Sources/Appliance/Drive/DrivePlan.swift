@@ -17,23 +17,19 @@ package struct DrivePlan {
         var image: String { "\(path)/image" }
         /// What the image holds.
         package var contents: String { DriveContents.path(in: storage) }
-        /// The ledger of its copies.
         package var ledger: String { "\(path)/ledger" }
     }
 
-    /// The running appliance's archive.
     package let archive: RemoteArchive
-    /// The files beside the image.
     package let folder: Folder
     /// What the image holds; nil without one.
     package let held: DriveContents?
-    /// The drive's planned content.
+    /// As planned.
     package let contents: DriveContents
     /// The recordings that fit, newest first.
     package let wanted: [Int]
-    /// The number of recordings that do not fit.
+    /// How many recordings do not fit.
     package let leftOut: Int
-    /// The next step.
     package let step: DriveStep
     private let image: Int64
     private let reserve: Int64

@@ -12,11 +12,9 @@ package final class LiveRecording: Sendable {
     /// How the recording went.
     package struct Outcome: Sendable {
         package var id: Int
-        /// Its files.
         package var folder: RecordingFolder
         /// How the recording itself ended.
         package var recording: RecordingResult
-
         /// The statistics of the transcription, or why it failed; nil if it did not begin.
         package var transcription: Result<Statistics, any Error>?
     }

@@ -16,7 +16,7 @@ final class EventDescriptor: Sendable {
         file = FileDescriptor(adopting: number, named: "wakeup")
     }
 
-    /// The descriptor, to poll for input.
+    /// To poll for input.
     var number: Int32 { file.number }
 
     /// Whether it is signalled and not cleared.
@@ -29,7 +29,6 @@ final class EventDescriptor: Sendable {
         _ = write(file.number, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// Clears the signal.
     func clear() {
         var count: UInt64 = 0
         _ = read(file.number, &count, MemoryLayout<UInt64>.size)
@@ -37,7 +36,7 @@ final class EventDescriptor: Sendable {
 
     /// Waits for a signal without clearing it; returns false if the timeout expires first.
     ///
-    /// - Parameter timeout: The longest wait; nil for no limit.
+    /// - Parameter timeout: nil for no limit.
     @discardableResult
     func waitWithoutClearing(timeout: Duration?) -> Bool {
         var poll = pollfd(fd: file.number, events: Int16(POLLIN), revents: 0)

@@ -2,7 +2,6 @@ import Core
 
 /// A button between a GPIO line and ground, for the thread that opened it.
 final class GpioButton: Button {
-    /// Whether the button was down when it was opened.
     let pressedAtStart: Bool
 
     private let request: LineRequest
@@ -10,8 +9,6 @@ final class GpioButton: Button {
     private var pressed: Bool
     private var sequence: UInt64 = 0
 
-    /// Requests the line.
-    ///
     /// - Parameter wakeup: ends the wait for an edge when signalled; the caller clears it.
     /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `disconnected`.
     init(_ line: GpioLine, wakeup: EventDescriptor) throws(DeviceError) {

@@ -1,11 +1,10 @@
 import Core
+import Glibc
 
 /// A lamp on a GPIO line; dark when it is opened and when it is freed. Not thread-safe.
 final class GpioLamp {
     private let request: LineRequest
 
-    /// Requests the line.
-    ///
     /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `disconnected`.
     init(_ line: GpioLine) throws(DeviceError) { request = try LineRequest(line, .output) }
 
@@ -24,4 +23,21 @@ final class GpioLamp {
 
     /// Switches the lamp; returns once the line has its new level.
     func set(lit: Bool) throws(DeviceError) { try request.set(lit) }
+}
+
+/// The lamp of an appliance that cannot start.
+package enum FaultLamp {
+    /// Blinks the fault pattern until the process ends; the lamp is then dark. Without a lamp it only waits.
+    ///
+    /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `disconnected` for the lamp's line.
+    package static func blink(_ address: PanelAddress) throws(DeviceError) -> Never {
+        let lamp = try GpioLamp.open(address)
+        let pattern = LampPattern(faultSince: PanelController.now)
+        while true {
+            let now = PanelController.now
+            let next = pattern.next(after: now)
+            try lamp?.set(lit: next.lit)
+            usleep(UInt32(max(((next.until ?? now) - now) / .microseconds(1), 1_000)))
+        }
+    }
 }

@@ -3,8 +3,7 @@ import Core
 /// A GPIO line: the chip's device and the offset on it.
 struct GpioLine: Hashable, Sendable {
     let address: PanelAddress
-
-    /// The chip's device: `/dev/gpiochip0`.
+    /// `/dev/gpiochip0`.
     let chip: String
     /// From 0.
     let offset: Int

@@ -103,7 +103,6 @@ extension PanelController {
         wakeup.signal()
     }
 
-    /// Returns the next edge of the simulated button.
     func nextSimulated() -> ButtonEdge? { state.withLock { $0.edges.isEmpty ? nil : $0.edges.removeFirst() } }
 
     func shown(_ lit: Bool, at now: Duration) {

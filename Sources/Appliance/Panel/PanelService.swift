@@ -88,6 +88,15 @@ struct PanelService: Service {
     }
 }
 
+/// The panel's button.
+protocol Button: AnyObject {
+    /// Waits for the next edge.
+    ///
+    /// - Returns: nil if none came in time, or another thread ended the wait.
+    /// - Throws: `DeviceError`, with `disconnected` when the chip is gone.
+    func nextEdge(timeout: Duration) throws(DeviceError) -> ButtonEdge?
+}
+
 /// The button of a panel with `button = sim:`; the control socket presses it.
 private final class SimulatedButton: Button {
     private let controller: PanelController

@@ -17,14 +17,12 @@ struct LogLine: Hashable, Sendable {
     /// The appliance's new state, if the line reports one; also sent to systemd.
     var state: Event.State?
 
-    /// - Parameter event: what happened, in one word.
     init(_ priority: LogLevel, _ event: String, _ pairs: KeyValuePairs<String, String> = [:]) {
         self.priority = priority
         self.event = event
         self.pairs = pairs.map { Pair(key: $0.key, value: $0.value) }
     }
 
-    /// - Parameter recording: The current recording, if any.
     init(_ state: Event.State, recording: Int?) {
         self.init(
             .information, "state", ["state": state.rawValue, "recording": recording.map { "\($0)" } ?? "none"])
@@ -43,7 +41,6 @@ struct LogLine: Hashable, Sendable {
 }
 
 extension Log {
-    /// Logs a line for the effects that ask for one.
     static func report(_ line: LogLine) {
         report(line.priority, line.event, pairs: line.pairs.map { ($0.key, $0.value) })
     }

@@ -42,14 +42,11 @@ final class Recorder: Service {
     let microphone: Result<PrerollMicrophone, DeviceError>
     let inbox: RecorderInbox
 
-    /// Lines for the log.
     let log: AsyncStream<LogLine>
     private let lines: AsyncStream<LogLine>.Continuation
     private let published = Mutex(RecorderSnapshot())
 
-    /// - Parameters:
-    ///   - repairs: repairs that remain after the start.
-    ///   - microphone: the source; nil for the configured one.
+    /// - Parameter microphone: the source; nil for the configured one.
     /// - Throws: `DeviceError` if the process has no descriptor left.
     init(
         configuration: Configuration, archive: SQLiteArchive, repairs: Repairs? = nil,

@@ -9,14 +9,12 @@ enum RecorderEffect: Hashable, Sendable {
     /// Checks a recording, 250 ms later. Answer: `checked`.
     case check(Int)
     case close(Int, StopReason)
-    /// Pauses or resumes a recording.
     case setPaused(Int, Bool)
     /// Marks the position recorded at that monotonic time. Answer: `marked`.
     case mark(Int, text: String, at: Duration, RecorderTicket?)
     /// Redacts the minute before that monotonic time. Answer: `marked`.
     case redact(Int, before: Duration)
     case answer(RecorderTicket, Result<Recorder.Answer, DeviceError>)
-    /// Publishes to subscribers.
     case publish(Event)
     case log(LogLine)
     /// Runs maintenance of earlier recordings. Answers: `maintenanceWrites`, `maintenanceEnded`.
@@ -24,8 +22,7 @@ enum RecorderEffect: Hashable, Sendable {
     case interruptMaintenance
     /// Posts `due` after that time.
     case wake(RecorderInput.Timer, after: Duration)
-    /// Ends idle decode workers.
+    /// Ends those that are idle.
     case releaseWorkers
-    /// Shuts the machine down.
     case powerOff
 }

@@ -1,5 +1,6 @@
 import Core
 import Maintenance
+import System
 
 /// An input of `RecorderState`, with its time.
 struct RecorderInput: Hashable, Sendable {
@@ -22,9 +23,6 @@ struct RecorderInput: Hashable, Sendable {
         case failed(DeviceError)
     }
 
-    typealias MaintenanceEnd = BackgroundMaintenance.End
-
-    /// The purpose of a timer.
     enum Timer: Hashable, Sendable {
         /// The decode workers may be ended if this recording is still the last.
         case release(after: Int)
@@ -57,7 +55,7 @@ struct RecorderInput: Hashable, Sendable {
         case added(Int)
         /// Whether maintenance is writing text now.
         case maintenanceWrites(Bool)
-        case maintenanceEnded(MaintenanceEnd)
+        case maintenanceEnded(BackgroundMaintenance.End)
         case due(Timer)
     }
 
@@ -68,4 +66,25 @@ struct RecorderInput: Hashable, Sendable {
         self.kind = kind
         self.moment = moment
     }
+}
+
+/// A time as `RecorderState` gets it, which reads no clock itself.
+struct RecorderMoment: Hashable, Sendable {
+    /// Since power-on; all waits are measured by it.
+    var monotonic: Duration
+
+    /// Seconds since 1970 by the wall clock, and whether that clock was set.
+    var wallSeconds = 0.0
+    var clock = RecordingSummary.Clock.unverified
+
+    static var now: RecorderMoment {
+        RecorderMoment(
+            monotonic: .nanoseconds(MonotonicClock.nanoseconds), wallSeconds: MonotonicClock.wallSeconds,
+            clock: MonotonicClock.wallIsSynchronized ? .synchronized : .unverified)
+    }
+}
+
+/// Identifies a caller that waits for the result of an order; each is answered once.
+struct RecorderTicket: Hashable, Sendable {
+    var number: Int
 }

@@ -14,7 +14,6 @@ struct RecorderLoop {
         var pool: WorkerPool?
     }
 
-    /// How often a recording is checked.
     private static let period = Duration.milliseconds(250)
 
     private let recorder: Recorder
@@ -210,7 +209,6 @@ extension RecorderLoop {
 }
 
 extension LiveRecording {
-    /// The current health of the recording.
     fileprivate var healthCheck: RecorderInput.HealthCheck {
         RecorderInput.HealthCheck(grewAt: observer.syncedAt, microphoneIsAlive: microphoneIsAlive)
     }

@@ -3,19 +3,19 @@ import Core
 /// The recorder's state for readers on any thread; only its loop writes it.
 struct RecorderSnapshot: Sendable {
     var state = Event.State.idle
-
     /// The current recording.
     var live: LiveRecording?
-
     /// The recordings that are being recorded, closed or transcribed, by number.
     var lives: [Int: LiveRecording] = [:]
-
     /// Whether a recording is being opened, recorded or closed.
     var isOpen = false
-
-    /// Whether a laptop is connected to the board's own port.
     var hasLaptop = false
-
     /// The last fault since the appliance started.
     var lastFault: RecorderFault?
+}
+
+struct RecorderFault: Hashable, Sendable {
+    var code: String
+    var message: String
+    var moment: RecorderMoment
 }

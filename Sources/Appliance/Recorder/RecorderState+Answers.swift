@@ -1,4 +1,5 @@
 import Core
+import Maintenance
 
 // The answers to effects, in any order.
 extension RecorderState {
@@ -130,7 +131,7 @@ extension RecorderState {
     mutating func marked(
         _ result: Result<Recorder.Answer, DeviceError>, _ ticket: RecorderTicket?, at moment: RecorderMoment
     ) -> [RecorderEffect] {
-        var effects = answer([ticket].compactMap { $0 }, result)
+        var effects = ticket.map { [RecorderEffect.answer($0, result)] } ?? []
         switch result {
         case .success: markedAt = moment.monotonic
         case .failure(let error): effects += raise(error, at: moment)
@@ -144,7 +145,7 @@ extension RecorderState {
         return [.interruptMaintenance]
     }
 
-    mutating func maintenanceEnded(_ end: RecorderInput.MaintenanceEnd, at moment: RecorderMoment) -> [RecorderEffect] {
+    mutating func maintenanceEnded(_ end: BackgroundMaintenance.End, at moment: RecorderMoment) -> [RecorderEffect] {
         let wasBrokenOff: Bool
         switch maintenance {
         case .working: wasBrokenOff = false

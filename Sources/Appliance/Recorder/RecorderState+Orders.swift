@@ -71,20 +71,19 @@ extension RecorderState {
 
     /// Pauses or resumes the recording that runs or is being opened.
     mutating func setPaused(_ isPaused: Bool, _ ticket: RecorderTicket?, at now: Duration) -> [RecorderEffect] {
-        let tickets = [ticket].compactMap { $0 }
         let change = isPaused ? OrderChange.paused : .resumed
         switch phase {
         case .opening(var opening) where opening.ending == nil:
             let isNew = isPaused != (opening.pausedSince != nil)
             opening.pausedSince = isPaused ? opening.pausedSince ?? now : nil
             // It has no number yet, and may not get one.
-            opening.pauses += tickets.map { PauseOrder(ticket: $0, change: isNew ? change : nil) }
+            if let ticket { opening.pauses.append(PauseOrder(ticket: ticket, change: isNew ? change : nil)) }
             phase = .opening(opening)
             return []
         case .recording(var recording):
             let isNew = isPaused != (recording.pausedSince != nil)
-            let done = answer(
-                tickets, .success(Recorder.Answer(recording: recording.id, change: isNew ? change : nil)))
+            let answer = Recorder.Answer(recording: recording.id, change: isNew ? change : nil)
+            let done = ticket.map { [RecorderEffect.answer($0, .success(answer))] } ?? []
             guard isNew else { return done }
             recording.pausedSince = isPaused ? now : nil
             // The wait for the disk begins again here.
@@ -94,20 +93,19 @@ extension RecorderState {
             return [.setPaused(recording.id, isPaused)] + starts + done
         case .idle, .opening, .closing:
             let order = isPaused ? "pause" : "resume"
-            return refuse(tickets, noRecording(for: order) ?? Self.notBegun(order))
+            return refuse(ticket, noRecording(for: order) ?? Self.notBegun(order))
         }
     }
 
     /// Marks the position recorded at that time.
     mutating func mark(_ text: String, at time: Duration, _ ticket: RecorderTicket?) -> [RecorderEffect] {
-        let tickets = [ticket].compactMap { $0 }
-        if let error = noRecording(for: "mark") { return refuse(tickets, error) }
+        if let error = noRecording(for: "mark") { return refuse(ticket, error) }
         if isPaused {
             let words = "the recording is paused; resume it first, then mark"
-            return refuse(tickets, DeviceError(.failed, "mark", words))
+            return refuse(ticket, DeviceError(.failed, "mark", words))
         }
         guard case .recording(let recording) = phase, recording.beginning == .begun else {
-            return refuse(tickets, Self.notBegun("mark"))
+            return refuse(ticket, Self.notBegun("mark"))
         }
         return [.mark(recording.id, text: text, at: time, ticket)]
     }
@@ -115,14 +113,14 @@ extension RecorderState {
     /// Redacts the minute before the three presses that began at that time.
     func redact(before time: Duration) -> [RecorderEffect] {
         guard case .recording(let recording) = phase, recording.beginning == .begun else {
-            return refuse([], noRecording(for: "redact") ?? Self.notBegun("redact"))
+            return refuse(nil, noRecording(for: "redact") ?? Self.notBegun("redact"))
         }
         return [.redact(recording.id, before: time)]
     }
 
     /// Answers with an error. For the button, the error goes to the log.
-    private func refuse(_ tickets: [RecorderTicket], _ error: DeviceError) -> [RecorderEffect] {
-        guard tickets.isEmpty else { return answer(tickets, .failure(error)) }
+    private func refuse(_ ticket: RecorderTicket?, _ error: DeviceError) -> [RecorderEffect] {
+        if let ticket { return [.answer(ticket, .failure(error))] }
         let values: KeyValuePairs = ["state": "refused", "order": error.operation, "message": error.message]
         return [.log(LogLine(.notice, "button", values))]
     }

@@ -120,13 +120,12 @@ struct RecorderState: Hashable, Sendable {
     var setback: Setback?
     var maintenanceRuns = 0
     var export = Export.none
-    /// When a laptop was connected to the board's own USB port.
     var laptopSince: Duration?
-    /// When sealed recordings were opened.
+    /// Of sealed recordings.
     var openSince: Duration?
     var alarm = Alarm.quiet
     var lastFault: RecorderFault?
-    /// When the last mark was saved.
+    /// Of the last mark.
     var markedAt: Duration?
     var button = ButtonInterpreter()
     /// Attempts to open a recording so far.

@@ -24,9 +24,7 @@ struct ListeningService: Service {
         while true {
             try await Task.sleep(for: .seconds(2))
             let failure = microphone.failure
-            if let failure, failure != reported {
-                recorder.hub.publish(fault: failure)
-            }
+            if let failure, failure != reported { recorder.hub.publish(fault: failure) }
             reported = failure
         }
     }

@@ -2,11 +2,7 @@
 struct SettingsService: Service {
     let name = "settings"
     let recorder: Recorder
-
-    /// One element for each change.
     let changes: AsyncStream<Void>
-
-    /// Ends the appliance and starts it again.
     let restart: @Sendable () -> Void
 
     func run() async throws {

@@ -3,7 +3,6 @@ import Core
 /// Checks that the storage folder keeps its name. If it was renamed or removed, the service reports a fault; the
 /// current recording ends in the old folder, and the appliance restarts with the folder that has the name.
 struct StorageService: Service {
-    /// How often the folder is checked.
     private static let period = Duration.seconds(1)
 
     /// How long the folder may be missing, for example while a disk is replaced.
@@ -11,8 +10,6 @@ struct StorageService: Service {
 
     let name = "storage"
     let recorder: Recorder
-
-    /// Ends the appliance and starts it again.
     let restart: @Sendable () -> Void
 
     func run() async throws {
@@ -24,15 +21,14 @@ struct StorageService: Service {
                 if since != nil { await recorder.archive.keepLog(false) }
                 since = nil
             } catch {
-                let first = since ?? .now
                 if since == nil {
+                    since = .now
                     recorder.hub.publish(fault: DeviceError(wrapping: error))
                     await recorder.archive.keepLog(true)
                 }
-                since = first
-                guard ContinuousClock.now - first >= Self.graceTime, await recorder.prepareForRestart() else {
-                    continue
-                }
+                guard let first = since, ContinuousClock.now - first >= Self.graceTime,
+                    await recorder.prepareForRestart()
+                else { continue }
                 restart()
                 return await untilCancelled()
             }

@@ -13,8 +13,7 @@ struct WatchdogService: Service {
             group.addTask {
                 while true {
                     pulse.ask(at: PanelController.now)
-                    let isAlive = await recorder.isAlive()
-                    pulse.answer(isAlive)
+                    pulse.answer(await recorder.isAlive())
                     try await Task.sleep(for: interval / 2)
                 }
             }

@@ -28,7 +28,7 @@ extension SQLiteArchive {
     ///
     /// - Returns: the new path; nil if there was no journal.
     package func setAsideJournal(of recording: Int) throws -> String? {
-        let aside = try journal.setAside("foreign", of: recording)
+        let aside = try journal.setAsideForeign(of: recording)
         guard try queries.recording(recording) != nil else { return aside }
         try keep(journalBytes: journal.write(journalEntries(of: recording), recording: recording), of: recording)
         return aside

@@ -12,7 +12,6 @@ struct HistoryFile: Sendable {
 
     var path: String { "\(folder.path)/\(Self.name)" }
 
-    /// Whether a file of its name exists.
     var isThere: Bool { get throws(DeviceError) { try folder.exists(Self.name) } }
 
     /// Appends a line with its newline durably. Anything else of its name is set aside, so that recording can continue.
@@ -69,12 +68,7 @@ struct HistoryFile: Sendable {
 
     /// Renames whatever has the file's name, and returns the new path.
     @discardableResult
-    func setAside() throws(DeviceError) -> String {
-        let aside = try folder.freeName(for: Self.name, "damaged")
-        try folder.rename(Self.name, toFree: aside)
-        try folder.sync()
-        return "\(folder.path)/\(aside)"
-    }
+    func setAside() throws(DeviceError) -> String { try folder.setAside(Self.name, as: "damaged") }
 
     /// Replaces the file's contents.
     func write(_ lines: [String]) throws(DeviceError) {

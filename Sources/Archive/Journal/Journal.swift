@@ -25,10 +25,7 @@ struct Journal: Sendable {
     /// Sets aside anything at `recordings` that is not a folder, even a link to one, and returns its new path.
     func setAsideNonFolder() throws(DeviceError) -> String? {
         guard let kind = try storage.status(Self.rootName)?.kind, kind != .folder else { return nil }
-        let aside = try storage.freeName(for: Self.rootName, "damaged")
-        try storage.rename(Self.rootName, toFree: aside)
-        try storage.sync()
-        return "\(storage.path)/\(aside)"
+        return try storage.setAside(Self.rootName, as: "damaged")
     }
 
     /// Creates the folder of a new recording.
@@ -86,26 +83,19 @@ struct Journal: Sendable {
     /// Writes a recording's whole journal, and sets the existing one aside.
     func write(_ entries: [JournalEntry], recording: Int) throws -> Int64 {
         let folder = try made(recording)
-        try setAside("damaged", in: folder)
+        if try folder.exists(Self.name) {
+            // `replace` syncs the folder.
+            try folder.rename(Self.name, toFree: folder.freeName(for: Self.name, "damaged"))
+        }
         let bytes = try entries.flatMap(Self.line)
         try folder.replace(Self.name, with: bytes)
         return Int64(bytes.count)
     }
 
-    /// Renames the journal in a recording's folder, and returns the new path; nil if there is none.
-    func setAside(_ suffix: String, of recording: Int) throws(DeviceError) -> String? {
+    /// Renames another recording's journal in a recording's folder, and returns the new path; nil if there is none.
+    func setAsideForeign(of recording: Int) throws(DeviceError) -> String? {
         let folder = try opened(recording)
-        guard let name = try setAside(suffix, in: folder) else { return nil }
-        try folder.sync()
-        return "\(folder.path)/\(name)"
-    }
-
-    @discardableResult
-    private func setAside(_ suffix: String, in folder: Folder) throws(DeviceError) -> String? {
-        guard try folder.exists(Self.name) else { return nil }
-        let name = try folder.freeName(for: Self.name, suffix)
-        try folder.rename(Self.name, toFree: name)
-        return name
+        return try folder.exists(Self.name) ? folder.setAside(Self.name, as: "foreign") : nil
     }
 
     /// Replaces a recording's whole journal.

@@ -47,9 +47,8 @@ struct JournalRecord {
     }
 
     var owner = Owner()
-    /// Every start that it contains.
     private(set) var starts: Set<Double> = []
-    /// Every length that it contains: a repaired recording may have several.
+    /// A repaired recording may have several.
     private(set) var lengths: Set<SamplePosition> = []
     var start: Start?
     var passes: [Pass] = []

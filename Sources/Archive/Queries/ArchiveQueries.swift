@@ -1,4 +1,5 @@
 import Core
+import System
 
 /// The archive's queries, over any of its connections.
 struct ArchiveQueries {
@@ -237,7 +238,7 @@ private func summary(_ row: Row) -> RecordingSummary {
         clock: RecordingSummary.Clock(rawValue: row.text(2)) ?? .unverified, microphone: row.text(3),
         length: row.position(4), transcribedUpTo: row.position(5),
         stopReason: StopReason(rawValue: row.text(6)) ?? .cutShort, isMissing: row.integer(7) == 1,
-        seal: row.isNull(8) ? nil : row.text(8), title: AddedFile.title(from: row.text(3)),
+        seal: row.optionalText(8), title: AddedFile.title(from: row.text(3)),
         powerOn: row.isNull(9) || row.isNull(10) ? nil : PowerOn(order: row.integer(10), nanoseconds: row.long(9)))
 }
 
@@ -246,8 +247,8 @@ private func passSummary(_ row: Row) -> PassSummary {
         id: row.integer(0), recording: row.integer(1),
         engine: EngineDescription(name: row.text(2), version: row.text(3), model: row.text(4)), profile: row.text(5),
         isComplete: row.integer(6) == 1, lastSegment: row.integer(7), committedUpTo: row.position(8),
-        adaptation: AdaptationState(json: row.text(9)),
-        correction: row.isNull(10) ? nil : Correction(json: row.text(10)))
+        adaptation: try? decodedJSON(AdaptationState.self, from: row.text(9).utf8),
+        correction: try? decodedJSON(Correction.self, from: row.text(10).utf8))
 }
 
 private func exportEntry(_ row: Row) -> ExportEntry {

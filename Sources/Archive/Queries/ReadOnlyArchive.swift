@@ -2,18 +2,16 @@ import Core
 import Glibc
 import System
 
-/// Opens an archive that cannot be written.
-///
-/// - Throws: `DeviceError` with `busy` if another process writes it, `denied` if it cannot be read, `unsupported` if another
-///   version wrote it, `damaged` if it is not a file.
-package func readOnlyArchive(path: String) throws -> any ArchiveReading { try ReadOnlyArchive(path: path) }
-
 /// An archive that can be read but not written: on a card mounted read-only, or owned by another user. If a power cut
 /// left a log, this reads a copy of database and log: SQLite cannot read a log without writing.
-actor ReadOnlyArchive: ArchiveReading {
+package actor ReadOnlyArchive: ArchiveReading {
     private let connection: Connection
 
-    init(path: String) throws {
+    /// Opens an archive.
+    ///
+    /// - Throws: `DeviceError` with `busy` if another process writes it, `denied` if it cannot be read, `unsupported` if
+    ///   another version wrote it, `damaged` if it is not a file.
+    package init(path: String) throws {
         try DatabaseFiles(path).check()
         try Self.checkIsFree(path)
         if let log = FileStatus(target: "\(path)-wal"), log.bytes > 0 {
@@ -24,25 +22,25 @@ actor ReadOnlyArchive: ArchiveReading {
         try Migrations.checkVersion(of: connection, path: path)
     }
 
-    func recordings() throws -> [RecordingSummary] { try queries.recordings() }
+    package func recordings() throws -> [RecordingSummary] { try queries.recordings() }
 
-    func transcript(of recording: Int) throws -> (RecordingSummary, Timeline)? {
+    package func transcript(of recording: Int) throws -> (RecordingSummary, Timeline)? {
         try queries.transcript(of: recording)
     }
 
-    func transcript(of recording: Int, pass: Int) throws -> (RecordingSummary, Timeline)? {
+    package func transcript(of recording: Int, pass: Int) throws -> (RecordingSummary, Timeline)? {
         try queries.transcript(of: recording, pass: pass)
     }
 
-    func passes(of recording: Int) throws -> [PassSummary] { try queries.passes(of: recording) }
+    package func passes(of recording: Int) throws -> [PassSummary] { try queries.passes(of: recording) }
 
-    func shownPass(of recording: Int) throws -> PassSummary? { try queries.shownPass(of: recording) }
+    package func shownPass(of recording: Int) throws -> PassSummary? { try queries.shownPass(of: recording) }
 
-    func search(_ words: String, limit: Int) throws -> [SearchHit] {
+    package func search(_ words: String, limit: Int) throws -> [SearchHit] {
         try queries.search(words, limit: limit)
     }
 
-    func history(of recording: Int?) throws -> [HistoryLine] { try queries.history(of: recording) }
+    package func history(of recording: Int?) throws -> [HistoryLine] { try queries.history(of: recording) }
 
     private var queries: ArchiveQueries { ArchiveQueries(connection: connection) }
 

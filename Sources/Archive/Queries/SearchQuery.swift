@@ -3,12 +3,10 @@
 /// Every word is quoted, so none is syntax. All must occur. The last one also matches longer words, since it may still be
 /// incomplete; a single Latin letter or digit does not, since half of all words begin with it.
 struct SearchQuery {
-    /// The FTS5 expression; nil without words.
+    /// Nil without words.
     let expression: String?
-
     /// The same for each word.
     let phrases: [String]
-
     /// The person that `speaker:A` or `speaker:Anna` names, in lower case; `_` stands for a space.
     let speaker: String?
 

@@ -142,7 +142,6 @@ package final class Connection {
         }
     }
 
-    /// Thrown by a read that was interrupted.
     struct Interrupted: Error {}
 
     /// Runs `body` on a consistent snapshot; ends early if `stop` is raised.
@@ -208,7 +207,7 @@ package final class Connection {
     }
 
     /// Runs one statement and returns the first integer of its first row; 0 without rows.
-    func number(_ sql: String, _ values: SQLValue...) throws(DeviceError) -> Int {
+    package func number(_ sql: String, _ values: SQLValue...) throws(DeviceError) -> Int {
         try rows(sql, values) { $0.integer(0) }.first ?? 0
     }
 

@@ -95,6 +95,9 @@ package struct Row {
     /// A number; nil for NULL.
     func optionalReal(_ column: Int32) -> Double? { isNull(column) ? nil : real(column) }
 
+    /// A text; nil for NULL.
+    package func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+
     /// A text; empty for NULL.
     package func text(_ column: Int32) -> String {
         guard let bytes = sqlite3_column_text(statement, column) else { return "" }

@@ -6,7 +6,7 @@ struct CaptureClock: Sendable {
     /// The maximum deviation of a sound card's rate.
     static let drift = 500e-6
 
-    /// The number of frames delivered or lost since the start.
+    /// Delivered or lost since the start.
     private(set) var frames: Int64 = 0
 
     private let rate: Double
@@ -26,7 +26,6 @@ struct CaptureClock: Sendable {
         lastRead = start
     }
 
-    /// Adds the frames of a read.
     mutating func delivered(_ count: Int, at now: Int64) {
         frames += Int64(count)
         let offset = Double(now - start) - Double(frames) / rate * 1e9

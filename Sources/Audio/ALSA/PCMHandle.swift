@@ -11,7 +11,6 @@ final class PCMHandle {
     let device: String
     private let pcm: OpaquePointer
 
-    /// Opens a device; see `snd_pcm_open`.
     init(opening device: String) throws(DeviceError) {
         fieldscribe_silence_alsa()
         var pcm: OpaquePointer?

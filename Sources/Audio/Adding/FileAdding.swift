@@ -10,7 +10,6 @@ package struct FileAdding: Sendable {
     /// A file that is ready for the archive. The folder is removed with the last reference, unless the archive adopted
     /// it.
     package struct Prepared: Sendable {
-        /// The file and its sound.
         package let file: AddedFile
         /// The comparison of what was read with what the file should contain.
         package let report: SoundAccount
@@ -18,7 +17,6 @@ package struct FileAdding: Sendable {
         package let known: Int?
         fileprivate let scratch: ScratchFolder
 
-        /// The name of the folder.
         package var folder: String { lastName(of: scratch.path) }
     }
 

@@ -4,9 +4,9 @@ import System
 
 /// A file that a person names, opened with that person's rights.
 package final class GivenFile: Sendable {
-    /// The name in errors.
+    /// For errors.
     let path: String
-    /// The file's name; `standard input` for a pipe.
+    /// `standard input` for a pipe.
     package let name: String
     /// When the file was last changed, in seconds since 1970; nil for a pipe.
     let modified: Double?

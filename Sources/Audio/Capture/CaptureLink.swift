@@ -7,9 +7,7 @@ final class CaptureLink: Sendable {
     enum Outcome {
         /// `stop` was called.
         case stopped
-        /// The microphone ended.
         case ended
-        /// The microphone could not be opened.
         case refused(DeviceError)
         /// The microphone failed after it had been opened.
         case failed(DeviceError)
@@ -21,7 +19,6 @@ final class CaptureLink: Sendable {
         case microphoneBack
         /// The relative deviation of the sample rate; 0 once it is correct again.
         case rate(Double)
-        /// Whether the microphone's channels cancel each other out.
         case cancelling(Bool)
     }
 

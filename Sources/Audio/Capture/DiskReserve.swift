@@ -71,7 +71,6 @@ package struct DiskReserve: Sendable {
         try folder.sync()
     }
 
-    /// Deletes the ballast file, if there is one, to free its space.
     func releaseBallast() {
         // Without a file descriptor: the limit may be reached, too.
         let path = "\(directory)/\(Self.ballast)"

@@ -5,10 +5,10 @@ import Synchronization
 /// consumer (the writer thread).
 final class MarkerQueue: @unchecked Sendable {
     struct Marker {
-        /// The number of ring samples before the loss.
+        /// Ring samples before the loss.
         var index: Int
 
-        /// The number of lost samples.
+        /// Samples.
         var lost: Int
         var cause: Gap.Cause
     }

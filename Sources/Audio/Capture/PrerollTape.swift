@@ -14,13 +14,13 @@ final class PrerollTape: Sendable {
 
     private struct State {
         var phase = Phase.off
-        /// The number of times the base microphone was opened.
+        /// Counts the openings of the base microphone.
         var session = 0
-        /// The channel count of the ring's content.
+        /// Of the ring's content.
         var channels: Int
         /// The first session with the current channel count.
         var firstAlike = 0
-        /// The total number of samples per channel; all counts are per channel.
+        /// Samples in all; all counts are per channel.
         var written = 0
         /// The first sample since the last discontinuity.
         var first = 0

@@ -7,7 +7,6 @@ package final class RecordingProgress: Sendable {
     package enum Progress: Hashable, Sendable {
         /// Everything before this position can be read.
         case available(upTo: SamplePosition)
-        /// The recording ended at this position.
         case ended(at: SamplePosition)
         case cancelled
     }
@@ -36,10 +35,8 @@ package final class RecordingProgress: Sendable {
         state = Mutex(State(upTo: position, hasEnded: hasEnded))
     }
 
-    /// The end of the written audio.
     package var position: SamplePosition { state.withLock { $0.upTo } }
 
-    /// Whether the recording has ended.
     package var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
     /// Announces that everything before `position` can be read.

@@ -39,9 +39,8 @@ package final class RecordingSession: Sendable {
         package init() {}
     }
 
-    /// The recorded microphone.
     package let microphone: any MicrophoneProvider
-    /// The seconds of audio that the microphone captured before the recording.
+    /// Audio captured before the recording.
     package let prerollSeconds: Double
 
     private let settings: Settings
@@ -97,7 +96,6 @@ package final class RecordingSession: Sendable {
     /// recording that ends during a pause ends where the pause began.
     package func setPaused(_ isPaused: Bool) { link.setPaused(isPaused) }
 
-    /// Whether the recording is paused.
     package var isPaused: Bool { link.isPaused }
 
     /// Ends the recording, from any thread. `record` returns once everything captured is in the closed file. The first
@@ -113,4 +111,16 @@ package final class RecordingSession: Sendable {
             throw error
         }
     }
+}
+
+/// How a recording ended.
+package struct RecordingResult: Hashable, Sendable {
+    /// Includes the silence in gaps.
+    package var length: SamplePosition
+    package var reason: StopReason
+
+    var gaps: [Gap] = []
+
+    /// Set if `reason` is `error` (the microphone) or `disk`.
+    package var error: DeviceError?
 }

@@ -20,10 +20,8 @@ struct AudioChecksum {
 
     private var state: UInt32 = ~0
 
-    /// The checksum so far.
     var value: UInt32 { ~state }
 
-    /// Returns the checksum of bytes.
     static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         var sum = AudioChecksum()
         sum.add(bytes: bytes)

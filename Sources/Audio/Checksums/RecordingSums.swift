@@ -12,13 +12,12 @@ package struct RecordingSums: Hashable, Sendable {
 
     /// The digest of all audio.
     package struct Sound: Hashable, Sendable {
-        /// The SHA-256 of all samples, interleaved for two channels.
+        /// SHA-256; two channels are interleaved.
         package var digest: String
-        /// The length of the audio.
         package var length: SamplePosition
     }
 
-    /// The digest of all audio; nil if not requested or not readable.
+    /// Nil if not requested or not readable.
     package var sound: Sound?
 
     init() {}

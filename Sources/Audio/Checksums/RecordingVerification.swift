@@ -4,13 +4,13 @@ import System
 
 /// Examines a recording's file without changing it.
 package struct RecordingVerification: Hashable, Sendable {
-    /// The length of the audio, from the file's length.
+    /// From the file's length.
     package var length: SamplePosition
 
-    /// The length of the audio according to the header.
+    /// From the header.
     package var claimed: SamplePosition
 
-    /// Why the recording ended; nil if the file does not contain one of our reasons.
+    /// Nil if the file does not contain one of our reasons.
     package var reason: StopReason?
 
     /// Whether the file ends in the middle of a sample.
@@ -29,10 +29,9 @@ package struct RecordingVerification: Hashable, Sendable {
         claimed = SamplePosition(layout.claimedBytes / layout.frameBytes)
         reason = layout.stopReason
         hasHalfSample = bytes % layout.frameBytes != 0
+        noisyGaps = []
         let reader = try RecordingReader(path: path)
-        var noisy: [Gap] = []
-        for gap in gaps where try !Self.isSilent(gap.range, in: reader) { noisy.append(gap) }
-        noisyGaps = noisy
+        for gap in gaps where try !Self.isSilent(gap.range, in: reader) { noisyGaps.append(gap) }
     }
 
     private static func isSilent(_ range: SampleRange, in reader: RecordingReader) throws(DeviceError) -> Bool {

@@ -7,7 +7,6 @@ import System
 /// Used on the writer thread. It needs no sync: a line is written once its audio is safe, and `RecordingSums.complete` restores
 /// lines lost in a power cut. An error here does not affect the recording; the next sync tries again.
 final class RunningSums {
-    /// The checksum of a whole piece of silence.
     private let silentPiece: AudioChecksum
     private let channels: Int
 
@@ -74,7 +73,6 @@ final class RunningSums {
         settle(upTo: end)
     }
 
-    /// Syncs the checksum file; ignores errors.
     func sync() { try? file.sync() }
 
     private func advance(by count: Int) {

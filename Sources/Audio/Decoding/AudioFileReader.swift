@@ -6,17 +6,17 @@ import Core
 /// Concatenated files are read one after the other. `report` compares what was read with the containers. Use it on one
 /// thread.
 package final class AudioFileReader {
-    /// The expected length; nil if the header does not contain it.
+    /// Nil if the header does not contain it.
     package let estimatedLength: SamplePosition?
 
-    /// The number of channels to read, 1 or 2.
+    /// 1 or 2 channels.
     package let outputs: Int
 
     private let track: SoundTrack
     private var source: ByteSource
     private var part: SoundPart?
     private var account = SoundAccount()
-    /// The number of samples per channel returned so far.
+    /// Samples per channel.
     private var returned: Int64 = 0
     private var partStart: Int64 = 0
 

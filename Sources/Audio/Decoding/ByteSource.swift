@@ -5,7 +5,6 @@ import System
 /// The bytes of a file for libsndfile, with patches that correct a wrong header without changing the file. A pipe is first
 /// copied to a temporary file. Use it on one thread.
 final class ByteSource: SeekableBytes {
-    /// Bytes that replace those of the file.
     struct Patch: Equatable {
         var offset: Int64
         var bytes: [UInt8]
@@ -13,9 +12,8 @@ final class ByteSource: SeekableBytes {
 
     let name: String
 
-    /// The number of bytes that libsndfile may see.
+    /// What libsndfile may see.
     private(set) var length: Int64
-    /// The number of bytes.
     private let extent: Int64
 
     /// Whether the bytes came from a pipe, whose writer could not complete the header.
@@ -26,7 +24,6 @@ final class ByteSource: SeekableBytes {
     private let file: FileDescriptor
     /// The offset of the audio in the descriptor: standard input may have been read before.
     private let base: Int64
-    /// Whether this is the whole file.
     private let isWhole: Bool
 
     var descriptor: Int32 { file.number }
@@ -49,7 +46,6 @@ final class ByteSource: SeekableBytes {
             reading: FileDescriptor(adopting: copy, named: name), remedy: "redirect or pipe an audio file into it")
     }
 
-    /// Returns a part of the same file, beginning at `offset`.
     func window(from offset: Int64, to end: Int64? = nil) throws(DeviceError) -> ByteSource {
         try ByteSource(window: self, from: offset, to: min(end ?? extent, extent))
     }

@@ -10,7 +10,7 @@ struct DecodedSound {
     /// Where to insert silence between frames.
     let silences: [FramePlacement.Silence]
     var account: SoundAccount
-    /// The offset of a concatenated file; nil if there is none.
+    /// The offset of a concatenated file.
     var following: Int64?
 
     /// The smallest difference between header and content that counts, in seconds.

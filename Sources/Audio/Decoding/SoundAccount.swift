@@ -2,16 +2,14 @@ import Core
 
 /// What was read of a file compared with its container: what is missing and where.
 package struct SoundAccount: Equatable, Sendable {
-    /// The unreadable ranges, replaced by silence.
+    /// Unreadable, replaced by silence.
     package var gaps: [SampleRange] = []
 
-    /// The seconds missing at the end, according to the container.
+    /// In seconds, according to the container.
     var missingAtEnd = 0.0
 
     /// Remarks about a complete file, one line each.
     package var notes: [String] = []
-
-    /// Other problems.
     var complaints: [String] = []
 
     package init() {}

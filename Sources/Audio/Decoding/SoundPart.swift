@@ -11,7 +11,7 @@ final class SoundPart {
 
     private let rate: Int
     private let channels: Int
-    /// The frame count in the header; nil if there is none.
+    /// Nil if the header has no count.
     private let promisedFrames: Int64?
     /// What is missing; complete once `read` has returned 0.
     private(set) var account: SoundAccount
@@ -128,7 +128,7 @@ final class SoundPart {
         frames.deallocate()
     }
 
-    /// The number of channels to read, 1 or 2.
+    /// 1 or 2 channels.
     var outputs: Int { converter.outputs }
 
     var date: String? { sf_get_string(handle, Int32(SF_STR_DATE)).map { String(cString: $0) } }
@@ -139,7 +139,7 @@ final class SoundPart {
         }
     }
 
-    /// The offset of the next concatenated file; nil if there is none. Known once `read` has returned 0.
+    /// The offset of the next concatenated file. Known once `read` has returned 0.
     private(set) var following: Int64?
 
     /// Fills the buffer, whose size is a multiple of `outputs`. A shorter result is the last one; 0 is the end.

@@ -2,7 +2,12 @@ import Core
 internal import CSndfile
 
 /// The formats of exported audio.
-package enum AudioForm: String, Sendable, CaseIterable { case flac, wav }
+package enum AudioForm: String, Sendable, CaseIterable {
+    case flac, wav
+
+    /// In a copy's folder.
+    package var fileName: String { "audio.\(rawValue)" }
+}
 
 /// Encodes samples to FLAC or WAV in constant memory. Use it on one thread.
 package final class AudioEncoder {
@@ -70,7 +75,6 @@ package final class AudioDecoder {
     private let name: String
     private let source: VirtualFile
     private let handle: OpaquePointer
-    /// The channel count.
     package let channels: Int
 
     /// - Throws: `DeviceError` with `damaged` if the file is invalid.

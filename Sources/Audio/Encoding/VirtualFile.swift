@@ -2,6 +2,18 @@ import Core
 internal import CSndfile
 import Glibc
 
+/// A file with random access, for an audio library.
+package protocol SeekableBytes: AnyObject {
+    /// In bytes.
+    var length: Int64 { get }
+
+    /// Reads until the buffer is full or the file ends; returns the number of bytes.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DeviceError) -> Int
+
+    /// Writes all bytes.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError)
+}
+
 /// A `SeekableBytes` with a position, for libsndfile. Use it on one thread.
 final class VirtualFile {
     /// The first error, which libsndfile cannot pass on.

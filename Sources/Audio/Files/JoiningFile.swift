@@ -58,7 +58,6 @@ final class JoiningFile {
         return layout.claimedBytes / layout.frameBytes * layout.frameBytes
     }
 
-    /// Appends interleaved samples.
     func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         try file.write(UnsafeRawBufferPointer(samples), at: Int64(WaveHeader.size) + dataBytes)
         dataBytes += Int64(samples.count) * 2

@@ -4,7 +4,7 @@ import System
 /// A file that can be a recording's `audio.wav` as it is: 16 kHz, 16-bit, and nothing after its samples.
 struct ReadyRecording {
     let length: SamplePosition
-    /// Why the recording ended; `ended` if the file does not say.
+    /// `ended` if the file does not say.
     let reason: StopReason
 
     /// - Parameter channels: the largest number that the recording may have.

@@ -3,7 +3,6 @@ import System
 
 /// The folder of a recording: `DIRECTORY/recordings/000007/`.
 package struct RecordingFolder: Hashable, Sendable {
-    /// The folder's path.
     package var path: String
 
     /// - Parameter storage: the storage directory.
@@ -29,16 +28,13 @@ package struct RecordingFolder: Hashable, Sendable {
         return id
     }
 
-    /// The name of a recording's audio file.
     package static let audioName = "audio.wav"
-
-    /// The name of the encrypted file.
     package static let sealedName = "sealed.age"
 
-    /// The temporary name of a new encrypted file while it replaces the old one.
+    /// A new encrypted file, while it replaces the old one.
     package static let resealedName = "resealed.age"
 
-    /// The name of a file that exists during a redaction.
+    /// Exists during a redaction.
     package static let redactionName = ".striking"
 
     /// The name of an added file that was converted: `original.m4a`.
@@ -54,14 +50,12 @@ package struct RecordingFolder: Hashable, Sendable {
         if name == original { return true }
         guard name.hasPrefix("\(original).") else { return false }
         let ending = name.utf8.dropFirst(original.utf8.count + 1)
-        return 1...8 ~= ending.count && ending.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
+        return 1...8 ~= ending.count && ending.allSatisfy { $0.isASCIIDigit || (0x61...0x7A).contains($0) }
     }
 
     private static let original = "original"
 
-    /// The path of the encrypted file.
     package var sealed: String { "\(path)/\(Self.sealedName)" }
 
-    /// The path of the audio file.
     package var audio: String { "\(path)/\(Self.audioName)" }
 }

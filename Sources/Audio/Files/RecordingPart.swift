@@ -7,10 +7,9 @@ import System
 /// `audio.from-000000123456.wav`, named by the position of its first sample. Where parts overlap, the later one counts: the
 /// earlier samples may never have reached the disk.
 package struct RecordingPart: Hashable, Sendable {
-    /// The file's path.
     package var path: String
 
-    /// The position of the file's first sample in the recording.
+    /// In the recording.
     var start: SamplePosition
 
     /// Distinguishes files with the same start; the last one counts.
@@ -63,7 +62,6 @@ package struct RecordingPart: Hashable, Sendable {
 }
 
 extension RecordingPart {
-    /// A new part, beside the recording's `audio.wav`.
     init(beside audio: String, start: SamplePosition, turn: Int) {
         let number = start.samples.padded(to: 12) + (turn > 1 ? "-\(turn)" : "")
         self.init(path: "\(Self.stem(of: audio))\(Self.infix)\(number).wav", start: start, turn: turn)

@@ -15,7 +15,7 @@ struct RecordingPlace: Sendable {
         name = names.popLast() ?? path
         let number = names.last ?? ""
         guard names.count > 2, names[names.count - 2] == Self.recordings, !number.isEmpty,
-            number.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+            number.utf8.allSatisfy(\.isASCIIDigit)
         else {
             folder = try Folder(opening: names.isEmpty ? "." : names == [""] ? "/" : names.joined(separator: "/"))
             return
@@ -29,7 +29,6 @@ struct RecordingPlace: Sendable {
     /// Returns the place of another file in the folder, also after the folder was renamed.
     func beside(_ name: String) -> RecordingPlace { RecordingPlace(folder, name) }
 
-    /// Returns the path of another file in the folder.
     func path(of name: String) -> String { "\(folder.path)/\(name)" }
 
     private static let recordings = "recordings"

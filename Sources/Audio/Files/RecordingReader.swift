@@ -33,7 +33,7 @@ package final class RecordingReader: Sendable {
         }
     }
 
-    /// The recording's channel count, 1 or 2.
+    /// 1 or 2.
     package let channels: Int
     private let place: RecordingPlace
     /// `audio.wav` and the parts over it; the last one takes precedence.
@@ -51,7 +51,6 @@ package final class RecordingReader: Sendable {
         refresh()
     }
 
-    /// The current length.
     package var length: SamplePosition {
         get throws(DeviceError) {
             refresh()
@@ -175,9 +174,8 @@ package final class RecordingReader: Sendable {
 
 /// An added file that a recording was converted from, beside the recording.
 package struct OriginalFile: Sendable {
-    /// Its name, as `RecordingFolder.originalName` returns it.
+    /// As `RecordingFolder.originalName` returns it.
     package let name: String
-    /// Its size.
     package let bytes: Int64
     fileprivate let folder: Folder
 

@@ -19,16 +19,15 @@ package struct RecordingRepair: Hashable, Sendable {
         case newHeader
     }
 
-    /// The length of the audio.
     package var length: SamplePosition
 
-    /// Why the recording ended, according to the repaired file.
+    /// According to the repaired file.
     package var reason: StopReason
 
     /// How much a closed file's header exceeded the audio; zero if intact.
     package var lost: Int64
 
-    /// The changes, in order; empty if the file was intact.
+    /// In order; empty if the file was intact.
     package var changes: [Change]
 
     /// Repairs the file at `path`.

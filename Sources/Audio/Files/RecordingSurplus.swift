@@ -5,16 +5,15 @@ import System
 /// Audio after the end of a closed recording, which another program has appended.
 package struct RecordingSurplus: Hashable, Sendable {
     let path: String
-    /// The length of the recording.
+    /// Of the recording.
     package let length: SamplePosition
-    /// The number of appended samples.
     package let samples: Int64
     /// The length in the file's header; nil if it is unreadable.
     package let claimed: SamplePosition?
     /// Whether the file was joined from parts.
     package let isJoined: Bool
 
-    /// Why the recording ended, from the header; nil if it is unreadable.
+    /// From the header; nil if it is unreadable.
     package let reason: StopReason?
 
     private let channels: Int

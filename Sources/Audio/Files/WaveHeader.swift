@@ -68,7 +68,6 @@ struct WaveHeader {
         put(.max, at: Self.dataSizeOffset)
     }
 
-    /// Marks the file as joined from all its parts.
     mutating func setJoined() {
         put(String(repeating: "\0", count: Self.joiningWord.utf8.count + 4), at: Self.fillerOffset)
         put(Self.joinedWord, at: Self.fillerOffset)

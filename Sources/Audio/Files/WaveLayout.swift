@@ -11,13 +11,13 @@ struct WaveLayout: Equatable {
 
     var frameBytes: Int64 { Frames.bytes(channels: channels) }
 
-    /// The sample bytes according to the header; outdated in a growing or truncated file.
+    /// According to the header; outdated in a growing or truncated file.
     var claimedBytes: Int64
 
     /// Whether the file was joined from all its parts.
     var isJoined = false
 
-    /// Why the recording ended; nil if the file does not contain one of our reasons.
+    /// Nil if the file does not contain one of our reasons.
     var stopReason: StopReason?
 
     /// Reads the chunks up to the samples.

@@ -21,12 +21,8 @@ struct IndexTexts {
         if summary.clock != .synchronized { facts.append("clock unverified") }
         if let powerOn = summary.powerOn { facts.append(powerOn.text) }
         if let progress = unwrittenText(timeline) { facts.append(progress) }
-        if !timeline.gaps.isEmpty {
-            facts.append(timeline.gaps.count == 1 ? "1 gap" : "\(timeline.gaps.count) gaps")
-        }
-        if !timeline.marks.isEmpty {
-            facts.append(timeline.marks.count == 1 ? "1 bookmark" : "\(timeline.marks.count) bookmarks")
-        }
+        if !timeline.gaps.isEmpty { facts.append(counted(timeline.gaps.count, "gap", "gaps")) }
+        if !timeline.marks.isEmpty { facts.append(counted(timeline.marks.count, "bookmark", "bookmarks")) }
         let text = timeline.segments.map(\.text).filter { !$0.isEmpty }.joined(separator: " ")
         entries[summary.id] = (oneLine(timeline.title ?? ""), facts, text)
         if timeline.annotations != nil { corrected.append(summary) }

@@ -25,7 +25,7 @@ struct PlacedCopies {
         let signs: Set<String> = [CopySettings.manifestName, CopySettings.signatureName, historyFileName]
         if name.flatMap({ CopyName($0) }) != nil || !names.isDisjoint(with: signs) { return true }
         if names.contains(where: { SealedName($0) != nil }) { return true }
-        let sounds = Set(AudioForm.allCases.map { "audio.\($0.rawValue)" })
+        let sounds = Set(AudioForm.allCases.map(\.fileName))
         let texts = Set(TranscriptFormat.allCases.map(\.fileName))
         return !names.isDisjoint(with: sounds) && !names.isDisjoint(with: texts)
     }

@@ -1,5 +1,4 @@
 import Core
-import Glibc
 import System
 
 /// Runs Debian's `age`, which encrypts and decrypts, in a process with limits. Fieldscribe itself has no cryptography.

@@ -54,7 +54,6 @@ package final class OpeningKey: Sendable {
         return String(decoding: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...], as: UTF8.self)
     }
 
-    /// The remedy for a file without a private key.
     static let remedy = "give the file that age-keygen made"
 
     private static func check(_ text: String, _ name: String) throws(DeviceError) {

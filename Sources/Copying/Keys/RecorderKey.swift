@@ -6,9 +6,7 @@ import System
 /// The recorder's key, which signs recordings and copies: `signing.key` in the storage directory, readable only by its owner, and the
 /// public `signing.pub`. May be used from any thread.
 package final class RecorderKey: Sendable {
-    /// The file of the secret key in the storage directory.
     package static let secretName = "signing.key"
-    /// The file of the public key beside it.
     package static let openName = "signing.pub"
 
     /// In minisign's format: `RW` and 54 more digits of base64.
@@ -20,9 +18,8 @@ package final class RecorderKey: Sendable {
     private let folder: Folder
     private let failure = Mutex<DeviceError?>(nil)
 
-    /// Opens the key, or makes one.
+    /// Opens the key in a storage directory, or makes one.
     ///
-    /// - Parameter storage: the storage directory.
     /// - Throws: `DeviceError` with `missing` if minisign is not installed, `denied` if another user owns the key.
     package convenience init(in storage: String) throws(DeviceError) {
         try self.init(in: storage, by: Minisign())

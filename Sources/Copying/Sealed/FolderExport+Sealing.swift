@@ -121,7 +121,6 @@ extension FolderExport {
     /// Writes the texts beside encrypted copies if they changed.
     private func finish(_ report: CopyReport, on folder: CopyFolder, error: DeviceError?) async throws -> CopyReport {
         var report = report
-        let settings = settings
         do {
             report.inClear = try await onThread(named: "copy") {
                 try folder.recordingsInClear(device: settings.device, identity: settings.identity)

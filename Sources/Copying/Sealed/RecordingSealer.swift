@@ -11,7 +11,6 @@ package struct RecordingSealer {
     let copy: SealedCopy
 
     /// - Parameters:
-    ///   - storage: the storage directory.
     ///   - sound: the storage directory with the sound, if different.
     ///   - journal: the recording's current journal.
     ///   - signer: nil for an unsigned copy.

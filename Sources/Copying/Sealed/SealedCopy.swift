@@ -11,7 +11,6 @@ struct SealedCopy {
     let copy: RecordingCopy
     let age: Age
     let recipients: [Recipient]
-    /// Additional files.
     var extra: [(name: String, bytes: [UInt8])] = []
 
     /// The content, known before anything is written.

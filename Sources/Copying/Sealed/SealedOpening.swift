@@ -24,8 +24,6 @@ package struct SealedOpening {
     private let shouldContinue: @Sendable () -> Bool
 
     /// - Parameters:
-    ///   - folder: the recording's folder.
-    ///   - manifest: the manifest of the encrypted file.
     ///   - memory: returns the machine's available bytes; nil if unknown.
     ///   - shouldContinue: polled; if false, opening ends with `ECANCELED`.
     /// - Throws: `DeviceError` with `damaged` if the file is gone or changed, `missing` without age.

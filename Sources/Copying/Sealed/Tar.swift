@@ -30,7 +30,6 @@ enum Tar {
             + header(name, kind: "0", mode: "0000644", bytes: 0, time: time)
     }
 
-    /// Returns the header of a folder.
     static func folder(_ name: String, time: Int64) -> [UInt8] {
         header("\(name)/", kind: "5", mode: "0000755", bytes: 0, time: time)
     }

@@ -10,9 +10,7 @@ package struct KnownSticks: Hashable, Sendable {
 
     /// A known stick.
     package struct Entry: Hashable, Sendable {
-        /// The stick.
         package let stick: StickIdentity
-        /// How it became known.
         package let way: Way
     }
 
@@ -23,7 +21,7 @@ package struct KnownSticks: Hashable, Sendable {
     private static let heading =
         "# Sticks that recordings may be copied to. fieldscribe stick allow and forget change this.\n"
 
-    /// The known sticks, in order of addition.
+    /// In order of addition.
     package private(set) var entries: [Entry] = []
 
     /// Reads the file in a storage directory; without it, no stick is known.

@@ -13,7 +13,6 @@ package var machineIdentity: String? {
 
 /// Identifies a recorder's folder on a volume by a file in it, since two recorders may have the same name.
 package enum RecorderFolder {
-    /// The file that identifies the recorder.
     package static let fileName = "RECORDER.txt"
 
     private enum Owner: Equatable {

@@ -78,7 +78,7 @@ package struct PluggedSticks: Sendable {
     }
 
     private func number(of name: String) -> DeviceNumber? {
-        guard !name.isEmpty, name.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }),
+        guard !name.isEmpty, name.utf8.allSatisfy({ $0.isASCIIDigit || (0x61...0x7A).contains($0) }),
             // Not `content(ofFile:)`: sysfs reports a page's length for every file.
             let bytes = try? beginning(ofFile: "\(devices)/\(name)/dev", count: 64)
         else { return nil }

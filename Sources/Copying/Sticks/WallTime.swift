@@ -20,7 +20,6 @@ package struct WallTime {
     private var minute: String { parts.tm_min.padded(to: 2) }
     private var second: String { parts.tm_sec.padded(to: 2) }
 
-    /// The offset from UTC.
     private var offset: String {
         let minutes = abs(Int32(parts.tm_gmtoff / 60))
         return "\(parts.tm_gmtoff < 0 ? "-" : "+")\((minutes / 60).padded(to: 2)):\((minutes % 60).padded(to: 2))"

@@ -7,7 +7,7 @@ package struct AddedFile: Hashable, Sendable, Codable {
     /// The name of this description's file in the folder.
     package static let description = "added.json"
 
-    /// The file's name, on one line.
+    /// On one line.
     package var name: String
     /// The SHA-256 of the original file.
     package var digest: String
@@ -17,7 +17,6 @@ package struct AddedFile: Hashable, Sendable, Codable {
     package var startedAt: Double
     /// Whether `startedAt` is from the file itself.
     package var clock: RecordingSummary.Clock
-    /// The length of the sound.
     package var length: SamplePosition
     /// Why the sound ends, as its header says.
     package var reason: StopReason

@@ -71,13 +71,11 @@ package protocol ArchiveReading: Sendable {
 
 /// A segment or bookmark that matches a search.
 package struct SearchHit: Hashable, Sendable, Codable {
-    /// The recording's number.
     package var recording: Int
-    /// The segment's number; 0 for a bookmark.
+    /// 0 for a bookmark.
     package var segment: Int
-    /// The range in the recording; empty for a bookmark.
+    /// Empty for a bookmark.
     package var range: SampleRange
-    /// The text of the segment or bookmark.
     package var text: String
     /// The text around the first match, with matching words in `[` and `]`.
     package var excerpt: String

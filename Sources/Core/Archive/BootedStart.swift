@@ -1,6 +1,5 @@
 /// The start of a recording on the clock of a boot.
 package struct BootedStart: Hashable, Sendable {
-    /// The recording's number.
     package var recording: Int
     /// Nanoseconds since the boot, sleep included. Not negative.
     package let nanoseconds: Int64

@@ -12,11 +12,9 @@ package protocol ExportLedger: Sendable {
 
 /// A complete, verified copy of one recording on one volume.
 package struct ExportEntry: Hashable, Sendable, Codable {
-    /// The recording's number.
     package var recording: Int
     /// The pass whose complete text was copied; nil for audio alone or an incomplete text.
     package var pass: Int?
-    /// The volume's identifier.
     package var volume: String
     /// The name of the copy's folder.
     package var folder: String
@@ -64,7 +62,6 @@ extension Array where Element == ExportEntry {
 package struct SealedManifest: Hashable, Sendable {
     /// The digest of the encrypted file, as read back.
     package var file: String
-    /// The length of the encrypted file.
     package var bytes: Int64
     /// The digest of its first bytes. They are unique, so the file is recognized without reading it all.
     package var head: String

@@ -6,7 +6,6 @@
 package struct HistoryEntry: Hashable, Sendable, Codable {
     /// What was done. Later versions may add more.
     package struct Act: RawRepresentable, Hashable, Sendable, Codable {
-        /// The word in the entry.
         package var rawValue: String
 
         package init(rawValue: String) { self.rawValue = rawValue }
@@ -43,15 +42,14 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     package static let highest = 1 << 31
     /// Counts from 1 over all recordings.
     package var number: Int
-    /// The recording's number; nil for acts on the recorder.
+    /// Nil for acts on the recorder.
     package var recording: Int?
-    /// What was done.
     package var act: Act
     /// RFC 3339 in UTC.
     package var time: String
     /// Whether the clock of `time` was set.
     package var clock: RecordingSummary.Clock
-    /// The boot's identifier; nil if unknown.
+    /// Nil if unknown.
     package var boot: String?
     /// Seconds since the boot.
     package var sinceBoot: Int
@@ -59,13 +57,12 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     package var before: String
     /// The SHA-256 of the recording's previous line; nil for its first.
     package var own: String?
-    /// The length in seconds.
+    /// In seconds.
     package var length: Double?
-    /// Why the recording ended: a raw value of `StopReason`.
+    /// A raw value of `StopReason`.
     package var reason: String?
-    /// The pass, counted from 1 within the recording.
+    /// Counts from 1 within the recording.
     package var pass: Int?
-    /// The engine of the pass.
     package var engine: String?
     /// The stick's identifier, or `folder` for a folder that is not a volume.
     package var volume: String?
@@ -79,9 +76,8 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     package var sound: String?
     /// The second and fourth line of minisign's signature of `statement`, joined by a space.
     package var signature: String?
-    /// The start of the part, in seconds of the recording.
+    /// The part, in seconds of the recording.
     package var from: Double?
-    /// The end of the part, in seconds.
     package var to: Double?
     /// The boot in which an erased recording began: so the other recordings of that boot keep their order.
     package var begunIn: String?
@@ -139,7 +135,6 @@ extension BidirectionalCollection where Element == HistoryEntry {
 package struct HistoryLine: Hashable, Sendable, Codable {
     /// The JSON line without its newline.
     package var text: String
-    /// The decoded line.
     package var entry: HistoryEntry
 
     package init(text: String, entry: HistoryEntry) {

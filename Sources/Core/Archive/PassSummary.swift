@@ -1,21 +1,19 @@
 /// One pass (transcription) of a recording, without its text.
 package struct PassSummary: Hashable, Sendable, Codable {
     package var id: Int
-    /// The recording's number.
     package var recording: Int
-    /// The engine that transcribed it.
     package var engine: EngineDescription
     /// The decoder's profile: `live`, `final`, `fast`. Archives of earlier versions have `quick` for `fast`.
     package var profile: String
     /// Whether it covers the whole recording.
     package var isComplete: Bool
-    /// The number of its last segment, 0 before the first.
+    /// 0 before the first.
     package var lastSegment: Int
     /// Where its last segment ends, and an interrupted pass resumes.
     package var committedUpTo: SamplePosition
-    /// The engine's adaptation to microphone, room and speaker after the last segment, if any.
+    /// After the last segment, if any.
     package var adaptation: AdaptationState?
-    /// The correction, if a person wrote this pass; nil for an engine's.
+    /// Nil for an engine's pass.
     package var correction: Correction?
 
     private enum CodingKeys: String, CodingKey {

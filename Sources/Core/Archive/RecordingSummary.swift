@@ -10,7 +10,6 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     package struct Live: Hashable, Sendable, Codable {
         /// `recording`, `paused` or `stopping`.
         package var state: Event.State
-        /// What is recorded so far.
         package var length: SamplePosition
 
         package init(_ state: Event.State, length: SamplePosition) {
@@ -24,11 +23,9 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
 
     /// Wall time of the first sample in seconds since 1970, clamped as by `Double.asWallTime`.
     package var startedAt: Double { didSet { startedAt = startedAt.asWallTime } }
-    /// Whether the clock of `startedAt` was set.
     package var clock: Clock
     /// The microphone, as the configuration names it; for an added file `AddedFile.source`.
     package var microphone: String
-    /// The length of the audio.
     package var length: SamplePosition
     /// The end of the transcribed part. The rest up to `length` is not transcribed yet.
     package var transcribedUpTo: SamplePosition

@@ -1,12 +1,11 @@
 /// The part of a recording to redact.
 package struct RedactionOrder: Hashable, Sendable, Codable {
-    /// The recording's number; nil for the current recording, or the latest one.
+    /// Nil for the current recording, or the latest one.
     package var recording: Int?
     /// The last seconds of the recording, or before now.
     package var last: Double?
-    /// The start in seconds of the recording, if `last` is nil.
+    /// In seconds of the recording, if `last` is nil.
     package var from: Double?
-    /// The end in seconds of the recording, if `last` is nil.
     package var to: Double?
 
     /// Redacts the last seconds.

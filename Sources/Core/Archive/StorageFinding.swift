@@ -9,9 +9,8 @@ package struct StorageFinding: Hashable, Sendable, Codable {
         case note
     }
 
-    /// The state of the storage.
     package var outcome: Outcome
-    /// The recording's number; nil if it is not about one recording.
+    /// Nil if it is not about one recording.
     package var recording: Int?
     /// The file, folder or device.
     package var file: String

@@ -17,7 +17,6 @@ package struct Diarization: Sendable {
         package var isRectified = true
         /// The approximate number of frames between windows: 0.5 s.
         package var hop = 50
-        /// Settings for extending regions.
         package var edges = SpeechEdges.Settings()
 
         /// Settings chosen on the corpus's `fit` speakers.
@@ -33,11 +32,11 @@ package struct Diarization: Sendable {
         var regions: [SampleRange] = []
         for (index, range) in ordered.enumerated() {
             let before = regions.last?.end ?? .zero
-            let start = max(before, range.start + -padding)
+            let start = max(before, range.start - padding)
             var end = range.end + padding
             if index + 1 < ordered.count {
                 let next = ordered[index + 1].start
-                end = min(end, max(range.end, range.end + max(0, next - range.end) / 2))
+                end = min(end, range.end + max(0, next - range.end) / 2)
             }
             let region = SampleRange(min(start, length), min(end, length))
             if !region.isEmpty { regions.append(region) }
@@ -74,7 +73,7 @@ package struct Diarization: Sendable {
         }
         return groups.enumerated().map { index, group in
             let (first, last) = (group[0], group[group.count - 1])
-            var range = SampleRange(first.start + -min(reach, first.start.samples), last.end + reach)
+            var range = SampleRange(first.start - min(reach, first.start.samples), last.end + reach)
             if index > 0, let before = groups[index - 1].last?.end {
                 range = SampleRange(max(range.start, before + max(0, first.start - before) / 2), range.end)
             }
@@ -95,7 +94,7 @@ package struct Diarization: Sendable {
         var start: SamplePosition
         var end: SamplePosition
         var frames: Int
-        /// The windows' indices in `voices`, and their frames.
+        /// Indices in `voices`, and frames.
         var windows: [(number: Int, frames: Range<Int>)]
     }
 

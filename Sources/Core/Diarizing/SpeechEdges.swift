@@ -36,7 +36,6 @@ package struct SpeechEdges {
     private let settings: Settings
     /// The mean excess of each frame above the noise floors, in decibels.
     private let excess: [Float]
-    /// The energy of each frame.
     private let loudness: [Float]
 
     /// - Parameter features: Of a whole piece, as `MelFeatures` returns them.

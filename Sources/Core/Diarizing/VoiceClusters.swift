@@ -71,15 +71,11 @@ struct VoiceClusters {
             clusters[right] = nil
             let all = first.size + second.size
             for other in 0..<count {
-                guard other != left, clusters[other] != nil else {
-                    similar[right * count + other] = -2
-                    similar[other * count + right] = -2
-                    continue
+                if other != left, clusters[other] != nil {
+                    let sum = first.size * similar[left * count + other] + second.size * similar[right * count + other]
+                    similar[left * count + other] = sum / all
+                    similar[other * count + left] = sum / all
                 }
-                let mean =
-                    (first.size * similar[left * count + other] + second.size * similar[right * count + other]) / all
-                similar[left * count + other] = mean
-                similar[other * count + left] = mean
                 similar[right * count + other] = -2
                 similar[other * count + right] = -2
             }

@@ -4,42 +4,35 @@
 package struct DeviceError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. The raw values appear in JSON and between processes.
     package enum Code: String, Sendable {
-        /// The device, file or model does not exist.
         case missing
         /// Another program uses it.
         case busy
-        /// Permission is missing.
         case denied
         /// Data was not read in time.
         case overrun
         /// The device was removed.
         case disconnected
-        /// No space is left.
         case full
-        /// The content is not valid.
         case damaged
-        /// The operation is not supported.
         case unsupported
         case failed
     }
 
     /// A more specific reason than `code`, for callers that handle it. It never leaves the process.
     package enum Cause: Sendable {
-        /// The program age failed or rejected its input.
+        /// The program failed or rejected its input.
         case age
-        /// The program minisign failed.
+        /// The program failed.
         case minisign
         /// The content is not a tar archive that Fieldscribe wrote.
         case tar
         /// libsndfile cannot read a file; ffmpeg may be able to.
         case libsndfile
-        /// A recording's audio is damaged.
         case damagedAudio
         /// The machine has too little memory.
         case memory
         /// Another program wrote the database.
         case foreignDatabase
-        /// A journal belongs to another recording.
         case foreignJournal
         /// A worker process makes no progress.
         case stall
@@ -53,7 +46,6 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
         case unfitCorrections
     }
 
-    /// The kind of failure.
     package var code: Code
     /// What a caller may handle; usually nil.
     package var cause: Cause?
@@ -63,7 +55,6 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
     package var status: Int32
     /// The file, device or setting; nil if the reason names it.
     package var subject: String?
-    /// The reason, in words.
     package var reason: String
     /// What a person can do; nil if nothing, or the reason says it.
     package var remedy: String?

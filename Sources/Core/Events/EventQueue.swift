@@ -47,7 +47,6 @@ final class EventQueue: Sendable {
         waiter?.resume(returning: event)
     }
 
-    /// Ends the sequence.
     func finish() {
         let waiter = state.withLock { state in
             state.hasEnded = true

@@ -1,3 +1,13 @@
+/// What a press means while recording.
+package enum PanelStyle: String, Sendable, CaseIterable {
+    /// A press stops; holding marks.
+    case toggle
+    /// A press marks; holding stops.
+    case mark
+    /// A press pauses, the next one resumes; holding stops.
+    case pause
+}
+
 /// Decides what the button's gestures mean, by the style, previous presses, and the recorder's state when a press begins.
 ///
 /// While a fault is shown, a press acknowledges it; while recording, that press does nothing else.

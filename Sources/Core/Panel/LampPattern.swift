@@ -7,7 +7,7 @@ package struct LampPattern: Hashable, Sendable {
         case off
         /// Recording; the disk and the microphone work.
         case steady
-        /// Paused: a short flash every 3 s.
+        /// A short flash every 3 s.
         case paused
         /// Still transcribing: 1 s on, 1 s off.
         case pulse
@@ -38,15 +38,13 @@ package struct LampPattern: Hashable, Sendable {
         }
     }
 
-    /// How long the lamp blinks for a bookmark.
+    /// For a bookmark.
     package static let markBlink = Duration.milliseconds(200)
-    /// How long the lamp blinks to answer a press.
+    /// For a press.
     package static let answerBlink = Duration.milliseconds(60)
     /// The time without a report of the disk after which the lamp stops showing `steady`.
     package static let diskTimeout = Duration.seconds(3)
-    /// How long the lamp shows `done`.
     package static let doneLasts = Duration.seconds(3)
-    /// How long the lamp shows `refused`.
     package static let refusedLasts = Duration.seconds(6)
 
     private let layers: [Layer]
@@ -63,7 +61,6 @@ package struct LampPattern: Hashable, Sendable {
         self.blinks = blinks
     }
 
-    /// Whether a fault is shown.
     package var isFaulted: Bool { faultSince != nil }
 
     /// The mode at a time, which a fault may override.

@@ -8,8 +8,6 @@ package enum PanelAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Simulated, through the control socket: `sim:`.
     case sim
-
-    /// None: `none`.
     case none
 
     /// The forms of an address, for messages.
@@ -29,7 +27,7 @@ package enum PanelAddress: Hashable, Sendable, CustomStringConvertible {
             }
             let (chip, digits) = (line[..<slash], line[line.index(after: slash)...])
             // A chip has fewer than 65,536 lines.
-            guard !chip.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let offset = UInt16(digits)
+            guard !chip.isEmpty, digits.utf8.allSatisfy(\.isASCIIDigit), let offset = UInt16(digits)
             else { return nil }
             self = .gpioOffset(chip: String(chip), offset: Int(offset))
         default: return nil

@@ -1,3 +1,19 @@
+/// A change of the button's level.
+package struct ButtonEdge: Hashable, Sendable {
+    /// Whether the button is down since `time`.
+    var pressed: Bool
+    /// On the monotonic clock.
+    var time: Duration
+    /// Edges that the kernel dropped before this one.
+    var dropped: Int
+
+    package init(pressed: Bool, time: Duration, dropped: Int = 0) {
+        self.pressed = pressed
+        self.time = time
+        self.dropped = dropped
+    }
+}
+
 /// Turns raw edges of the button into gestures: a debouncer and a gesture on one clock.
 package struct PanelButton: Sendable {
     /// What the button reads, in chronological order.

@@ -19,3 +19,28 @@ package protocol Recognizer: AnyObject {
         _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
     ) throws(DeviceError) -> Hypothesis
 }
+
+/// The options of a recognition.
+package struct ReadingRequest: Hashable, Sendable {
+    /// The number wanted.
+    package var alternatives: Int
+    /// Ranges of speech, from the first sample, in order; empty: anywhere. Voice analytics are returned for each.
+    package var parts: [SampleRange]
+
+    package init(alternatives: Int = 0, parts: [SampleRange] = []) {
+        self.alternatives = alternatives
+        self.parts = parts
+    }
+}
+
+/// An engine's adaptation to microphone, room and speaker, for the next utterance. Only the engine interprets it.
+package struct AdaptationState: Hashable, Sendable, Codable {
+    /// As the engine wrote it; the form between processes and in the database.
+    package var content: JSONValue
+
+    package init(_ content: JSONValue) { self.content = content }
+
+    package init(from decoder: any Decoder) throws { content = try JSONValue(from: decoder) }
+
+    package func encode(to encoder: any Encoder) throws { try content.encode(to: encoder) }
+}

@@ -1,10 +1,22 @@
+/// Settings for reading several utterances as one.
+package struct GroupSettings: Hashable, Sendable {
+    /// The longest group's audio in seconds, 4 or more. The default is 0: no groups.
+    package var longestSeconds: Int
+    /// The longest pause between two utterances of a group, in seconds. The default is 3.
+    package var longestGapSeconds: Int
+
+    package init(longestSeconds: Int = 0, longestGapSeconds: Int = 3) {
+        self.longestSeconds = longestSeconds
+        self.longestGapSeconds = longestGapSeconds
+    }
+}
+
 /// Groups utterances that are read as one. An utterance joins the open group if its audio fits and the pause is short
 /// enough; only an utterance that ended at silence can be followed by another. Groups depend only on utterances and
 /// gaps; `reach` only completes them earlier.
 package struct Grouping: Sendable {
     private let longest: Int64
     private let longestGap: Int64
-    /// The group that is not complete.
     package private(set) var open: UtteranceGroup?
 
     /// Starts without an open group.

@@ -3,7 +3,7 @@
 package struct SpeechSettings: Hashable, Sendable {
     /// The level from which a frame counts as speech.
     package enum Threshold: Hashable, Sendable {
-        /// Decibels above the measured noise floor.
+        /// Above the measured noise floor.
         case aboveFloor(decibels: Double)
         /// A fixed level in dBFS, for rooms where the floor cannot be measured.
         case fixed(decibels: Double)

@@ -28,7 +28,7 @@ package struct VoiceActivity: Sendable {
         hangoverFrames = SpeechSettings.frames(milliseconds: settings.hangoverMilliseconds)
     }
 
-    /// The measured noise floor in dBFS.
+    /// In dBFS.
     var noiseFloor: Double { floor.decibels }
 
     /// The level in dBFS above which a frame counts as speech.

@@ -24,9 +24,7 @@ package struct Gap: Hashable, Sendable, Codable {
         }
     }
 
-    /// The missing range.
     package var range: SampleRange
-    /// The cause.
     package var cause: Cause
 
     package init(_ range: SampleRange, cause: Cause) {

@@ -12,7 +12,7 @@ package protocol MicrophoneProvider: Sendable {
     /// The number of channels to record, 1 or 2; a device with fewer delivers fewer.
     var channels: Int { get }
 
-    /// The length of the preroll in seconds.
+    /// Of audio captured before the recording.
     var prerollSeconds: Double { get }
 
     /// Opens the device. The microphone is used and freed on this thread.
@@ -56,10 +56,9 @@ extension Microphone {
 
 /// The result of a read.
 package enum CaptureBlock: Hashable, Sendable {
-    /// The number of samples in the buffer.
+    /// In the buffer.
     case samples(Int)
-    /// The number of samples lost before the next one.
+    /// Before the next one.
     case lost(samples: Int)
-    /// The file has ended.
     case ended
 }

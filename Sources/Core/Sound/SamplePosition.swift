@@ -7,11 +7,10 @@
 package struct SamplePosition: Hashable, Comparable, Sendable, Codable {
     /// The sample rate of all audio inside Fieldscribe: mono, 16-bit.
     package static let rate = 16_000
-    /// The first sample.
     package static let zero = SamplePosition(0)
     /// The largest distance from the start, in samples: 139 years.
     package static let furthest: Int64 = 1 << 46
-    /// The number of samples since the recording's first.
+    /// Since the recording's first.
     package let samples: Int64
 
     /// Creates a position, clamped to `furthest`.

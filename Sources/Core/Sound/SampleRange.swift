@@ -1,6 +1,5 @@
 /// A range of a recording: from `start` up to, but not including, `end`.
 package struct SampleRange: Hashable, Sendable, Codable {
-    /// Its first sample.
     package let start: SamplePosition
     /// Never before the start.
     package let end: SamplePosition
@@ -20,13 +19,11 @@ package struct SampleRange: Hashable, Sendable, Codable {
             try container.decode(SamplePosition.self, forKey: .end))
     }
 
-    /// Length in samples, never negative.
+    /// In samples.
     package var count: Int64 { end - start }
 
-    /// Whether it contains no sample.
     package var isEmpty: Bool { end <= start }
 
-    /// Length in seconds.
     package var seconds: Double { Double(count) / Double(SamplePosition.rate) }
 
     /// Halfway between start and end, rounded towards 0.

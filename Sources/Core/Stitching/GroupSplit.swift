@@ -34,7 +34,9 @@ struct GroupSplit: Sendable {
             let wordKeys = words.map { Word.key(of: $0) }
             var split = [[Int]](repeating: [], count: speech.count)
             var place = places.first ?? 0
-            for (index, counterpart) in Self.counterparts(of: wordKeys, in: keys).enumerated() {
+            let numbered = WordErrors.numbered(wordKeys, keys)
+            let counterparts = WordErrors.counterparts(of: numbered.first, in: numbered.second)
+            for (index, counterpart) in counterparts.enumerated() {
                 // An inserted word stays with the previous one.
                 if let counterpart { place = places[counterpart] }
                 split[place].append(index)
@@ -48,19 +50,6 @@ struct GroupSplit: Sendable {
             }
         }
         return pieces
-    }
-
-    /// Returns for each word of a reading the index of the word of the best reading in its place; nil if it has none.
-    private static func counterparts(of words: [String], in best: [String]) -> [Int?] {
-        var found = [Int?](repeating: nil, count: words.count)
-        for step in WordErrors.align(best, words) {
-            switch step {
-            case .same(let reference, let hypothesis), .substituted(let reference, let hypothesis):
-                found[hypothesis] = reference
-            case .deleted, .inserted: break
-            }
-        }
-        return found
     }
 
     /// Returns the index of each word's utterance, never decreasing.

@@ -2,12 +2,11 @@
 /// words follow, and which withheld words of the left side return. It covers seven failures, each with a test: a word
 /// dropped, doubled, or merged from two, words swapped, a clause missing, the tail or the head missing.
 struct Seam: Sendable {
-    /// The left utterance.
     struct Side: Sendable {
         var audio: SampleRange
         /// Words whose middle lies at or after the cut belong to the right side.
         var cut: SamplePosition
-        /// The last words that were committed.
+        /// The last words before the cut.
         var committed: [Word]
         /// Words after the cut.
         var withheld: [Word]
@@ -140,7 +139,6 @@ struct Seam: Sendable {
         return left.committed.last.map { covers($0.range, word) } ?? false
     }
 
-    /// Whether the left side withheld this word.
     private func isWithheld(_ word: Word, counterpart: Int?) -> Bool {
         if let counterpart { return counterpart >= left.committed.count }
         return left.withheld.contains { covers($0.range, word) } && !left.committed.contains { covers($0.range, word) }

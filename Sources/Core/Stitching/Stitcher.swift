@@ -9,7 +9,6 @@ package struct Stitcher: Sendable {
     private var nextID: Int
     /// The end of the last segment; no later one starts earlier.
     private var committedUpTo: SamplePosition
-    /// The number of seams.
     package private(set) var seams = 0
 
     /// - Parameters:

@@ -1,8 +1,7 @@
 /// A position that the user marked.
 package struct Bookmark: Hashable, Sendable, Codable {
-    /// Its position in the recording.
     package var position: SamplePosition
-    /// Its text; may be empty.
+    /// May be empty.
     package var text: String
 
     package init(_ position: SamplePosition, text: String = "") {

@@ -1,12 +1,11 @@
 /// The origin of a pass that a person wrote.
 package struct Correction: Hashable, Sendable, Codable {
-    /// The person's name, as free text; may be empty.
+    /// A name as free text; may be empty.
     package var person: String
     /// When it was saved by the person's clock, in seconds since 1970.
     package var savedAt: Double
     /// The corrected pass, counted from 1 within its recording.
     var base: Int
-    /// Additions besides the words.
     package var annotations: Annotations
 
     /// - Parameters:
@@ -19,7 +18,6 @@ package struct Correction: Hashable, Sendable, Codable {
         self.annotations = annotations
     }
 
-    /// The engine description of a person's pass.
     package var engine: EngineDescription {
         EngineDescription(name: EngineDescription.person, version: "", model: person)
     }

@@ -26,7 +26,7 @@ package struct Hypothesis: Hashable, Sendable {
 
 /// An alternative for a whole segment.
 package struct Alternative: Hashable, Sendable, Codable {
-    /// Its words, separated by spaces.
+    /// Words separated by spaces.
     package var text: String
     /// Its share among the compared results, 0 to 1; 0 if the engine rejected it as improbable.
     package let confidence: Double

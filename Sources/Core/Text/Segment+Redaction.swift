@@ -37,9 +37,7 @@ extension SampleRange {
 }
 
 extension Array where Element == Gap {
-    /// The redacted ranges.
     package var redacted: [SampleRange] { filter { $0.cause == .redacted }.map(\.range) }
 
-    /// The paused ranges.
     package var paused: [SampleRange] { filter { $0.cause == .paused }.map(\.range) }
 }

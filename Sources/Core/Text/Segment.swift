@@ -10,7 +10,6 @@ package struct Segment: Hashable, Sendable, Codable {
     package var words: [Word]
     /// Alternatives for the whole segment, best first. A segment without words may have one that is held back.
     package var alternatives: [Alternative]
-    /// Why it ended where it did.
     package var endedBy: EndReason
     /// Measures of the voice; nil if unknown or nothing was voiced.
     package var voice: VoiceAnalytics?
@@ -33,7 +32,6 @@ package struct Segment: Hashable, Sendable, Codable {
         return first.text
     }
 
-    /// The words separated by spaces.
     package var text: String { words.map(\.text).joined(separator: " ") }
 
     /// The mean confidence of the words, 0 without words.

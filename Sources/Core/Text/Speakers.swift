@@ -2,9 +2,8 @@
 package struct Speakers: Hashable, Sendable, Codable {
     /// A turn of one person.
     package struct Turn: Hashable, Sendable, Codable {
-        /// Its range in the recording.
         package var range: SampleRange
-        /// The person, counted from 0 in the order of first turns.
+        /// Counts from 0 in the order of first turns.
         package let speaker: Int
 
         /// - Parameter speaker: Clamped to 0 to `Speakers.most - 1`.

@@ -1,18 +1,13 @@
-/// A whole transcript: everything that an export needs.
+/// A whole transcript: everything that an export needs. Arrays are in chronological order.
 package struct Timeline: Sendable, Codable {
     /// The file's name, or the recording's.
     package var name: String
-    /// The length of the audio.
     package var length: SamplePosition
-    /// Which engine wrote the text.
     package var engine: EngineDescription
-    /// In chronological order.
     package var segments: [Segment]
-    /// Missing audio, in chronological order.
     package var gaps: [Gap]
-    /// Bookmarks, in chronological order.
     package var marks: [Bookmark]
-    /// The cost of the transcription; nil if not measured.
+    /// Nil if not measured.
     package var statistics: Statistics?
     /// The end of the transcribed part; nil if complete. The rest is not silence, but not transcribed yet.
     var writtenUpTo: SamplePosition?
@@ -20,7 +15,7 @@ package struct Timeline: Sendable, Codable {
     package var pass: Int?
     /// The title of a recording that was made from a file; nil for others.
     package var fileTitle: String?
-    /// A person's additions besides the words; nil if none.
+    /// Nil without additions.
     package var annotations: Annotations?
     /// Who spoke when; nil if not diarized.
     package var speakers: Speakers?
@@ -76,7 +71,6 @@ extension Timeline {
         return name.isEmpty ? label : name
     }
 
-    /// Whether there are several speakers.
     package var hasSeveralSpeakers: Bool { speakers?.hasSeveral ?? false }
 }
 
@@ -84,7 +78,7 @@ extension Timeline {
 package struct EngineDescription: Hashable, Sendable, Codable {
     /// `moonshine`, `pocketsphinx`, or another engine's own name.
     package var name: String
-    /// The engine's version; may be empty.
+    /// May be empty.
     package var version: String
     /// The model's name or folder; may be empty.
     package var model: String
@@ -104,11 +98,10 @@ package struct Statistics: Hashable, Sendable, Codable {
     package var speechSeconds = 0.0
     /// CPU time of the decode workers.
     package var cpuSeconds = 0.0
-    /// The elapsed time in seconds.
     package var wallSeconds = 0.0
     /// Recognizer sessions: one per utterance, plus repeated ones and readings across seams.
     package var sessions = 0
-    /// The number of seams between overlapping sessions.
+    /// Between overlapping sessions.
     package var seams = 0
 
     package init() {}

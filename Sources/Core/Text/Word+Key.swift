@@ -22,7 +22,7 @@ extension Word {
 
     /// The fast path for ASCII; nil for other texts.
     private static func plainKey(of text: String) -> String? {
-        if text.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }) { return text }
+        if text.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0.isASCIIDigit }) { return text }
         var key: [UInt8] = []
         var isWithinQuote = false
         for byte in text.utf8 {

@@ -2,7 +2,6 @@
 package struct Word: Hashable, Sendable, Codable {
     /// The text as the engine wrote it, with punctuation.
     package var text: String
-    /// The range in the recording.
     package var range: SampleRange
 
     /// The confidence from 0 to 1: the word's posterior in the lattice.

@@ -8,15 +8,15 @@ package struct WordErrors: Hashable, Sendable {
         case inserted(hypothesis: Int)
     }
 
-    /// The number of substitutions, deletions and insertions.
+    /// Substitutions, deletions and insertions.
     package private(set) var errors = 0
-    /// The number of words in the reference.
+    /// In the reference.
     package private(set) var words = 0
 
-    /// The word error rate in percent; may exceed 100.
+    /// The word error rate; may exceed 100.
     package var percent: Double { words == 0 ? 0 : 100 * Double(errors) / Double(words) }
 
-    /// The word error rate, rounded to one decimal.
+    /// To one decimal.
     package var roundedPercent: Double { (percent * 10).rounded() / 10 }
 
     /// Creates an empty count.
@@ -60,8 +60,20 @@ package struct WordErrors: Hashable, Sendable {
         return (numbered(first), numbered(second))
     }
 
-    /// Returns a shortest edit script between texts of numbered words.
-    package static func align(numbered reference: [Int32], _ hypothesis: [Int32]) -> [Step] {
+    /// Returns for each word of `new` the index of the equal or replaced word of `old`; nil for an insertion.
+    package static func counterparts(of new: [Int32], in old: [Int32]) -> [Int?] {
+        var found = [Int?](repeating: nil, count: new.count)
+        for step in align(numbered: old, new) {
+            switch step {
+            case .same(let reference, let hypothesis), .substituted(let reference, let hypothesis):
+                found[hypothesis] = reference
+            case .deleted, .inserted: break
+            }
+        }
+        return found
+    }
+
+    private static func align(numbered reference: [Int32], _ hypothesis: [Int32]) -> [Step] {
         let width = hypothesis.count + 1
         var costs = [Int32](repeating: 0, count: (reference.count + 1) * width)
         for column in 0..<width { costs[column] = Int32(column) }

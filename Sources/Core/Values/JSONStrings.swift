@@ -59,13 +59,7 @@ package enum JSONStrings {
     package static func codeUnit(_ digits: some Sequence<UInt8>) -> UInt16? {
         var unit: UInt16 = 0
         for byte in digits {
-            let digit: UInt8
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-            default: return nil
-            }
+            guard let digit = Character(UnicodeScalar(byte)).hexDigitValue else { return nil }
             unit = unit << 4 | UInt16(digit)
         }
         return unit

@@ -15,10 +15,10 @@ package indirect enum JSONValue: Hashable, Sendable {
         if case .object(let members) = self { members[name] } else { nil }
     }
 
-    /// The number; nil for other values.
+    /// Nil for other values.
     package var number: Double? { if case .number(let number) = self { number } else { nil } }
 
-    /// The elements of an array of numbers; nil for other values.
+    /// Nil unless it is an array of numbers.
     package var numbers: [Double]? {
         guard case .array(let elements) = self else { return nil }
         let numbers = elements.compactMap(\.number)
@@ -74,22 +74,4 @@ extension JSONValue: Codable {
 
         init?(intValue: Int) { nil }
     }
-}
-
-extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, ExpressibleByFloatLiteral,
-    ExpressibleByIntegerLiteral
-{
-    /// Creates an object; the last value of a repeated key counts.
-    package init(dictionaryLiteral members: (String, JSONValue)...) {
-        self = .object(Dictionary(members, uniquingKeysWith: { $1 }))
-    }
-
-    /// An array.
-    package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-
-    /// A number.
-    package init(floatLiteral number: Double) { self = .number(number) }
-
-    /// A number; beyond 2^53 the nearest `Double`.
-    package init(integerLiteral number: Int) { self = .number(Double(number)) }
 }

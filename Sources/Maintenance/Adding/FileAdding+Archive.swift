@@ -2,7 +2,6 @@ import Archive
 import Audio
 import Core
 import FoundationEssentials
-import Glibc
 import System
 
 extension FileAdding {

@@ -10,15 +10,14 @@ import Transcripts
 package struct CorrectionImport: Sendable {
     /// A file with corrections.
     package struct File: Hashable, Sendable {
-        /// Its name; the extension gives the format.
+        /// Its extension gives the format.
         package var name: String
-        /// Its contents.
         package var text: String
         /// The recording it belongs to, if a person named it; otherwise the file names it.
         package var recording: Int?
         /// Who made it, unless the file names them.
         package var person: String
-        /// What the files beside it say about the recording, for formats that cannot name it; nil without such files.
+        /// What the files beside it say about the recording, for formats that cannot name it.
         package var neighbour: RecordingIdentity?
 
         package init(
@@ -64,7 +63,6 @@ package struct CorrectionImport: Sendable {
     ///
     /// - Throws: `DeviceError` in one line that names the file; nothing is changed then.
     package func take(_ file: File) async throws -> String {
-        let program = program
         let read = try await onThread(named: "read", niceness: 5) {
             try IncomingFile(
                 confined: Array(file.text.utf8), as: .init(named: file.name), name: file.name, program: program)
@@ -244,7 +242,7 @@ package struct CorrectionImport: Sendable {
         if let other, let (_, text) = try await archive.transcript(of: summary.id, pass: other.id) {
             let differing = WordChange.changes(from: text.segments, to: segments).count
             let who = other.correction.map { $0.person.isEmpty ? "somebody else" : $0.person } ?? ""
-            let places = differing == 1 ? "1 place" : "\(differing) places"
+            let places = counted(differing, "place", "places")
             line += differing == 0 ? "; \(who) wrote the same, " : "; it differs from what \(who) wrote in \(places), "
             line += "both are kept, and this one is shown (fieldscribe show \(summary.id) --changes)"
         }
@@ -300,7 +298,6 @@ package struct CorrectionImport: Sendable {
             WordTimes.Piece(range: corrected[$0].segment.range, words: corrected[$0].segment.words.map(\.text))
         }
         let audio = RecordingFolder(storage: storage, recording: summary.id).audio
-        let times = times
         let found = try await onThread(named: "align", niceness: 5) { times.times(of: pieces, in: audio) }
         var timed = corrected
         for (index, ranges) in zip(asked, found) { if let ranges { timed[index].apply(times: ranges) } }

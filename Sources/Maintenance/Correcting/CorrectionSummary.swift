@@ -22,28 +22,24 @@ struct CorrectionSummary {
     var text: String {
         var parts: [String] = []
         if changes > 0 {
-            parts.append("corrected in \(Self.count(changes, "place", "places"))")
-            if estimated > 0 { parts.append("the times of \(Self.count(estimated, "word", "words")) estimated") }
+            parts.append("corrected in \(counted(changes, "place", "places"))")
+            if estimated > 0 { parts.append("the times of \(counted(estimated, "word", "words")) estimated") }
         } else if let shown, shown.engine == person {
             let back = WordChange.changes(from: shown.segments, to: segments).count
-            if back > 0 { parts.append("reverted in \(Self.count(back, "place", "places"))") }
+            if back > 0 { parts.append("reverted in \(counted(back, "place", "places"))") }
         }
-        if moved > 0 { parts.append("\(Self.count(moved, "line", "lines")) at another time") }
+        if moved > 0 { parts.append("\(counted(moved, "line", "lines")) at another time") }
         if isDivided { parts.append("lines split or joined") }
         if annotations.turns != shown?.annotations?.turns { parts.append("speakers changed") }
         let (old, new) = (shown?.annotations?.speakers ?? [:], annotations.speakers ?? [:])
         let named = new.count { old[$0.key] != $0.value }
         let gone = old.keys.count { new[$0] == nil }
-        if named > 0 { parts.append("\(Self.count(named, "person", "people")) named") }
-        if gone > 0 { parts.append("\(Self.count(gone, "name", "names")) removed") }
+        if named > 0 { parts.append("\(counted(named, "person", "people")) named") }
+        if gone > 0 { parts.append("\(counted(gone, "name", "names")) removed") }
         if parts.isEmpty {
             let isSame = annotations == shown?.annotations ?? Annotations()
             parts.append(isSame ? "unchanged lines confirmed" : "description changed")
         }
         return parts.joined(separator: ", ")
-    }
-
-    private static func count(_ number: Int, _ one: String, _ several: String) -> String {
-        number == 1 ? "1 \(one)" : "\(number) \(several)"
     }
 }

@@ -9,9 +9,8 @@ import System
 package struct WordTimes: Sendable {
     /// The request and the answer, a line of JSON each.
     struct Piece: Codable, Sendable {
-        /// The range of the recording to search.
         var range: SampleRange
-        /// The words spoken there, in order.
+        /// In the order in which they are spoken.
         var words: [String]
     }
 
@@ -23,7 +22,6 @@ package struct WordTimes: Sendable {
     private let model: String
     private let dictionary: String
 
-    /// - Parameter configuration: names the model.
     init(_ configuration: Configuration) {
         model = configuration.pocketSphinxFolder
         dictionary = configuration.model.dictionary
@@ -60,7 +58,7 @@ package struct WordTimes: Sendable {
                 received += more
             }
             let answer = received.prefix { $0 != 0x0A }
-            let ranges = try JSONDecoder().decode([SampleRange].self, from: Data(JSONStrings.check(Array(answer))))
+            let ranges = try decodedJSON([SampleRange].self, from: answer)
             received.removeFirst(answer.count + 1)
             take(ranges.count == piece.words.count && !ranges.isEmpty ? ranges : nil)
         }
@@ -73,7 +71,7 @@ package struct WordTimes: Sendable {
         let aligner = try ForcedAligner(model: model)
         let reader = try RecordingReader(path: audio)
         while let line = readLine() {
-            let piece = try JSONDecoder().decode(Piece.self, from: Data(JSONStrings.check(Array(line.utf8))))
+            let piece = try decodedJSON(Piece.self, from: line.utf8)
             let count = Int(min(piece.range.count, 120 * Int64(SamplePosition.rate)))
             let samples = UnsafeMutableBufferPointer<Int16>.allocate(capacity: count)
             defer { samples.deallocate() }

@@ -164,8 +164,7 @@ package struct DiarizationProcess: Sendable {
         var received: [UInt8] = []
         while true {
             while let end = received.firstIndex(of: 0x0A) {
-                let answer = try JSONDecoder().decode(
-                    Answer.self, from: Data(JSONStrings.check(Array(received[..<end]))))
+                let answer = try decodedJSON(Answer.self, from: received[..<end])
                 received.removeFirst(end + 1)
                 if answer.speakers != nil || answer.voices != nil { return answer }
                 if let code = answer.code.flatMap({ DeviceError.Code(rawValue: $0) }) {
@@ -193,7 +192,7 @@ package struct DiarizationProcess: Sendable {
         nice(19)
         do {
             guard let line = readLine() else { return }
-            let order = try JSONDecoder().decode(Order.self, from: Data(JSONStrings.check(Array(line.utf8))))
+            let order = try decodedJSON(Order.self, from: line.utf8)
             let diarization = try await voices(
                 in: audio, isFile: isFile, track, order.regions, by: model, besides: others)
             if let known = order.known { return try send(Answer(voices: diarization.voices(of: known))) }

@@ -5,15 +5,10 @@ import Synchronization
 package final class SecondPassProgress: Sendable {
     /// The recording that is being transcribed again.
     package struct Reading: Hashable, Sendable, Codable {
-        /// The recording's number.
         package var recording: Int
-
-        /// The position that has been reached, in seconds.
+        /// In seconds, as `length`.
         package var readUpTo: Double
-
-        /// Its length in seconds.
         package var length: Double
-
         /// The number of other waiting recordings.
         package var waiting: Int
     }

@@ -1,5 +1,6 @@
 import Archive
 import Core
+import Recognition
 
 /// Processes earlier recordings one after the other; a failure of one does not affect the others.
 struct SequentialJobs: Sendable {
@@ -42,5 +43,12 @@ struct SequentialJobs: Sendable {
             }
         }
         return done
+    }
+}
+
+extension EventHub {
+    /// Publishes the reason why the wanted engine failed or was replaced, once.
+    package func publish(engineErrorOf pool: WorkerPool) async {
+        if let error = await pool.takeEngineError() { publish(fault: error) }
     }
 }

@@ -1,6 +1,5 @@
 import Core
 import FoundationEssentials
-import Glibc
 import System
 import Transcripts
 
@@ -11,7 +10,6 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
     package struct Voice: Codable, Hashable, Sendable {
         /// As a person wrote it.
         package var name: String
-        /// The recording, and the speaker in it.
         package var recording: Int
         /// `A`, `B` ...
         package var label: String
@@ -19,7 +17,6 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         var numbers: [Float]
     }
 
-    /// The file's name, beside the archive.
     static let fileName = "voices.json"
 
     /// The cosine similarity from which two voices may be the same, and how much less similar a second name must be.
@@ -30,7 +27,7 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
     /// The number of latest voices to keep for one name.
     private static let most = 8
 
-    /// Named voices, in the order of their recordings.
+    /// In the order of their recordings.
     package private(set) var voices: [Voice] = []
     /// For each recording its labels, and the names proposed for them.
     package private(set) var proposals: [Int: [String: String]] = [:]
@@ -78,7 +75,7 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
             try Folder(opening: storage, crosses: true).content(ofFile: Self.fileName, limit: Self.largest)
         }
         guard let bytes else { return }
-        do { self = try JSONDecoder().decode(Self.self, from: Data(JSONStrings.check(bytes))) } catch {
+        do { self = try decodedJSON(Self.self, from: bytes) } catch {
             throw DeviceError(
                 .damaged, "read", on: path, "does not contain saved voices",
                 remedy: "run fieldscribe speakers forget, or set speakers.remember = no")

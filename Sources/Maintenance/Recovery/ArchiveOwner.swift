@@ -54,8 +54,7 @@ package struct ArchiveOwner: Sendable {
     package func act<Value>(_ body: () async throws -> Value) async throws -> Value {
         guard try isNeeded() else { return try await body() }
         try switchUser(keeps: true)
-        let result: Result<Value, any Error>
-        do { result = .success(try await body()) } catch { result = .failure(error) }
+        let result = await Result.of(body)
         let status = fieldscribe_become_root_again()
         guard status == 0 else { throw DeviceError.system("setresuid", status: status, on: directory) }
         return try result.get()

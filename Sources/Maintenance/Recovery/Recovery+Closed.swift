@@ -49,13 +49,10 @@ extension Recovery {
         let findings = try await onThread(named: "repair", niceness: 5) {
             try parts.map { part in
                 let (folder, name) = try Folder.holding(part.path)
-                let aside = try folder.freeName(for: name, "surplus")
-                try folder.rename(name, toFree: aside)
-                try folder.sync()
+                let aside = try folder.setAside(name, as: "surplus")
                 return StorageFinding(
                     .repaired, recording: id, file: part.path,
-                    "was added beside recording \(id) after that was signed; it was set aside as \(folder.path)/\(aside)"
-                )
+                    "was added beside recording \(id) after that was signed; it was set aside as \(aside)")
             }
         }
         return CheckResult(findings: findings)

@@ -22,13 +22,10 @@ package struct Recovery: Sendable {
 
     /// The opened archive, the repairs, and the remaining work.
     package struct Opened: Sendable {
-        /// The archive.
         package var archive: SQLiteArchive
         /// Repairs and irreparable damage, in the order of discovery.
         package var findings: [StorageFinding]
-        /// The recordings that remain to be checked.
         package var repairs: Repairs
-
         /// Whether the whole database was checked for damage.
         package var isChecked: Bool
     }
@@ -119,7 +116,6 @@ package struct Recovery: Sendable {
             let row = try await archive.recording(id)
             if let sealed = try await checkSealed(id, row) { return (findings + sealed, true) }
             // A slow card is read on a thread of its own, so that recording continues.
-            let storage = storage
             let hasAudio = try await onThread(named: "repair", niceness: 5) { try Self.hasAudio(id, in: storage) }
             let redaction = Redaction(storage: storage, archive: archive)
             if try await archive.recording(id) != nil, try await redaction.finish(id) {

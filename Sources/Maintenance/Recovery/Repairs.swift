@@ -52,3 +52,12 @@ package final class Repairs: Sendable {
         return findings.sorted { $0.id < $1.id }.flatMap(\.found)
     }
 }
+
+extension Log {
+    /// Logs a storage finding.
+    package static func report(_ finding: StorageFinding) {
+        report(
+            finding.outcome == .damaged ? .error : .notice, "recovery",
+            ["outcome": finding.outcome.rawValue, "file": finding.file, "message": finding.message])
+    }
+}

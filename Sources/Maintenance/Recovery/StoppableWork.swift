@@ -4,7 +4,6 @@ import System
 ///
 /// - Parameters:
 ///   - name: the thread's, at most 15 bytes.
-///   - niceness: the thread's.
 ///   - until: a deadline on the monotonic clock, in nanoseconds; nil for none.
 ///   - work: gets a function that says whether to continue.
 func onStoppableThread<Value: Sendable>(

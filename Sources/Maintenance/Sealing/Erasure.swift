@@ -12,9 +12,7 @@ import System
 package struct Erasure: Sendable {
     /// The result of erasing.
     package struct Outcome: Sendable {
-        /// The erased recordings.
         var erased: [Int] = []
-
         /// Recordings with files that cannot be removed, and why: their text is gone, and removing the files is tried
         /// again.
         package var refused: [Int: DeviceError] = [:]

@@ -12,12 +12,10 @@ import System
 package actor OpenedRecordings {
     /// The currently opened recordings.
     package struct State: Hashable, Sendable {
-        /// Their numbers.
         package var recordings: [Int]
         /// When they are locked, on CLOCK_BOOTTIME.
         var until: ContinuousClock.Instant
 
-        /// Seconds until then.
         package var secondsLeft: Double { max(0, (until - .now) / .seconds(1)) }
     }
 
@@ -63,7 +61,7 @@ package actor OpenedRecordings {
         for place in places { ScratchFolder.sweep(for: Self.purpose, in: place) }
     }
 
-    /// The opened recordings; nil if nothing is open.
+    /// Nil if nothing is open.
     package nonisolated var state: State? {
         guard let state = published.withLock({ $0 }), state.until > .now else { return nil }
         return state

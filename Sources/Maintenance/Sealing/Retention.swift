@@ -13,7 +13,6 @@ struct Retention: Hashable, Sendable {
         var exports: [ExportEntry]
     }
 
-    /// What to do with copied recordings.
     var rule: Configuration.AfterExport
 
     init(_ rule: Configuration.AfterExport) { self.rule = rule }

@@ -108,8 +108,7 @@ package struct SealingRecordings: Sendable {
     }
 
     private func isThere(_ manifest: SealedManifest, _ id: Int) async throws -> Bool {
-        let storage = storage
-        return try await onThread(named: "seal", niceness: 5) {
+        try await onThread(named: "seal", niceness: 5) {
             try RecordingSealer.isThere(manifest, in: RecordingFolder.open(id, in: storage))
         }
     }
@@ -124,7 +123,6 @@ package struct SealingRecordings: Sendable {
             id, of: open.archive, journal.text, for: recipients, as: RecordingFolder.resealedName,
             soundIn: open.storage)
         guard let made else { return nil }
-        let storage = storage
         guard try await archive.beginResealed(id, made, before: before) else {
             try await onThread(named: "seal", niceness: 5) {
                 try RecordingFolder.open(id, in: storage).remove(RecordingFolder.resealedName)
@@ -182,11 +180,9 @@ package struct SealingRecordings: Sendable {
             formats: configuration.export.formats, audio: configuration.export.audio, device: .host, volume: "",
             now: MonotonicClock.wallSeconds, identity: machineIdentity, pauseSeconds: configuration.export.pauseSeconds)
         let history = try await archive.history(of: id)
-        let storage = storage
-        let signer: Result<RecorderKey, DeviceError>
-        do {
-            signer = .success(try await onThread(named: "signing", niceness: 5) { try RecorderKey(in: storage) })
-        } catch { signer = .failure(DeviceError(wrapping: error)) }
+        let signer = await Result.of {
+            try await onThread(named: "signing", niceness: 5) { try RecorderKey(in: storage) }
+        }.mapError(DeviceError.init(wrapping:))
         let manifest = try await onStoppableThread(named: "seal") { shouldContinue in
             try RecordingSealer(
                 summary, shown, journal: journal, history: history, signer: try? signer.get(), in: storage,
@@ -226,7 +222,6 @@ package struct SealingRecordings: Sendable {
 extension Recovery {
     /// Checks a recording that is sealed or being sealed; returns nil for any other.
     func checkSealed(_ id: Int, _ row: RecordingSummary?) async throws -> [StorageFinding]? {
-        let storage = storage
         let file = RecordingFolder(storage: storage, recording: id).sealed
         let hasFile = try await onThread(named: "repair", niceness: 5) {
             try unlessMissing(false) { () throws(DeviceError) in

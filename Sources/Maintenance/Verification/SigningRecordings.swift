@@ -17,7 +17,6 @@ struct SigningRecordings: Sendable {
     /// - Throws: `CancellationError`; `DeviceError` if none can be signed, without minisign for example.
     @discardableResult
     func run() async throws -> [DeviceError] {
-        let storage = storage
         // Created before it is needed, so that users can note it down.
         let key = try await onThread(named: "signing", niceness: 5) { try RecorderKey(in: storage) }
         var refused: [DeviceError] = []

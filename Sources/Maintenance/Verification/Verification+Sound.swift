@@ -62,7 +62,6 @@ extension Verification {
             ]
         }
         do {
-            let storage = storage
             // Minisign may be a process, so this blocks.
             let (key, fits) = try await onThread(named: "verify", niceness: 5) {
                 let key = RecorderKey.publicKey(in: storage)
@@ -84,13 +83,22 @@ extension Verification {
         } catch { return (findings, .uncheckedSignature(DeviceError(wrapping: error).reason)) }
     }
 
+    /// Where the sound differs from what was recorded, one finding per place.
+    func findings(of sums: RecordingSums, _ id: Int) -> [StorageFinding] {
+        sums.damaged.map { range in
+            damage(
+                id, RecordingFolder(storage: storage, recording: id).audio,
+                "differs from what was recorded, from \(range.start.seconds) s to \(range.end.seconds) s; "
+                    + "restore a copy, and check the disk")
+        }
+    }
+
     /// Compares the file that a recording was converted from with its SHA-256 in the history. A redaction has erased it.
     func checkOriginal(of row: RecordingSummary) async throws -> [StorageFinding] {
         let history = try await archive.history(of: row.id).map(\.entry)
         guard let added = history.last(where: { $0.act == .added }), let name = added.kept,
             RecordingFolder.isOriginal(name), !history.contains(where: { $0.act == .redacted })
         else { return [] }
-        let storage = storage
         let path = "\(RecordingFolder(storage: storage, recording: row.id).path)/\(name)"
         do {
             let digest = try await onStoppableThread(named: "verify") { shouldContinue throws(DeviceError) -> String in
@@ -150,4 +158,49 @@ extension Verification {
         }
         return runs.map { $0.0 == $0.1 ? "\($0.0)" : "\($0.0)-\($0.1)" }.joined(separator: ", ")
     }
+}
+
+/// Reads all of a recording's sound; returns nil if it is missing or unreadable, which other checks report.
+///
+/// - Parameters:
+///   - path: the path of its `audio.wav`.
+///   - digests: whether to compute the SHA-256, too.
+/// - Throws: `CancellationError` if the task was cancelled.
+func readSums(of path: String, isGrowing: Bool = false, digests: Bool = false) async throws -> RecordingSums? {
+    try await onStoppableThread(named: "verify") { shouldContinue in
+        do throws(DeviceError) {
+            guard
+                let sums = try RecordingSums(path: path, isGrowing: isGrowing, digests: digests, while: shouldContinue)
+            else { throw DeviceError(.failed, "verify", "ended") }
+            return sums
+        } catch {
+            if !shouldContinue() { throw CancellationError() }
+            return nil
+        }
+    }
+}
+
+/// SHA-256 of a recording's samples, interleaved if stereo, which identifies files made from them. Blocks while it reads.
+///
+/// - Parameter shouldContinue: called repeatedly; stops if it returns false.
+/// - Throws: `DeviceError` if the samples cannot be read; with `ECANCELED` if it was stopped.
+func soundDigest(
+    of audio: String, length: SamplePosition, shouldContinue: () -> Bool = { true }
+) throws(DeviceError) -> String {
+    let reader = try RecordingReader(path: audio)
+    let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 65_536)
+    defer { room.deallocate() }
+    let channels = reader.channels
+    var digest = Digest()
+    var position = SamplePosition.zero
+    while position < length {
+        guard shouldContinue() else { throw DeviceError(.failed, "digest", status: ECANCELED, "was interrupted") }
+        let wanted = UnsafeMutableBufferPointer(
+            rebasing: room[..<(channels * Int(min(65_536 / Int64(channels), length - position)))])
+        let count = try reader.readFrames(at: position, into: wanted)
+        if count == 0 { break }
+        digest.add(UnsafeRawBufferPointer(UnsafeMutableBufferPointer(rebasing: room[..<(count * channels)])))
+        position = position + Int64(count)
+    }
+    return digest.finish()
 }

@@ -26,7 +26,6 @@ package struct Verification: Sendable {
     ) async throws -> [StorageFinding] {
         // Clamped numbers can be equal.
         let rows = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }
-        let storage = storage
         let folders = try await onThread(named: "verify", niceness: 5) { try Recovery.folders(in: storage) }
         if ids.isEmpty { try await archive.check() }
         var findings = try await archive.historyFindings().filter { finding in
@@ -82,7 +81,7 @@ package struct Verification: Sendable {
 
     /// Checks a sealed recording: that its file exists and nothing else does; unless quick, also the file's digest.
     private func checkSealed(_ row: RecordingSummary, isQuick: Bool) async throws -> [StorageFinding] {
-        let (storage, path) = (storage, RecordingFolder(storage: storage, recording: row.id).sealed)
+        let path = RecordingFolder(storage: storage, recording: row.id).sealed
         guard let manifest = row.seal.flatMap({ SealedManifest($0) }) else { return [] }
         var wrong: [(file: String, words: String)] = []
         do {

@@ -9,9 +9,7 @@ package struct GatheredCopy: Sendable {
     var root: String
     /// In seconds since 1970-01-01T00:00:00Z, within the years of calendar dates.
     var startedAt: Double
-    /// Whether the recorder's clock was set.
     var clock: RecordingSummary.Clock
-    /// The length of the sound.
     var length: SamplePosition
     /// SHA-256 of its SHA256SUMS, which identifies the copy.
     var digest: String
@@ -23,7 +21,6 @@ package struct GatheredCopy: Sendable {
     var isSigned: Bool?
     /// The digest of the sealed file that contained it; nil if it was not sealed.
     var sealed: String?
-    /// Its transcript and corrections.
     var readings: [GatheredReading]
     var history: [HistoryLine]
     /// SHA-256 of its samples, which identifies the recording in corrections; empty if the copy lacks it.
@@ -56,7 +53,7 @@ package struct GatheredReading: Sendable {
     var person: String?
     /// In seconds since 1970-01-01T00:00:00Z; 0 if unknown.
     var madeAt: Double
-    /// The timeline as JSON, set by `prepare`.
+    /// Set by `prepare`.
     private var written: String?
 
     /// - Parameter madeAt: in seconds since 1970-01-01T00:00:00Z; clamped to the years of calendar dates.
@@ -105,12 +102,9 @@ extension Timeline {
 package struct SpokenLine: Hashable, Sendable {
     /// The segment's number; 0 for a bookmark.
     package var segment: Int
-    /// The samples of the recording that it covers.
     package var range: SampleRange
     /// The speaker's label, such as `A`; empty if unknown.
     package var speaker: String
-    /// The speaker's name.
     package var name: String
-    /// The words of the line.
     package var text: String
 }

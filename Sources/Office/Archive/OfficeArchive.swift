@@ -120,7 +120,7 @@ package struct OfficeFilter: Hashable, Sendable {
     package var recorder: String?
     /// The earliest start, in seconds since 1970-01-01T00:00:00Z.
     package var since: Double?
-    /// The time before which it started.
+    /// The time before which it started, in the same unit.
     package var until: Double?
     /// A part of the name of a participant or speaker.
     package var person: String?
@@ -135,25 +135,21 @@ package struct OfficeFilter: Hashable, Sendable {
 package struct OfficeRecording: Hashable, Sendable {
     /// Its number in this archive.
     package var id: Int
-    /// The recorder that made it.
     package var recorder: Recorder
     /// The number on its recorder.
     package var number: Int
-    /// The start, in seconds since 1970-01-01T00:00:00Z.
+    /// In seconds since 1970-01-01T00:00:00Z.
     package var startedAt: Double
-    /// Whether the recorder's clock was set.
     package var clock: RecordingSummary.Clock
-    /// The length of the sound.
     package var length: SamplePosition
-    /// The title that a person gave it; may be empty.
+    /// Given by a person; may be empty.
     package var title: String
-    /// The participants and speakers; may be empty.
+    /// Participants and speakers; may be empty.
     package var people: String
     /// The folder of the copy that is shown and played, relative to the archive's files.
     package var place: String
     /// The name of the sound file in `place`; empty without sound.
     package var audio: String
-    /// The number of its readings.
     package var readings: Int
 
     /// The name of the copy's folder on its recorder's stick.
@@ -180,9 +176,8 @@ package struct OfficeHit: Hashable, Sendable {
     package var recording: Int
     /// The recorder's folder name.
     package var recorder: String
-    /// The recording's start, in seconds since 1970-01-01T00:00:00Z.
+    /// In seconds since 1970-01-01T00:00:00Z.
     package var startedAt: Double
-    /// The line with the words.
     package var line: SpokenLine
     /// The text around the first match, with matching words between `start` and `end`.
     var marked: String

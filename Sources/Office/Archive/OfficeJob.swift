@@ -2,7 +2,7 @@
 struct ReadingEngine: Hashable, Sendable {
     /// The engine's name in readings: `moonshine`.
     var name: String
-    /// The model's name in readings; nil if unknown.
+    /// Nil if unknown.
     var model: String?
     /// Identifies engine, model and version: `moonshine tiny-en 1a2b3c4d5e6f`.
     var label: String
@@ -13,7 +13,6 @@ struct ReadingEngine: Hashable, Sendable {
 
 /// A recording that one machine transcribes again, until its lease ends.
 struct OfficeJob: Hashable, Sendable {
-    /// The id in the queue.
     var id: Int
     /// The recording's number in the archive.
     var recording: Int

@@ -8,14 +8,13 @@ import Transcripts
 
 /// The content of a copy whose files were all checked. It is untrusted.
 struct CopyReading: Sendable {
-    /// The size of its files, in bytes.
+    /// Of all files.
     let bytes: Int64
     let manifest: Manifest
     /// The name of its folder, without the suffix that an archive adds.
     let name: String
     /// The recorder's name in the tags of its sound.
     let device: String?
-    /// The public key in the copy.
     let key: String?
     /// Whether the signature is valid for that key; nil without a signature, or without minisign.
     let isSigned: Bool?
@@ -39,7 +38,7 @@ struct CopyReading: Sendable {
     init(_ staged: StagedCopy, named found: String, reader: String) throws(DeviceError) {
         bytes = staged.bytes
         manifest = try staged.proved()
-        let mark = Self.mark(of: manifest)
+        let mark = manifest.mark
         // In an archive, the name has the mark already.
         name = found.hasSuffix(mark) ? String(found.dropLast(mark.count)) : found
         let content = { (file: String) in String(decoding: staged.contents[file] ?? [], as: UTF8.self) }
@@ -98,7 +97,7 @@ struct CopyReading: Sendable {
             madeAt: written.flatMap { seconds(ofStamp: $0.time) } ?? 0)
         try reading.prepare()
         self.reading = reading
-        let tags = SoundTags(staged.heads[Self.audio(in: manifest)] ?? [])
+        let tags = SoundTags(staged.heads[manifest.audio] ?? [])
         device = tags.device
         (startedAt, clock) = Self.beginning(copyName, tags, recorded)
     }
@@ -115,11 +114,6 @@ struct CopyReading: Sendable {
         guard let recorded, let end = seconds(ofStamp: recorded.time) else { return (0, .unverified) }
         return (end - (recorded.length ?? 0), name == nil ? recorded.clock : .unverified)
     }
-
-    private static func mark(of manifest: Manifest) -> String { "-\(manifest.digest.prefix(8))" }
-
-    /// The suffix that distinguishes its folder in an archive from those of other copies.
-    var mark: String { Self.mark(of: manifest) }
 
     private static func signature(
         of staged: StagedCopy, by key: String?, _ notes: inout [String]
@@ -149,13 +143,6 @@ struct CopyReading: Sendable {
         }
     }
 
-    /// The name of the sound file; empty without sound.
-    var audio: String { Self.audio(in: manifest) }
-
-    private static func audio(in manifest: Manifest) -> String {
-        AudioForm.allCases.map { "audio.\($0.rawValue)" }.first { manifest.digests[$0] != nil } ?? ""
-    }
-
     /// SHA-256 of the first line of its history; empty without a history.
     var root: String { history.first.map { Digest.of($0.text) } ?? "" }
 
@@ -163,9 +150,17 @@ struct CopyReading: Sendable {
     func copy(of recorder: Recorder, at place: String, sealed: String?) -> GatheredCopy {
         GatheredCopy(
             recorder: recorder, number: number, root: root, startedAt: startedAt.asWallTime, clock: clock,
-            length: length, digest: manifest.digest, place: place, audio: audio, isSigned: isSigned, sealed: sealed,
-            readings: [reading], history: history, sound: identity?.sound ?? "", struck: struck)
+            length: length, digest: manifest.digest, place: place, audio: manifest.audio, isSigned: isSigned,
+            sealed: sealed, readings: [reading], history: history, sound: identity?.sound ?? "", struck: struck)
     }
+}
+
+extension Manifest {
+    /// The suffix that distinguishes the copy's folder in an archive from those of other copies.
+    var mark: String { "-\(digest.prefix(8))" }
+
+    /// The name of the sound file; empty without sound.
+    var audio: String { AudioForm.allCases.map(\.fileName).first { digests[$0] != nil } ?? "" }
 }
 
 /// Returns JSON with sorted keys, equal for equal annotations; empty for nil.

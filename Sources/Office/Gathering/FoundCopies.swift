@@ -12,7 +12,6 @@ struct FoundCopies {
         /// The path from `top`.
         fileprivate var names: [String] = []
 
-        /// The path, for errors.
         var path: String { ([top.path] + names).joined(separator: "/") }
 
         /// Opens the folder without following links.
@@ -34,7 +33,6 @@ struct FoundCopies {
         /// The names of corrections beside it, unsorted.
         var saved: [String] = []
 
-        /// The path, for messages.
         var path: String { sealed.map { "\(place.path)/\($0)" } ?? place.path }
     }
 

@@ -1,16 +1,14 @@
 /// The result of a gathering. `gather --json` prints these properties.
 package struct GatherReport: Encodable, Sendable {
-    /// The archive's name.
     package let archive: String
-    /// The number of copies that were added.
+    /// Copies that were added.
     package var taken = 0
-    /// The number of copies that were already in the archive.
+    /// Copies that were already in the archive.
     package var known = 0
-    /// The number of corrections that were added.
     package var corrections = 0
-    /// The number of added transcripts from another archive that are not in its copies.
+    /// Added transcripts from another archive that are not in its copies.
     package var texts = 0
-    /// The number of sealed copies that were skipped without a key.
+    /// Sealed copies that were skipped without a key.
     package var sealed = 0
     /// The folders of copies in the archive that contain passages redacted later. They are not shown.
     package var outdated: [String] = []

@@ -48,7 +48,7 @@ package final class Gathering {
         var digest: String?
         /// The digest of its sealed file; nil if it is not sealed.
         var sealed: String?
-        /// An estimate of its bytes of text.
+        /// An estimate.
         var textBytes: Int64
         var reading: BlockingResult<Result<CopyReading, DeviceError>>
     }
@@ -256,7 +256,6 @@ package final class Gathering {
                 reading: reading))
     }
 
-    /// Adds a copy that was read to the batch.
     private func addToBatch(_ copy: CopyInProgress) throws(DeviceError) {
         let found = copy.found
         do throws(DeviceError) {
@@ -297,11 +296,11 @@ package final class Gathering {
         let known = isUntold ? try archive.recorder(ofRoot: reading.root) : nil
         let recorder = if let known { known } else { try recorder(identity) }
         let title = CopyName(reading.name)?.text ?? reading.number.padded(to: 6)
-        let place = title + reading.mark
+        let place = title + reading.manifest.mark
         return BatchCopy(
             temporary: copy.temporary, name: place,
             copy: reading.copy(of: recorder, at: "\(recorder.folder)/\(place)", sealed: copy.sealed),
-            soundFile: reading.manifest.digests[reading.audio])
+            soundFile: reading.manifest.digests[reading.manifest.audio])
     }
 
     private func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {

@@ -5,7 +5,6 @@ import Transcripts
 /// Writes a page with all recordings of an archive, beside the copies. Its search needs neither a server nor this
 /// program.
 package enum OfficePage {
-    /// The page's file name.
     package static let name = "index.html"
 
     /// Writes the page atomically.

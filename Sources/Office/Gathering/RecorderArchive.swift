@@ -13,7 +13,6 @@ struct RecorderArchive {
 
     /// The name of its folder.
     let name: String
-    /// The recorder's public key.
     let key: String?
 
     private let path: String
@@ -28,7 +27,7 @@ struct RecorderArchive {
     init(_ path: String) throws(DeviceError) {
         self.path = path
         name = RecorderIdentity.name(ofFolder: path)
-        archive = try rethrowing { try readOnlyArchive(path: "\(path)/\(Self.databaseName)") }
+        archive = try rethrowing { try ReadOnlyArchive(path: "\(path)/\(Self.databaseName)") }
         key = RecorderKey.publicKey(in: path)
         // `RecorderKey(in:)` would create a missing key.
         let isThere = access("\(path)/\(RecorderKey.secretName)", R_OK) == 0

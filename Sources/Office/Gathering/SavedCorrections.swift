@@ -6,7 +6,7 @@ import Transcripts
 
 /// Corrections saved from a recording's page.
 struct SavedCorrections: Sendable {
-    /// The largest file, in bytes.
+    /// In bytes.
     static let largest = 16 << 20
 
     let file: CorrectionsFile
@@ -216,6 +216,6 @@ struct SavedCorrections: Sendable {
 }
 
 extension EngineDescription {
-    /// The model of a text that was restored from corrections.
+    /// The model of a text restored from corrections.
     static let restored = "restored"
 }

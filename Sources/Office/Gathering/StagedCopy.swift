@@ -22,7 +22,7 @@ struct StagedCopy: Sendable {
     private(set) var contents: [String: [UInt8]] = [:]
     /// The first bytes of sound files, by name.
     private(set) var heads: [String: [UInt8]] = [:]
-    /// The size of all files, in bytes.
+    /// Of all files.
     private(set) var bytes: Int64 = 0
 
     /// Returns the bytes of files whose content is kept in memory.
@@ -174,7 +174,7 @@ struct StagedCopy: Sendable {
         init(_ name: String, of source: String) {
             (self.name, self.source) = (name, source)
             isWanted = StagedCopy.texts.contains(name)
-            isSound = AudioForm.allCases.contains { name == "audio.\($0.rawValue)" }
+            isSound = AudioForm.allCases.contains { name == $0.fileName }
         }
 
         mutating func append(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {

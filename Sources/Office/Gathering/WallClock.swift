@@ -10,7 +10,7 @@ func seconds(ofStamp text: String) -> Double? {
         return nil
     }
     var rest = bytes[19...]
-    if rest.first == UInt8(ascii: ".") { rest = rest.dropFirst().drop { (0x30...0x39).contains($0) } }
+    if rest.first == UInt8(ascii: ".") { rest = rest.dropFirst().drop(while: \.isASCIIDigit) }
     if rest == [UInt8(ascii: "Z")] { return whole }
     guard let sign = rest.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"),
         let offset = fields(rest.dropFirst(), "dd:dd")
@@ -46,7 +46,7 @@ private func fields(_ bytes: ArraySlice<UInt8>, _ form: String) -> [Int]? {
     var (numbers, isNumber): ([Int], Bool) = ([], false)
     for (byte, sign) in zip(bytes, form.utf8) {
         if sign == UInt8(ascii: "d") {
-            guard (0x30...0x39).contains(byte) else { return nil }
+            guard byte.isASCIIDigit else { return nil }
             if !isNumber { numbers.append(0) }
             numbers[numbers.count - 1] = numbers[numbers.count - 1] * 10 + Int(byte - 0x30)
             isNumber = true

@@ -4,7 +4,7 @@ import Transcripts
 
 /// The search form, as a user filled it in.
 struct SearchForm: Hashable, Sendable {
-    /// The words to search for; empty for all recordings.
+    /// Empty for all recordings.
     var words = ""
     /// Whether to search also for words with a similar spelling.
     var alike = false
@@ -44,7 +44,7 @@ struct SearchEntry: Hashable, Sendable {
     /// A line that a search found.
     struct Hit: Hashable, Sendable {
         var position: SamplePosition
-        /// The speaker's name; may be empty.
+        /// May be empty.
         var speaker: String
         /// The text around the match, with matching words as in `OfficeHit.marked`.
         var excerpt: String
@@ -64,11 +64,11 @@ struct SearchEntry: Hashable, Sendable {
     var recording: Int
     /// Whether its files can be downloaded.
     var hasCopy = true
-    /// Short facts such as time and length.
+    /// Such as time and length.
     var facts: [String]
     /// The beginning of the transcript, unless it is the title; may be empty.
     var words = ""
-    /// The matches, best first.
+    /// Best first.
     var hits: [Hit] = []
 }
 

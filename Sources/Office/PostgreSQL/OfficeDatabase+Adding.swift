@@ -75,9 +75,9 @@ extension OfficeDatabase {
             """, [.integers(places.map(\.recorder)), .integers(places.map(\.number))]
         ) {
             let place = RecordingPlace(recorder: $0.integer(1), number: $0.integer(2))
-            return KnownRecording(place: place, id: $0.integer(0), root: $0.text(3))
+            return (place: place, id: $0.integer(0), root: $0.text(3))
         }
-        // Recordings are numbered by their index in `known`.
+        // Recordings are numbered by their index in `known`; the id is 0 until one is inserted.
         var atPlace = Dictionary(grouping: known.indices) { known[$0].place }
         var indices: [Int] = []
         var (new, again): ([(index: Int, copy: GatheredCopy)], [(index: Int, copy: GatheredCopy)]) = ([], [])
@@ -91,7 +91,7 @@ extension OfficeDatabase {
             indices.append(index)
             if same == nil {
                 atPlace[place, default: []].append(index)
-                known.append(KnownRecording(place: place, id: 0, root: copy.root))
+                known.append((place, 0, copy.root))
                 new.append((index, copy))
             } else {
                 if !copy.root.isEmpty { known[index].root = copy.root }
@@ -245,15 +245,8 @@ extension OfficeDatabase {
 private struct RecordingPlace: Hashable {
     var recorder: Int
     var number: Int
-
-    init(recorder: Int, number: Int) { (self.recorder, self.number) = (recorder, number) }
-
-    init(_ copy: GatheredCopy) { self.init(recorder: copy.recorder.id, number: copy.number) }
 }
 
-private struct KnownRecording {
-    var place: RecordingPlace
-    /// 0 until it is inserted.
-    var id: Int
-    var root: String
+extension RecordingPlace {
+    init(_ copy: GatheredCopy) { self.init(recorder: copy.recorder.id, number: copy.number) }
 }

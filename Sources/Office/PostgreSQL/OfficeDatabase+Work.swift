@@ -4,7 +4,6 @@ import System
 // The queue of recordings to transcribe again. A machine that claims a job gets a lease, which expires if the machine
 // fails. Only the latest claim can finish a job; one transaction finishes it and adds its reading.
 extension OfficeDatabase {
-    /// A job is given up after this many failures.
     private static let maxFailures = 3
 
     /// `offer(_:)` queries all recordings after this time even if no copy was added, because readings from other
@@ -23,7 +22,7 @@ extension OfficeDatabase {
     /// Returns after one short query if no copy was added, because idle machines call it every few seconds, and a query
     /// over 100,000 recordings takes half a second.
     func offer(_ engine: ReadingEngine) throws(DeviceError) {
-        let latest = try connection.rows("SELECT coalesce(max(id), 0) FROM copy") { $0.integer(0) }.first ?? 0
+        let latest = try connection.number("SELECT coalesce(max(id), 0) FROM copy")
         let now = MonotonicClock.nanoseconds
         if let offered, offered.engine == engine.label, offered.latest == latest,
             now - offered.time < Self.longestOffer
@@ -120,10 +119,9 @@ extension OfficeDatabase {
                 """, .integer(job.id), .integer(job.token))
             guard changed == 1 else {
                 // An earlier call may have been committed before its connection broke.
-                return try connection.rows(
-                    "SELECT 1 FROM job WHERE id = $1 AND token = $2 AND done_at IS NOT NULL",
-                    [.integer(job.id), .integer(job.token)]
-                ) { _ in true }.first ?? false
+                return try connection.number(
+                    "SELECT 1 FROM job WHERE id = $1 AND token = $2 AND done_at IS NOT NULL", .integer(job.id),
+                    .integer(job.token)) == 1
             }
             try connection.run("SELECT 1 FROM recording WHERE id = $1 FOR UPDATE", .integer(job.recording))
             let new = try reading(try shownTimeline(of: job.recording))
@@ -135,10 +133,9 @@ extension OfficeDatabase {
 
     /// Returns the number of an engine's unfinished jobs, without those that were given up.
     func unfinished(_ engine: ReadingEngine) throws(DeviceError) -> Int {
-        try connection.rows(
+        try connection.number(
             "SELECT count(*) FROM job WHERE engine = $1 AND done_at IS NULL AND failures < \(Self.maxFailures)",
-            [.text(engine.label)]
-        ) { $0.integer(0) }.first ?? 0
+            .text(engine.label))
     }
 
     /// Returns the recordings that were given up, and the last failure of each.

@@ -7,7 +7,6 @@ final class OfficeDatabase: OfficeTables {
     let files: String
     var name: String { connection.name }
     let connection: ServerConnection
-    /// The last call of `offer(_:)`.
     var offered: Offer?
 
     init(
@@ -113,13 +112,11 @@ final class OfficeDatabase: OfficeTables {
         _ query: OfficeQuery, _ filter: OfficeFilter, limit: Int
     ) throws(DeviceError) -> [OfficeHit] {
         guard let expression = query.serverExpression else { return [] }
-        let places =
-            try connection.rows(
-                """
-                SELECT count(*) FROM (SELECT 1 FROM line WHERE words @@ public.unaccent($1)::tsquery
-                LIMIT \(Self.maxRanked + 1)) AS found
-                """, [.text(expression)]
-            ) { $0.integer(0) }.first ?? 0
+        let places = try connection.number(
+            """
+            SELECT count(*) FROM (SELECT 1 FROM line WHERE words @@ public.unaccent($1)::tsquery
+            LIMIT \(Self.maxRanked + 1)) AS found
+            """, .text(expression))
         // Lines with the same number of matches: shorter ones first.
         let order =
             places > Self.maxRanked

@@ -140,6 +140,11 @@ final class ServerConnection {
         return (0..<PQntuples(result)).map { read(ServerRow(result: result, row: $0)) }
     }
 
+    /// Runs one statement and returns the first integer of its first row; 0 without rows.
+    func number(_ sql: String, _ values: ServerValue...) throws(DeviceError) -> Int {
+        try rows(sql, values) { $0.integer(0) }.first ?? 0
+    }
+
     /// Runs one statement; returns how many rows it changed.
     @discardableResult
     func run(_ sql: String, _ values: ServerValue...) throws(DeviceError) -> Int {
@@ -224,7 +229,7 @@ final class ServerConnection {
 }
 
 struct ServerValue {
-    /// The value as text in UTF-8; nil for NULL.
+    /// Text in UTF-8; nil for NULL.
     fileprivate let bytes: [UInt8]?
 
     private init(bytes: [UInt8]?) { self.bytes = bytes }

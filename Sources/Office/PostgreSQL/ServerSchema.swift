@@ -67,13 +67,12 @@ enum ServerSchema {
         try connection.run(
             "SELECT set_config(name, $2, false) FROM pg_settings WHERE name = $1 AND setting = '0'",
             .text(name), .text("\(seconds)s"))
-        return try connection.rows(
-            "SELECT ceil(setting::numeric / 1000)::bigint FROM pg_settings WHERE name = $1", [.text(name)]
-        ) { $0.integer(0) }.first ?? 0
+        return try connection.number(
+            "SELECT ceil(setting::numeric / 1000)::bigint FROM pg_settings WHERE name = $1", .text(name))
     }
 
     private static func version(of connection: ServerConnection) throws(DeviceError) -> Int {
-        try connection.rows("SELECT version FROM house") { $0.integer(0) }.first ?? 0
+        try connection.number("SELECT version FROM house")
     }
 
     /// One row: the version, and the folder with the copies, as the machine that created the archive names it.

@@ -4,7 +4,7 @@ import System
 
 /// How long to wait for a server, and what to call while waiting.
 package struct ServerTimeout: Sendable {
-    /// The timeout of a statement, in seconds.
+    /// Of a statement.
     let seconds: Int
     /// Called once during each long wait.
     private let tell: @Sendable (String) -> Void
@@ -25,10 +25,9 @@ package struct ServerTimeout: Sendable {
 
     /// One wait, from a request to its answer.
     struct Wait {
-        /// The server's name.
         let name: String
         let timeout: ServerTimeout
-        /// The timeout in seconds; nil for none.
+        /// In seconds; nil for none.
         let limit: Int?
         private var since = MonotonicClock.nanoseconds
         private var isTold = false

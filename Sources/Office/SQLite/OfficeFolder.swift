@@ -5,7 +5,6 @@ import System
 /// An archive in a folder: the copies, and an SQLite database. Several processes can use it at a time; each uses it on one
 /// thread.
 final class OfficeFolder: OfficeTables {
-    /// The database's name in the folder.
     static let databaseName = "office.sqlite"
 
     let files: String
@@ -113,28 +112,21 @@ final class OfficeFolder: OfficeTables {
                 .position(copy.length))
             return found.id
         }
-        return try connection.rows(
+        return try connection.number(
             """
             INSERT INTO recording (recorder, number, root, started_at, clock, length_samples)
             VALUES (?, ?, ?, ?, ?, ?) RETURNING id
-            """,
-            [
-                .integer(copy.recorder.id), .integer(copy.number), .text(copy.root), .real(copy.startedAt),
-                .text(copy.clock.rawValue), .position(copy.length),
-            ]
-        ) { $0.integer(0) }.first ?? 0
+            """, .integer(copy.recorder.id), .integer(copy.number), .text(copy.root), .real(copy.startedAt),
+            .text(copy.clock.rawValue), .position(copy.length))
     }
 
     private func add(_ reading: GatheredReading, to recording: Int) throws(DeviceError) -> Bool {
-        let isKnown = try connection.rows(
-            "SELECT 1 FROM reading WHERE recording = ? AND digest = ?", [.integer(recording), .text(reading.digest)]
-        ) { _ in true }.first
-        if isKnown != nil { return false }
         try connection.run(
-            "INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            .integer(recording), .text(reading.digest), .text(reading.timeline.engine.name), .optional(reading.person),
-            .real(reading.madeAt), .integer(reading.struck), .text(try reading.column))
-        return true
+            """
+            INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline)
+            VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            """, .integer(recording), .text(reading.digest), .text(reading.timeline.engine.name),
+            .optional(reading.person), .real(reading.madeAt), .integer(reading.struck), .text(reading.column)) == 1
     }
 
     /// Makes the best reading the default, which is shown and searched.
@@ -142,10 +134,7 @@ final class OfficeFolder: OfficeTables {
     /// - Parameter readings: readings whose timelines need not be queried.
     private func show(_ recording: Int, from readings: [GatheredReading]) throws(DeviceError) {
         guard let best = try self.readings(of: recording).first else { return }
-        let isShown = try connection.rows(
-            "SELECT 1 FROM recording WHERE id = ? AND shown = ?", [.integer(recording), .integer(best.id)]
-        ) { _ in true }.first
-        if isShown != nil { return }
+        if try connection.number("SELECT shown FROM recording WHERE id = ?", .integer(recording)) == best.id { return }
         var known = readings.first { $0.digest == best.digest }?.timeline
         if known == nil { known = try timeline(ofReading: best.id) }
         guard let timeline = known else { return }
@@ -229,11 +218,9 @@ final class OfficeFolder: OfficeTables {
         _ words: OfficeQuery, _ filter: OfficeFilter, limit: Int
     ) throws(DeviceError) -> [OfficeHit] {
         guard let expression = words.expression else { return [] }
-        let places =
-            try connection.rows(
-                "SELECT count(*) FROM (SELECT 1 FROM line_text WHERE line_text MATCH ? LIMIT \(Self.maxRanked + 1))",
-                [.text(expression)]
-            ) { $0.integer(0) }.first ?? 0
+        let places = try connection.number(
+            "SELECT count(*) FROM (SELECT 1 FROM line_text WHERE line_text MATCH ? LIMIT \(Self.maxRanked + 1))",
+            .text(expression))
         let order = places > Self.maxRanked ? "line_text.rowid DESC" : "rank, line_text.rowid"
         let chosen = try query(
             """
@@ -265,9 +252,7 @@ final class OfficeFolder: OfficeTables {
 
 extension SQLValue: OfficeValue {}
 
-extension Row: OfficeRow {
-    func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
-}
+extension Row: OfficeRow {}
 
 extension OfficeQuery {
     /// The query in the syntax of FTS5; nil without a word.

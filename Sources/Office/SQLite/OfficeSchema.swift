@@ -11,9 +11,9 @@ enum OfficeSchema {
     /// - Throws: `DeviceError` with `unsupported` if a later version or another program wrote the file.
     static func apply(to connection: Connection, path: String) throws {
         try connection.transaction {
-            let version = try connection.rows("PRAGMA user_version") { $0.integer(0) }.first ?? 0
-            let owner = try connection.rows("PRAGMA application_id") { $0.integer(0) }.first ?? 0
-            let tables = try connection.rows("SELECT count(*) FROM sqlite_schema") { $0.integer(0) }.first ?? 0
+            let version = try connection.number("PRAGMA user_version")
+            let owner = try connection.number("PRAGMA application_id")
+            let tables = try connection.number("SELECT count(*) FROM sqlite_schema")
             guard owner == application || (owner == 0 && version == 0 && tables == 0) else {
                 throw DeviceError(
                     .unsupported, "PRAGMA application_id", on: path, "is another program's database",
@@ -35,8 +35,8 @@ enum OfficeSchema {
     ///
     /// - Throws: `DeviceError` with `unsupported` if it has another version.
     static func check(_ connection: Connection, path: String) throws(DeviceError) {
-        let version = try connection.rows("PRAGMA user_version") { $0.integer(0) }.first ?? 0
-        let owner = try connection.rows("PRAGMA application_id") { $0.integer(0) }.first ?? 0
+        let version = try connection.number("PRAGMA user_version")
+        let owner = try connection.number("PRAGMA application_id")
         guard owner == application, version == steps.count else {
             throw DeviceError(
                 .unsupported, "PRAGMA user_version", on: path,

@@ -1,3 +1,5 @@
+import Core
+
 /// The part of a file that HTTP's header `Range` requests.
 enum ByteRange: Hashable, Sendable {
     /// The whole file; also used for several ranges or an unknown header.
@@ -29,7 +31,7 @@ enum ByteRange: Hashable, Sendable {
 
     private static func number(_ text: Substring) -> Int64? {
         // A number that overflows is also beyond this file.
-        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
         return Int64(text) ?? .max
     }
 }

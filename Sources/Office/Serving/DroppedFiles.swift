@@ -16,9 +16,8 @@ final class DroppedFiles: @unchecked Sendable {
     struct Header: Hashable, Sendable {
         /// The name of the copy's folder, or of the file.
         var name: String
-        /// Whether the files are a copy.
         var isCopy: Bool
-        /// The time of the file's last change, in seconds since 1970, if known.
+        /// The file's last change, in seconds since 1970, if known.
         var changed: Int?
         /// The name of the folder around the copy; empty if unknown.
         var recorder = ""
@@ -63,9 +62,9 @@ final class DroppedFiles: @unchecked Sendable {
         var isTaken: Bool
     }
 
-    /// The maximum size in bytes: more does not fit into a tar without extensions.
+    /// In bytes: more does not fit into a tar without extensions.
     static let largest = 8 << 30 - 1
-    /// The beginning of the hidden folder's name.
+    /// Of the hidden folder's name.
     static let prefix = ".dropped-"
     private static let (maxFiles, largestText) = (200, 64 << 20)
     private static let textName = "text"
@@ -120,7 +119,6 @@ final class DroppedFiles: @unchecked Sendable {
     /// The key of the result for a sound file, which nobody can guess.
     var key: String { name }
 
-    /// Whether the files still occupy the disk.
     var occupiesDisk: Bool { isOpen.load(ordering: .acquiring) }
 
     private func close() {

@@ -10,7 +10,7 @@ extension OfficeSite {
     static let addingName = "add"
     /// The label of the field with a recording's number, which errors name.
     static let recordingField = "Recording no."
-    /// Bytes to keep free on the disk.
+    /// To keep free on the disk, in bytes.
     private static let reserve: Int64 = 256 << 20
 
     /// Whether a request has files in its body.
@@ -76,10 +76,8 @@ extension OfficeSite {
         }
     }
 
-    /// Responds to a request after its files were added, or to one that asks whether they may be sent.
-    static func answer(toAddition outcome: DroppedFiles.Outcome?) -> WebResponse {
-        guard let outcome else { return answer(200, "") }
-        return answer(outcome.isTaken ? 200 : 409, outcome.lines.joined(separator: "\n"))
+    static func answer(toAddition outcome: DroppedFiles.Outcome) -> WebResponse {
+        answer(outcome.isTaken ? 200 : 409, outcome.lines.joined(separator: "\n"))
     }
 
     private static func header(_ request: WebRequest) -> DroppedFiles.Header {

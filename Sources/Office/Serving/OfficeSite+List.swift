@@ -182,7 +182,7 @@ extension OfficeSite {
             words: isBelowDay ? beginning(of: own.isEmpty ? opening.rest : text) : "")
     }
 
-    /// The maximum length of a title made from a text, in characters.
+    /// In characters, of a title made from a text.
     private static let maxTitle = 60
 
     /// Splits a text into a title, its first words, and the rest.

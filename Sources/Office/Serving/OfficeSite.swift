@@ -17,13 +17,12 @@ package final class OfficeSite {
     private let tell: (String) -> Void
     private var archive: (any OfficeArchive)?
     private var lastTold = ""
-    /// The number of ZIP files that are being sent.
+    /// ZIP files that are being sent.
     var downloads = 0
     /// The files that are being received or added.
     weak var addition: DroppedFiles?
     /// The sound files that are being transcribed, and the results of earlier ones.
     let sounds = SoundAdditions()
-    /// The folder with the archive's copies.
     var files: String? { archive?.files }
     /// After a timeout of the archive, requests fail until this time with this error. In nanoseconds.
     private var rest: (until: Int64, error: DeviceError)?
@@ -136,7 +135,8 @@ package final class OfficeSite {
         if parts == [""] { return try list(request, archive) }
         if Self.isAddition(request) {
             if case .added(let outcome) = request.result { return Self.answer(toAddition: outcome) }
-            return Self.answer(toAddition: nil)
+            // The page asked whether it may send files.
+            return Self.answer(200, "")
         }
         if parts == [Substring(Self.addingName)], let key = request.query["sound"] { return answer(aboutSound: key) }
         if parts == [Substring(Self.downloadName)] { return try download(request, archive) }

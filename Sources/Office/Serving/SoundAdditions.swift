@@ -8,7 +8,7 @@ final class SoundAdditions: Sendable {
         case done(DroppedFiles.Outcome)
     }
 
-    /// The maximum number of results to keep.
+    /// Results to keep.
     private static let most = 1_000
 
     private let states = Mutex<[(key: String, state: State)]>([])

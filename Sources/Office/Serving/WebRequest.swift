@@ -4,17 +4,15 @@ import Core
 struct WebRequest: Sendable {
     /// A body as another thread parsed it.
     enum Body: Sendable {
-        /// Corrections from a recording's page.
         case corrections(Result<SavedCorrections, DeviceError>)
-        /// Files for the archive.
         case added(DroppedFiles.Outcome)
     }
 
     /// `GET`, `HEAD`, `POST` ...
     var method: String
-    /// The unescaped path with its leading slash.
+    /// Unescaped, with its leading slash.
     var path: String
-    /// The unescaped query.
+    /// Unescaped.
     var query: [String: String] = [:]
     /// By name in lower case.
     var headers: [String: String] = [:]
@@ -33,7 +31,7 @@ struct WebResponse {
         case bytes([UInt8])
         /// Bytes of an open file. The sender closes the file.
         case file(Int32, from: Int64, count: Int64)
-        /// A ZIP file that is made while it is sent.
+        /// Made while it is sent.
         case zip(ZipDownload)
     }
 

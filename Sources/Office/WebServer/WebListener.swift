@@ -9,7 +9,7 @@ package struct WebListener: ~Copyable {
 
     /// The address for users: `http://127.0.0.1:8737/`, or the path of a socket.
     package let address: String
-    /// The port; 0 for a Unix socket.
+    /// 0 for a Unix socket.
     let port: Int
     /// Whether only this machine can reach it.
     package let isLocal: Bool

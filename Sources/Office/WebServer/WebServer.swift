@@ -4,7 +4,7 @@ import Glibc
 
 /// An HTTP server based on libmicrohttpd. Serves on the thread that calls `run`.
 package struct WebServer: ~Copyable {
-    /// The maximum number of connections; further ones wait.
+    /// Further ones wait.
     private static let maxConnections: UInt32 = 256
     /// The maximum number of connections from one address, so that one machine cannot block all others. Unlimited for
     /// local addresses: behind a proxy, all connections have its address.
@@ -16,7 +16,7 @@ package struct WebServer: ~Copyable {
     static let longestRequest: Double = 120
     /// Files for the archive take longer, but must arrive at this minimum rate: bytes per `longestRequest`.
     static let leastBytes = 4 << 20
-    /// The timeout of an idle connection, in seconds.
+    /// Of an idle connection, in seconds.
     private static let timeout: UInt32 = 30
     /// The interval for checking `shouldContinue`, in milliseconds.
     private static let pause: Int32 = 500

@@ -1,12 +1,10 @@
 import Core
-import FoundationEssentials
 import Glibc
 import System
 
 /// The `fieldscribe` program and the engine that transcribe.
 struct ReadingProgram {
     let path: String
-    /// The engine that the program uses.
     let engine: ReadingEngine
 
     private static let maxBytes = 512 << 20
@@ -31,7 +29,7 @@ struct ReadingProgram {
             return
         }
         let (answer, status) = try Self.ask(path, ["models", "--json"]) { () throws(DeviceError) in true }
-        let models = (try? JSONDecoder().decode([Model].self, from: Data(JSONStrings.check(answer)))) ?? []
+        let models = (try? decodedJSON([Model].self, from: answer)) ?? []
         guard status == 0, let model = models.first(where: \.isChosen), model.problems.isEmpty else {
             throw DeviceError(
                 .missing, "models", on: path, "has no model",

@@ -38,7 +38,6 @@ package struct TimedMoonshine: RecognizerProvider {
         return vocabulary.phrases.map { $0.words.joined(separator: " ") }
     }
 
-    /// Returns the phrases learned from corrections.
     private func learned() -> [String] {
         VocabularyFile(options.learnedWords() ?? "").phrases.map { $0.words.joined(separator: " ") }
     }

@@ -5,18 +5,13 @@ package enum RecognitionHint: String, Sendable, CaseIterable { case dictation, s
 
 /// The options for opening an engine on a thread, or in a process by `decode-worker`.
 package struct WorkerOptions: Sendable {
-    /// The name of one of the engine's profiles.
     package var profile = "live"
-
-    /// The model's folder or file.
+    /// A folder or file.
     package var model: String?
-
     /// The folder of the PocketSphinx model that determines the times of another engine's words.
     package var timingModel: String?
-
-    /// A language model that replaces the model's own.
+    /// Replaces the model's own, as does `dictionary`.
     package var languageModel: String?
-    /// A pronouncing dictionary that replaces the model's own.
     package var dictionary: String?
 
     /// The path of the user's words and phrases, or of a grammar.
@@ -29,13 +24,11 @@ package struct WorkerOptions: Sendable {
 
     /// The folder for files that can be recreated; nil for the current folder.
     package var cache: String?
-    /// The kind of words to expect.
     package var hint = RecognitionHint.dictation
 
     /// Receives each message about the user's vocabulary.
     package var tell: @Sendable (String) -> Void = { _ in }
 
-    /// Creates the default options.
     package init() {}
 
     /// Returns the arguments with which the program `fieldscribe` runs as a worker with these options.

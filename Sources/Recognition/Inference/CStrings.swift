@@ -1,6 +1,5 @@
 import Glibc
 
-/// Owns C strings.
 final class CStrings {
     // Safety: allocated here, freed once in deinit.
     /// NUL-terminated strings, valid while the object exists.

@@ -29,7 +29,6 @@ extension OnnxPort {
     }
 }
 
-/// A type of tensor elements.
 protocol OnnxElement {
     /// The library's number of the type.
     static var onnxType: Int { get }

@@ -1,3 +1,4 @@
+import Core
 import Glibc
 import System
 
@@ -18,6 +19,19 @@ extension OnnxRuntime {
                 let names = ((try? names(inFolder: folder)) ?? []).filter { $0.hasPrefix("\(name).1") }
                 return names.sorted { ($0.utf8.count, $1) < ($1.utf8.count, $0) }.prefix(1).map { "\(folder)/\($0)" }
             }
+    }
+
+    /// Checks that one of the candidates exists, without loading it.
+    ///
+    /// - Parameters:
+    ///   - path: the model's folder, for the error message.
+    ///   - what: a prefix of the error message.
+    /// - Throws: `DeviceError` with `missing`.
+    static func check(_ candidates: [String], besides path: String, _ what: String = "") throws(DeviceError) {
+        guard candidates.isEmpty else { return }
+        throw DeviceError(
+            .missing, "access", status: ENOENT, "\(what)libonnxruntime: not installed, and not beside \(path)",
+            remedy: "install the package libonnxruntime1.21 or fieldscribe-onnxruntime")
     }
 
     private static var systemFolders: [String] {

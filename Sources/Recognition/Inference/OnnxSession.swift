@@ -95,8 +95,6 @@ final class OnnxSession {
         return (try list(areInputs: true), try list(areInputs: false))
     }
 
-    /// Runs the network.
-    ///
     /// - Parameter tensors: the inputs, in the order of `names`.
     /// - Returns: the outputs, in the order of `wanted`.
     /// - Throws: `DeviceError` with `failed`.

@@ -4,30 +4,20 @@ import System
 
 /// An installed model of any engine.
 package struct InstalledModel: Hashable, Sendable {
-    /// The short name, which is the folder's name; for Whisper, the file's.
+    /// The folder's name; for Whisper, the file's.
     package var name: String
-    /// The path of the folder; for Whisper, of the file.
+    /// The folder; for Whisper, the file.
     package var path: String
-
-    /// The language, such as `en-US`; empty if unknown.
+    /// Such as `en-US`; empty if unknown.
     package var language: String
-
-    /// The sample rate of the training audio, in hertz.
+    /// Of the training audio, in hertz.
     package var sampleRate: Int
-
-    /// The paths of the model's files.
     package var files: [String]
-
-    /// The total size of the files in bytes.
     package var bytes: Int64
-
-    /// The SPDX name of the license; nil if unknown.
+    /// The SPDX name; nil if unknown.
     package var licence: String?
-
-    /// The problems, one line each: the file, what is wrong, and the remedy. Empty if the model can be loaded.
+    /// One line each: the file, what is wrong, and the remedy. Empty if the model can be loaded.
     package var problems: [String]
-
-    /// Whether a file is missing.
     package var lacksFile: Bool
 
     /// Returns the output of `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` in the folder, or of
@@ -74,9 +64,8 @@ extension InstalledModel {
             problems = [error.message]
             lacksFile = error.code == .missing
         }
-        let name = lastName(of: path)
         self.init(
-            name: name, path: path, language: "", sampleRate: SamplePosition.rate, files: [path],
+            name: lastName(of: path), path: path, language: "", sampleRate: SamplePosition.rate, files: [path],
             bytes: status.bytes, licence: nil, problems: problems, lacksFile: lacksFile)
     }
 

@@ -12,7 +12,7 @@ package struct ModelStore: Sendable {
         var read: @Sendable (_ take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void) throws(DeviceError) -> Void
     }
 
-    /// The maximum size of a model in bytes, far above that of any model for small boards.
+    /// Far above the size of any model for small boards.
     static let mostBytes: Int64 = 4 << 30
     private static let mostFiles = 200
 
@@ -25,13 +25,10 @@ package struct ModelStore: Sendable {
         return environmentVariable("HOME").map { "\($0)/.local/share/fieldscribe/models" }
     }
 
-    /// The folder of models.
     private let folder: String
     private let identify: Identification
 
-    /// - Parameters:
-    ///   - folder: the folder of models; created if it is missing.
-    ///   - identify: identifies a model and its engine.
+    /// - Parameter folder: created if it is missing.
     package init(folder: String, identify: @escaping Identification) {
         self.folder = folder
         self.identify = identify

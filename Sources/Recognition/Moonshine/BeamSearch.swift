@@ -21,7 +21,6 @@ struct TokenEvidence: Hashable, Sendable {
 
 /// A decoded text without its end token.
 struct TokenReading: Hashable, Sendable {
-    /// `Tokenizer` tokens.
     var tokens: [Int] = []
     var evidence: [TokenEvidence] = []
     /// The sum of the log probabilities, the end token included, plus the vocabulary's bonus.
@@ -30,7 +29,6 @@ struct TokenReading: Hashable, Sendable {
     var firstEnd = 0.0
 }
 
-/// Beam search for the most likely texts.
 struct BeamSearch {
     /// The number of hypotheses; 1 is greedy search.
     var width: Int

@@ -8,7 +8,7 @@ struct MoonshineForm {
     let heads: Int
     let size: Int
 
-    /// The upper limits. Moonshine base has 8 layers with 8 heads of width 52.
+    /// Moonshine base has 8 layers with 8 heads of width 52.
     private static let (mostLayers, mostHeads, mostSize) = (64, 64, 1_024)
     private static let prefix = "past_key_values."
 

@@ -6,27 +6,25 @@ import System
 package struct MoonshineModel: Hashable, Sendable {
     /// The folder where packages install models.
     package static let packaged = "/usr/share/fieldscribe/models"
-    /// The default model.
     package static let usual = "moonshine-tiny-en"
     /// The maximum length of a group of utterances that the engine reads as one, in seconds.
     package static let longestGroupSeconds = 12
     /// The memory in megabytes below which a board keeps a single copy of the weights, and uses `fast`.
     package static let smallMegabytes = 700
 
-    /// The folder, without a trailing slash.
+    /// Without a trailing slash.
     package let path: String
 
     var encoder: String { "\(path)/encoder_model.ort" }
     var decoder: String { "\(path)/decoder_model_merged.ort" }
     var tokenizer: String { "\(path)/tokenizer.bin" }
-    /// The path of the digests of the other files. A folder that a user has assembled may lack this file.
+    /// A folder that a user has assembled may lack this file.
     package var digests: String { "\(path)/\(ModelDigests.fileName)" }
 
-    /// The short name, which is the folder's name.
     package var name: String { lastName(of: path) }
 
     /// - Parameter path: a folder, with or without a model.
-    package init(path: String) { self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path }
+    package init(path: String) { self.path = withoutTrailingSlash(path) }
 
     /// Whether the folder contains a model of this kind, complete or not.
     package var isThere: Bool { access(encoder, F_OK) == 0 || access(decoder, F_OK) == 0 }
@@ -59,12 +57,11 @@ package struct MoonshineModel: Hashable, Sendable {
         try ModelDigests.verify(inFolder: path)
     }
 
-    /// The paths of the model's files, sorted.
+    /// Sorted paths.
     package var files: [String] {
         ((try? names(inFolder: path)) ?? []).map { "\(path)/\($0)" }.filter { FileStatus(target: $0)?.kind == .file }
     }
 
-    /// The total size of the files in bytes.
     package var bytes: Int64 { files.reduce(0) { $0 + (FileStatus(target: $1)?.bytes ?? 0) } }
 
     /// The language from the file LANGUAGE or the end of the folder's name, such as `en`; empty if neither names one.

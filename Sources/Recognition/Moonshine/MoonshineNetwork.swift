@@ -6,7 +6,6 @@ import Core
 /// -1...1; `last_hidden_state` f32 [1, T, h]; the decoder's `encoder_attention_mask` i64 [1, n] (samples, not frames);
 /// `past_key_values.LAYER.{decoder,encoder}.{key,value}` f32 [b or 1, heads, *, size]; `logits` f32 [b, 1, tokens].
 final class MoonshineNetwork {
-    /// The minimum number of samples for the encoder.
     static let minSamples = 895
 
     let tokenizer: Tokenizer
@@ -80,9 +79,9 @@ final class MoonshineNetwork {
     /// Replaces the hypotheses: each new one is the hypothesis in the given row, followed by a token.
     func advance(_ reading: inout Reading, by tokens: [Int], behind rows: [Int]) throws(DeviceError) {
         if rows != Array(0..<reading.rows) {
-            var gathered: [OnnxTensor] = []
-            for state in reading.decoderState { gathered.append(try gather(state, rows)) }
-            reading.decoderState = gathered
+            reading.decoderState = try reading.decoderState.map { state throws(DeviceError) in
+                try gather(state, rows)
+            }
         }
         let outputs = try decoder.run(
             [try ids(tokens), reading.hidden, reading.mask, try flag(true)] + reading.decoderState

@@ -14,18 +14,16 @@ package struct MoonshineProfile: Hashable, Sendable {
     /// The bonus for phrases learned from corrections. Of the values 1.5 and 2, 2 gave fewer errors on the `fit` part
     /// of `benchmark learning`.
     var learnedWeight = 2.0
-    /// Rejects text that is not speech.
     package var gate = SpeechGate()
 
     /// Greedy search, for boards that are too slow for `live`, and for partial results.
     package static let fast = MoonshineProfile(name: "fast", width: 1)
 
-    /// Four hypotheses.
     package static let live = MoonshineProfile(name: "live", width: 4)
 
     /// For a second pass over recordings read by `fast`.
     static let final = MoonshineProfile(name: "final", width: 4)
 
-    /// All profiles, in the order in which commands list them.
+    /// In the order in which commands list them.
     package static let all = [fast, live, final]
 }

@@ -5,13 +5,13 @@ import Glibc
 package final class MoonshineReader {
     /// A reading and its evidence.
     package struct Outcome: Sendable {
-        /// The words, with empty ranges because the network gives no times.
+        /// With empty ranges, because the network gives no times.
         package var words: [Word]
-        /// Other readings, best first.
+        /// Best first.
         var alternatives: [Alternative]
-        /// The evidence for the words, including rejected ones.
+        /// Includes rejected words.
         package var evidence: [WordConfidence.Evidence]
-        /// The evidence for the whole text; nil if nothing was read.
+        /// For the whole text; nil if nothing was read.
         package var gate: SpeechGate.Evidence?
         /// The rejected text, if it may still be speech or is probably in another language; nil otherwise. The caller
         /// checks whether the audio contains a voice.
@@ -31,7 +31,7 @@ package final class MoonshineReader {
     /// Whether to test for another language; the constants of that test were fitted to English.
     private let isEnglish: Bool
     private var search: BeamSearch
-    /// The search without phrases.
+    /// Without phrases.
     private let plainSearch: BeamSearch
 
     /// Loads the model: 0.3 s and 110 MB for tiny-en.
@@ -58,7 +58,6 @@ package final class MoonshineReader {
             name: "moonshine", version: "onnxruntime \(network.runtime.version)", model: model.name)
     }
 
-    /// A network with a piece of audio, as a token source.
     private struct Source: TokenSource {
         let network: MoonshineNetwork
         var reading: MoonshineNetwork.Reading

@@ -23,9 +23,7 @@ package final class MoonshineRecognizer: Recognizer {
     /// this factor limits readings to a third of a core on any board.
     private static let audioPerReading = 3.0
 
-    /// - Parameters:
-    ///   - reader: used by this object only.
-    ///   - timing: used by this object only.
+    /// The arguments are used by this object only.
     package init(_ reader: MoonshineReader, timing: any Timing) { (self.reader, self.timing) = (reader, timing) }
 
     package func read(

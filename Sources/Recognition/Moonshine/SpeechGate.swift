@@ -2,9 +2,8 @@
 package struct SpeechGate: Hashable, Sendable {
     /// The statistics of a reading.
     package struct Evidence: Hashable, Sendable {
-        /// The text of the reading.
         package var text: String
-        /// The tokens of the reading, without start and end.
+        /// Without start and end.
         var tokens: [Int]
         /// The maximum number of tokens.
         var limit: Int
@@ -24,14 +23,12 @@ package struct SpeechGate: Hashable, Sendable {
     /// Dashes and quotation marks.
     private static let marks: ClosedRange<UInt32> = 0x2010...0x203A
     private static let copyright: UInt32 = 0xA9
-    /// Speech below this length in seconds counts as short.
     private static let shortSeconds = 1.5
     /// The seconds of speech from which `minTokensPerSecond` applies.
     private static let minTokensFrom = 2.0
     /// One of the most frequent texts for silence is rejected if the log probability of an immediate end exceeds this
     /// limit.
     package var minEndOfUsual = -12.0
-    /// The minimum tokens per second of speech.
     package var minTokensPerSecond = 0.7
     /// Above this share of repeated trigrams, the text counts as a loop: of the network, or a speaker who repeats
     /// words.
@@ -52,13 +49,11 @@ package struct SpeechGate: Hashable, Sendable {
     /// `benchmark folds --constant gate-foreign` chose 0.5 to 0.65. The lowest value also keeps most English groups in
     /// which voices follow each other without a pause.
     package var minMeanConfidence = 0.5
-    /// The minimum number of tokens for that test.
     var minTokensOfForeign = 10
     /// The minimum confidence of the best word in a short text. Room noise stayed below it; all speech reached 0.24 or
     /// more.
     package var minConfidenceOfShort = 0.1
 
-    /// Creates a gate with the constants used for recordings.
     package init() {}
 
     /// Whether the text is speech.
@@ -95,15 +90,11 @@ package struct SpeechGate: Hashable, Sendable {
     }
 
     /// Whether a text that passes as speech is plausible.
-    ///
-    /// - Parameter confidences: the confidence of each word.
     func isLikely(_ evidence: Evidence, _ confidences: [Double]) -> Bool {
         evidence.seconds >= Self.shortSeconds || confidences.contains { $0 >= minConfidenceOfShort }
     }
 
     /// Whether the speech is probably in a language other than English.
-    ///
-    /// - Parameter confidences: the confidence of each word.
     func isForeign(_ evidence: Evidence, _ confidences: [Double]) -> Bool {
         evidence.tokens.count >= minTokensOfForeign
             && confidences.reduce(0, +) < minMeanConfidence * Double(confidences.count)

@@ -29,7 +29,6 @@ package enum WordConfidence {
         }
     }
 
-    /// Returns the probability that each word is correct.
     static func confidences(of words: [Evidence]) -> [Double] {
         features(of: words).map(calibration.probability)
     }

@@ -1,6 +1,7 @@
 import Core
 internal import CPocketSphinx
 import Glibc
+import System
 
 /// Owns a `ps_decoder_t`.
 final class DecoderHandle {
@@ -155,5 +156,17 @@ final class DecoderHandle {
     private static var lastError: String {
         guard let text = fieldscribe_ps_last_error(), text.pointee != 0 else { return "no reason given" }
         return String(cString: text)
+    }
+}
+
+/// PocketSphinx's log. It is dropped unless `FIELDSCRIBE_LOG` has `decoder=debug`.
+enum DecoderLog {
+    /// The library's log callback; nil if the log is dropped.
+    static var listener: fieldscribe_ps_listener? {
+        guard Log.filter.includes(.debug, .decoder) else { return nil }
+        return { line in
+            guard let line else { return }
+            Log.debug(.decoder, "pocketsphinx", ["message": String(cString: line)])
+        }
     }
 }

@@ -3,7 +3,7 @@ package struct DecoderProfile: Hashable, Sendable {
     /// The name for a worker's `--profile` and in the archive.
     package var name: String
 
-    /// The decoder's settings, by name without a leading hyphen.
+    /// By name without a leading hyphen.
     var options: [String: String]
 
     /// The values that replace others if a vocabulary has phrases.
@@ -12,7 +12,6 @@ package struct DecoderProfile: Hashable, Sendable {
     /// The seconds of audio after which the search starts, with their mean; nil to start at the end of the utterance.
     var headStart: Int?
 
-    /// The confidence calibration of this profile.
     package var calibration: Calibration
 
     /// One pass and a rescored lattice with few hypotheses per frame: a third of the stock decoder's CPU time, with

@@ -80,7 +80,7 @@ package final class ForcedAligner: Timing {
         // Of the decoder's names, which it also reports.
         let graph = WordGraph(ways.map { ways in ways.map { words in words.map { names[$0] ?? "" } } })
         for beam in Self.beams {
-            guard let spoken = try search(graph, beam.sound, beam.word) else { continue }
+            let spoken = try search(graph, beam.sound, beam.word)
             guard let places = graph.places(of: spoken.map(\.name)) else { continue }
             return Self.ranges(places, spoken.map(\.frames), of: samples.count)
         }
@@ -121,10 +121,10 @@ package final class ForcedAligner: Timing {
         return true
     }
 
-    /// Searches for a path through the graph; nil if none is within the beams.
+    /// Searches for a path through the graph; empty if none is within the beams.
     private func search(
         _ graph: WordGraph, _ beam: Double, _ wordBeam: Double
-    ) throws(DeviceError) -> [(name: String, frames: Range<Int64>)]? {
+    ) throws(DeviceError) -> [(name: String, frames: Range<Int64>)] {
         let words = CStrings(graph.words)
         defer { withExtendedLifetime(words) {} }
         try decoder.check(
@@ -140,9 +140,7 @@ package final class ForcedAligner: Timing {
         }
         let end = ps_end_utt(decoder.pointer)
         try decoder.check(min(status, end), "ps_process_cep")
-        // Empty if the end of the graph was not reached.
-        let spoken = decoder.words()
-        return spoken.isEmpty ? nil : spoken
+        return decoder.words()
     }
 
     /// Returns the range of each written word: from its first to its last spoken word. A word without sound gets an

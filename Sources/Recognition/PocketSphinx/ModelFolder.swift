@@ -6,29 +6,22 @@ package struct ModelFolder: Hashable, Sendable {
     /// The folder of Debian's model packages.
     package static let debian = "/usr/share/pocketsphinx/model"
 
-    /// The folder, without a trailing slash.
+    /// Without a trailing slash.
     package let path: String
-    /// The model's files for the decoder.
     package let model: PocketSphinxModel
-
-    /// The language from the file LANGUAGE or the folder's name, such as `en-US`; empty if unknown.
+    /// From the file LANGUAGE or the folder's name, such as `en-US`; empty if unknown.
     package let language: String
-
-    /// The sample rate of the training audio, in hertz.
+    /// Of the training audio, in hertz.
     let sampleRate: Int
-
-    /// The paths of all files, sorted.
+    /// Sorted paths.
     package let files: [String]
-
-    /// The total size of the files in bytes.
     package let bytes: Int64
 
-    /// The short name, which is the folder's name.
     package var name: String { model.name }
 
     /// Reads a folder; `problems` lists what is wrong with it.
     package init(path: String) {
-        self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        self.path = withoutTrailingSlash(path)
         model = PocketSphinxModel(folder: self.path)
         language = LanguageTag(ofFolder: self.path)?.text ?? Self.language(of: model.name)
         sampleRate =

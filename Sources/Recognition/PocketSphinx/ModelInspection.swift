@@ -3,7 +3,7 @@ import System
 
 // Checks a model without loading it, because the library ends the process on some errors.
 extension ModelFolder {
-    /// The problems, one line each: the file, what is wrong, and the remedy. Empty if the model can be loaded.
+    /// One line each: the file, what is wrong, and the remedy. Empty if the model can be loaded.
     package var problems: [String] {
         do throws(DeviceError) { try model.check() } catch { return [error.message] }
         var problems: [String] = []

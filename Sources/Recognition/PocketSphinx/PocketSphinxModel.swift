@@ -7,12 +7,9 @@ package struct PocketSphinxModel: Hashable, Sendable {
     /// The folder of Debian's package pocketsphinx-en-us.
     package static let debian = "/usr/share/pocketsphinx/model/en-us"
 
-    /// The short name, which is the folder's name.
     package var name: String
     var acousticModel: String
-    /// The path of the language model.
     package var languageModel: String
-    /// The path of the pronouncing dictionary.
     package var dictionary: String
 
     /// The files that a vocabulary adds to the model.
@@ -29,7 +26,7 @@ package struct PocketSphinxModel: Hashable, Sendable {
     /// (acoustic), `en-us/en-us.lm.bin` and `en-us/cmudict-en-us.dict`. If one does not exist, the only other file of
     /// its kind is used.
     package init(folder: String, languageModel: String? = nil, dictionary: String? = nil) {
-        let folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
+        let folder = withoutTrailingSlash(folder)
         name = lastName(of: folder)
         let names = (try? System.names(inFolder: folder)) ?? []
         acousticModel = Self.choose("\(name)", orOnlyOf: names, in: folder) { name in
@@ -59,7 +56,6 @@ package struct PocketSphinxModel: Hashable, Sendable {
     /// Whether the folder contains a model of this kind, complete or not.
     package var isThere: Bool { access("\(acousticModel)/mdef", F_OK) == 0 }
 
-    /// The required files of the acoustic model.
     static let acousticFiles = ["mdef", "means", "variances", "transition_matrices", "feat.params"]
     /// The files with the mixture weights, of which one suffices.
     static let weightFiles = ["sendump", "mixture_weights"]
@@ -91,5 +87,38 @@ package struct PocketSphinxModel: Hashable, Sendable {
             guard !word.isEmpty, !word.starts(with: [0x3B, 0x3B]), !word.starts(with: [0x23, 0x23]) else { return nil }
             return String(decoding: word, as: UTF8.self)
         }.prefix(most).map { $0 }
+    }
+}
+
+extension PocketSphinxModel {
+    /// Returns the preparation of a user's vocabulary for this model.
+    ///
+    /// - Parameters:
+    ///   - file: the vocabulary file; nil for learned words only.
+    ///   - learned: the vocabulary learned from corrections; nil for none.
+    ///   - folder: the folder for the result.
+    /// - Throws: `DeviceError` with `damaged` if the acoustic model's phones cannot be read.
+    package func preparation(
+        of file: String?, and learned: String? = nil, keptIn folder: String
+    ) throws(DeviceError) -> VocabularyPreparation {
+        VocabularyPreparation(
+            file: file, learned: learned, dictionary: dictionary, languageModel: languageModel,
+            language: ModelFolder.language(of: name), sounds: try sounds(), folder: folder)
+    }
+
+    /// Prepares a vocabulary, or uses an earlier result. Returns this model with the vocabulary, and the report; nil if
+    /// an earlier result was used.
+    package func prepare(
+        _ file: String?, and learned: String? = nil, keptIn folder: String
+    ) throws(DeviceError) -> (model: PocketSphinxModel, report: VocabularyReport?) {
+        let prepared = try preparation(of: file, and: learned, keptIn: folder).prepare {
+            [languageModel] () throws(DeviceError) in
+            let own = try LanguageModelFile(path: languageModel)
+            return { own.probability(of: $0, after: $1) }
+        }
+        var model = self
+        model.dictionary = prepared.dictionary
+        model.addition = prepared.addition
+        return (model, prepared.report)
     }
 }

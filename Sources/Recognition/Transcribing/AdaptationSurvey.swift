@@ -69,7 +69,7 @@ struct AdaptationSurvey: Sendable {
     /// Returns the score per frame over the sample; nil if an utterance has no score or cannot be read. Its
     /// transcription will report the error.
     private func fit(_ sample: [[Int16]], from state: AdaptationState?) async throws -> Double? {
-        return try await withThrowingTaskGroup(of: Double?.self) { group in
+        try await withThrowingTaskGroup(of: Double?.self) { group in
             for samples in sample {
                 group.addTask { [pool] in
                     do {

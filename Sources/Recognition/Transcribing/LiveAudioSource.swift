@@ -18,10 +18,7 @@ package final class LiveAudioSource: AudioSource {
     private let progress: RecordingProgress
     private let state: Mutex<State>
 
-    /// - Parameters:
-    ///   - path: the growing audio file.
-    ///   - progress: reports how much of the file can be read.
-    ///   - start: the position at which reading starts.
+    /// - Parameter progress: reports how much of the file can be read.
     package init(path: String, progress: RecordingProgress, start: SamplePosition = .zero) {
         self.path = path
         self.progress = progress

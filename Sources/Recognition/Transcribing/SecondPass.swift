@@ -11,7 +11,6 @@ package struct SecondPass: Sendable {
 
     /// The profile of the pool's workers, and the name of the pass in the archive.
     package static let profile = "final"
-    /// The niceness of the workers.
     package static let niceness: Int32 = 19
 
     private let pool: WorkerPool

@@ -7,11 +7,9 @@ import Core
 package struct Transcriber: Sendable {
     /// How audio is segmented and read.
     package struct Settings: Sendable {
-        /// How speech is separated from silence.
         package var speech = SpeechSettings()
-        /// How utterances are grouped for the engine. By default, each utterance is read alone.
+        /// By default, each utterance is read alone.
         package var groups = GroupSettings()
-        /// The number of alternatives per segment.
         package var alternatives = 3
         /// Whether workers read utterances while they are spoken, for live audio. This only affects when segments are
         /// committed. Ignored if utterances are grouped.

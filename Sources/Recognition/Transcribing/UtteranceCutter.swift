@@ -13,7 +13,6 @@ struct UtteranceCutter {
     struct Open {
         /// The ID of the first utterance.
         var id: Int
-        /// The audio so far.
         var audio: SampleRange
         var isSpeaking: Bool
     }

@@ -1,6 +1,5 @@
 /// English answers to a question: yes, no or a number.
 enum ConfirmationGrammar {
-    /// The grammar in JSGF.
     static let text = """
         #JSGF V1.0;
         grammar confirmation;

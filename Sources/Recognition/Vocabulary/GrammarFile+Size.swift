@@ -9,9 +9,8 @@ extension GrammarFile {
         if imports { return "imports rules from other files, which are not read; copy them into this one" }
         let rules = rules
         // Unused rules also have words to look up.
-        let written = rules.values.reduce(0) { $0 + $1.places }
+        var largest = rules.values.reduce(0) { $0 + $1.places }
         var known: [String: Extent] = [:]
-        var largest = written
         for name in rules.keys.sorted() {
             guard let extent = Self.extent(of: name, in: rules, at: 0, &known) else {
                 return "nests rules or brackets more than \(Self.deepest) deep; nest fewer"

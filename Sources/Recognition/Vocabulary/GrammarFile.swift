@@ -86,7 +86,6 @@ package struct GrammarFile: Hashable, Sendable {
         return rules
     }
 
-    /// Whether the grammar imports rules.
     var imports: Bool { pieces.contains { $0.text == "import" && !$0.isWord } }
 
     /// Converts `<grammar.rule>` to `<rule>`.

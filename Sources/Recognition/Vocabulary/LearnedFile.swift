@@ -9,7 +9,6 @@ package struct LearnedFile: Hashable, Sendable {
         var key: String
         var text: String
         var times: Int
-        /// The recordings with corrections.
         var recordings: [Int]
         /// Whether any of these corrections is new.
         var isNew: Bool
@@ -60,10 +59,9 @@ package struct LearnedFile: Hashable, Sendable {
         lines = rows.map { LearnedLine($0) }
     }
 
-    /// The file's content.
     package var text: String { lines.map { $0.text + ending }.joined() }
 
-    /// The problems, in line order.
+    /// In line order.
     package var problems: [VocabularyFile.Problem] { VocabularyFile(text).problems }
 
     /// Returns the text with empty lines instead of unused ones, so that line numbers stay the same. Users' own lines
@@ -153,16 +151,14 @@ package struct LearnedFile: Hashable, Sendable {
 extension LearnedFile {
     /// A line for display.
     package struct Entry: Hashable, Sendable, Codable {
-        /// The use of a line.
+        /// Used, proposed, disabled with `#`, or beyond the maximum number of lines.
         package enum State: String, Sendable, Codable { case used, proposed, off, beyond }
 
-        /// The phrase as written.
+        /// As written.
         package var phrase: String
         /// The number of corrections; 0 if a user has written the line.
         package var times: Int
-        /// The recordings with corrections.
         package var recordings: [Int]
-        /// Whether the line is used, proposed, disabled with `#`, or beyond the maximum number of lines.
         package var state: State
     }
 

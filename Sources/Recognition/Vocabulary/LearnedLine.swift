@@ -69,7 +69,7 @@ struct LearnedLine: Hashable, Sendable {
     private mutating func setCounts(times: Int, recordings: [Int]) {
         (self.times, self.recordings) = (times, recordings)
         let list = recordings.map { "\($0)" }.joined(separator: " ")
-        text = "\(beginning)# \(times) \(times == 1 ? "time" : "times"), in \(list)"
+        text = "\(beginning)# \(counted(times, "time", "times")), in \(list)"
     }
 
     mutating func accept() {

@@ -15,7 +15,6 @@ package struct LearnedVocabulary: Sendable {
     /// - Parameter storage: the archive's folder.
     package init(storage: String) { self.storage = storage }
 
-    /// The path of `learned.txt`.
     package var path: String { "\(storage)/\(LearnedFile.name)" }
 
     /// Removes the words learned only from a recording, and the files made from them, because they may contain redacted
@@ -33,7 +32,7 @@ package struct LearnedVocabulary: Sendable {
             let lines = try change { $0.forget(recording, keeping: kept) }
             guard lines > 0 else { return [] }
             try VocabularyPreparation.removeLearned(from: cache)
-            let words = lines == 1 ? "1 word or phrase" : "\(lines) words or phrases"
+            let words = counted(lines, "word or phrase", "words or phrases")
             return ["\(path): removed \(words) learned only from recording \(recording)"]
         } catch {
             return ["\(path): may still have words learned from recording \(recording): \(error.message)"]

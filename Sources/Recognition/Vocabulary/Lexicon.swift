@@ -3,11 +3,10 @@ import System
 
 /// The pronunciations of a vocabulary's words: from the model's dictionary, the user, or eSpeak NG.
 package struct Lexicon: Sendable {
-    /// The source of a word's pronunciation.
     enum Origin: Sendable { case dictionary, told, guessed, unknown }
 
     struct Entry: Hashable, Sendable {
-        /// The word as the user wrote it.
+        /// As the user wrote it.
         var written: String
 
         /// The decoder's name: the dictionary's spelling, otherwise the word as written.

@@ -1,3 +1,4 @@
+import Core
 import Glibc
 
 /// A language model of phrases in ARPA format, used together with the model's own.
@@ -23,7 +24,6 @@ struct PhraseModel {
     private var threes: [[String]: Double] = [:]
     private let base: Base
 
-    /// - Parameter base: the model's own probabilities.
     init(_ phrases: [VocabularyFile.Phrase], base: @escaping Base) {
         self.base = base
         let all = phrases.reduce(0) { $0 + $1.perThousand * Double($1.words.count) } / 1_000
@@ -80,8 +80,7 @@ struct PhraseModel {
 
     private func shown(_ log: Double) -> String {
         let scaled = Int((-log * 10_000).rounded())
-        let fraction = String(scaled % 10_000)
-        return "-\(scaled / 10_000)." + String(repeating: "0", count: 4 - fraction.count) + fraction
+        return "-\(scaled / 10_000).\((scaled % 10_000).padded(to: 4))"
     }
 
     private static func precedes(_ left: [String], _ right: [String]) -> Bool {

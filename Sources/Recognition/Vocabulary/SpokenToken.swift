@@ -9,7 +9,6 @@ enum SpokenToken {
         "€": Currency(one: "euro", many: "euros", cent: "cent", cents: "cents"),
         "£": Currency(one: "pound", many: "pounds", cent: "penny", cents: "pence"),
     ]
-    /// Signs that are spoken.
     static let signs: [Character: [String]] = [
         "%": ["percent"], "&": ["and"], "+": ["plus"], "@": ["at"], "=": ["equals"], "°": ["degrees"],
     ]

@@ -7,7 +7,7 @@
 package struct VocabularyFile: Hashable, Sendable {
     /// A line that cannot be used.
     package struct Problem: Hashable, Sendable, Codable {
-        /// The line number, from 1.
+        /// From 1.
         package var line: Int
         /// What is wrong, and what is allowed.
         package var reason: String
@@ -15,7 +15,6 @@ package struct VocabularyFile: Hashable, Sendable {
 
     /// A phrase without classes.
     package struct Phrase: Hashable, Sendable {
-        /// The words as written.
         package var words: [String]
         /// The frequency per thousand words.
         var perThousand: Double
@@ -23,16 +22,16 @@ package struct VocabularyFile: Hashable, Sendable {
         var line: Int
     }
 
-    /// The phrases in file order, with templates expanded for every member of their classes.
+    /// In file order, with templates expanded for every member of their classes.
     package private(set) var phrases: [Phrase] = []
 
-    /// The pronunciations in the file, one or more per word.
+    /// One or more per word.
     private(set) var pronunciations: [String: [[String]]] = [:]
 
-    /// The problems, in line order; all other lines can be used.
+    /// In line order; all other lines can be used.
     package private(set) var problems: [Problem] = []
 
-    /// The maximum file size in bytes.
+    /// In bytes.
     package static let largest = 1 << 20
     static let maxPhrases = 20_000
     static let maxWords = 20

@@ -8,11 +8,10 @@ package struct VocabularyPreparation: Sendable {
     /// The vocabulary learned from corrections, whose phrases have their own weight and are not used with a grammar;
     /// nil for none.
     var learned: String?
-    /// The model's dictionary.
     let dictionary: String
-    /// The model's language model; if it changes, the result is prepared again.
+    /// If it changes, the result is prepared again.
     let languageModel: String
-    /// The language of the words, such as `en-US`.
+    /// Such as `en-US`.
     let language: String
     /// The acoustic model's phones.
     let sounds: Set<String>

@@ -2,31 +2,25 @@
 package struct VocabularyReport: Hashable, Sendable, Codable {
     /// A word that the dictionary lacks, and its pronunciations.
     package struct Guess: Hashable, Sendable, Codable {
-        /// The word as written.
         package var word: String
         /// The line of its first use, from 1.
         var line: Int
-        /// The pronunciations, phones separated by spaces.
+        /// Phones separated by spaces.
         package var ways: [String]
     }
 
-    /// The number of usable phrases; templates are expanded.
+    /// The usable ones; templates are expanded.
     package var phrases = 0
-
-    /// The number of different words.
+    /// The different ones.
     package var words = 0
-
-    /// The number of words in the dictionary.
+    /// The words in the dictionary.
     package var known = 0
-
-    /// The number of words with a pronunciation in the file.
+    /// The words with a pronunciation in the file.
     package var told = 0
     /// The words with a pronunciation from eSpeak NG, in file order.
     package var guesses: [Guess] = []
-
-    /// The problems, in line order.
+    /// In line order.
     package var problems: [VocabularyFile.Problem] = []
-    /// Whether the vocabulary is a grammar rather than a list.
     package var isGrammar = false
 
     package init() {}

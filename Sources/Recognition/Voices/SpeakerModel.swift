@@ -1,18 +1,18 @@
 import Core
+import System
 
 /// A folder with the voice embedding network, as installed by the package fieldscribe-speakers.
 package struct SpeakerModel: Hashable, Sendable {
     /// The name of the packaged model's folder.
     package static let usual = "speakers"
 
-    /// The folder, without a trailing slash.
+    /// Without a trailing slash.
     package let path: String
 
-    /// The path of the network.
     package var network: String { "\(path)/campplus.ort" }
 
     /// - Parameter path: a folder, with or without a model.
-    package init(path: String) { self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path }
+    package init(path: String) { self.path = withoutTrailingSlash(path) }
 
     /// Checks that the network and a runtime exist, without reading them.
     ///

@@ -1,5 +1,5 @@
 import Core
-import FoundationEssentials
+import System
 
 /// Parses the output of `whisper-cli --output-json-full` for an utterance.
 struct WhisperAnswer {
@@ -38,10 +38,8 @@ struct WhisperAnswer {
     /// Returns nil for invalid output.
     init?(_ bytes: [UInt8]) {
         // whisper-cli may split a character over two tokens, which are then both invalid UTF-8.
-        let repaired = Array(String(decoding: bytes, as: UTF8.self).utf8)
-        guard let checked = try? JSONStrings.check(repaired),
-            let answer = try? JSONDecoder().decode(Answer.self, from: Data(checked))
-        else { return nil }
+        let repaired = String(decoding: bytes, as: UTF8.self)
+        guard let answer = try? decodedJSON(Answer.self, from: repaired.utf8) else { return nil }
         words = answer.transcription.flatMap(Self.words)
     }
 

@@ -15,13 +15,13 @@ package struct WhisperProvider: RecognizerProvider {
 
 /// Runs `whisper-cli` for each utterance, without partial results and adaptation.
 final class WhisperRecognizer: Recognizer {
-    /// The program's timeout. The smallest boards take longer than the audio lasts.
+    /// The smallest boards take longer than the audio lasts.
     private static let timeout = (seconds: 60, timesAudio: 40)
 
-    /// The maximum output in bytes, far above that of the longest utterance: the program prints only the text.
+    /// Far above the output for the longest utterance: the program prints only the text.
     private static let maxOutput = 1 << 20
 
-    /// The minimum length of the audio: the program ignores anything shorter than a second.
+    /// The program ignores anything shorter than a second.
     private static let minSamples = SamplePosition.rate * 5 / 4
 
     let engine: EngineDescription

@@ -37,9 +37,7 @@ package struct DecodeWorker: ~Copyable {
         }
         while let kind = try readFrame() {
             guard kind == .request else { throw unexpected(kind) }
-            let request = try payload.withUnsafeBytes {
-                try JSONDecoder().decode(WorkerProtocol.Request.self, from: Data(JSONStrings.check(Array($0))))
-            }
+            let request = try decodedJSON(WorkerProtocol.Request.self, from: payload)
             do {
                 try request.partials ? partials(request, recognizer) : utterance(request, recognizer)
             } catch let error as DeviceError where error.cause != .workerProtocol {

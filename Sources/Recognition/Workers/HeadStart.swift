@@ -45,7 +45,6 @@ struct HeadStart {
     private var sentUpTo = SamplePosition.zero
     /// The ID of the last utterance whose head start failed.
     private var failedUtterance: Int?
-    /// Whether a step is running.
     private(set) var isBusy = false
 
     init(pool: WorkerPool, alternatives: Int) {

@@ -15,7 +15,6 @@ protocol Worker: AnyObject {
     /// - Parameter parts: the ranges with speech if several utterances are read as one; otherwise empty.
     func open(adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange]) throws
 
-    /// Appends samples to the utterance.
     func append(_ samples: [Int16]) throws
 
     /// Ends the utterance of `samples` samples. Returns the first reply, which has the adaptation state if the engine
@@ -38,10 +37,4 @@ protocol Worker: AnyObject {
 
     /// Ends the worker. Any thread may call this, even while another uses it.
     func kill()
-}
-
-extension Worker {
-    func open(adaptation: AdaptationState?, alternatives: Int) throws {
-        try open(adaptation: adaptation, alternatives: alternatives, parts: [])
-    }
 }

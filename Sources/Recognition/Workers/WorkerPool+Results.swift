@@ -3,9 +3,8 @@ import Glibc
 import System
 
 extension WorkerPool {
-    /// The result of decoding an utterance.
     struct Decoded: Sendable {
-        /// The result; times count from the utterance's first sample.
+        /// Times count from the utterance's first sample.
         var hypothesis: Hypothesis
         /// The engine that read the utterance: the wanted engine or its fallback.
         var engine: EngineDescription

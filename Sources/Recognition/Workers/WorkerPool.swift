@@ -5,12 +5,13 @@ import System
 package actor WorkerPool {
     /// An utterance that a worker has accepted.
     struct Session: Sendable {
-        /// The adaptation state after this utterance; nil if the engine reports none.
-        let adaptation: AdaptationState?
         /// 1, plus the number of workers that died before their first answer.
         fileprivate var attempts = 1
         let worker: Lease
         fileprivate let reply: WorkerProtocol.Reply
+
+        /// The state after this utterance; nil if the engine reports none.
+        var adaptation: AdaptationState? { reply.adaptation }
     }
 
     /// The delays before restarting a dead worker.
@@ -18,7 +19,7 @@ package actor WorkerPool {
 
     /// The command of the worker for partial results.
     nonisolated let partials: WorkerCommand
-    /// The current command: `wanted` or `fallback`.
+    /// `wanted` or `fallback`.
     private var command: WorkerCommand
     private let wanted: WorkerCommand
     private let fallback: WorkerCommand?
@@ -26,7 +27,6 @@ package actor WorkerPool {
     private var isBroken = false
     /// The error because of which the fallback is used, or of the last stalled worker, until it is reported.
     private var engineError: DeviceError?
-    /// The name of the workers' settings.
     package var profile: String { command.profile }
     private let size: Int
     private let niceness: Int32
@@ -112,7 +112,7 @@ package actor WorkerPool {
                     try worker.process.append(samples)
                     return try worker.process.close(samples.count)
                 }
-                return Session(adaptation: reply.adaptation, attempts: 1 + deaths, worker: worker, reply: reply)
+                return Session(attempts: 1 + deaths, worker: worker, reply: reply)
             } catch {
                 discard(because: error)
                 try await recover(from: error, of: worker, deaths: deaths + 1, limit: limit)
@@ -165,7 +165,7 @@ package actor WorkerPool {
     func beginEarly(adaptation: AdaptationState?, alternatives: Int) async throws -> Lease? {
         guard !hasEnded, waiting.isEmpty, !idle.isEmpty || count < size else { return nil }
         let worker = try await acquire()
-        try await blocking(worker) { try $0.open(adaptation: adaptation, alternatives: alternatives) }
+        try await blocking(worker) { try $0.open(adaptation: adaptation, alternatives: alternatives, parts: []) }
         return worker
     }
 
@@ -180,7 +180,7 @@ package actor WorkerPool {
             try $0.append(rest)
             return try $0.close(cut.samples.count)
         }
-        return Session(adaptation: reply.adaptation, worker: worker, reply: reply)
+        return Session(worker: worker, reply: reply)
     }
 
     /// Kills a worker whose result is no longer needed, even in the middle of an utterance.
@@ -214,7 +214,6 @@ package actor WorkerPool {
         }
     }
 
-    /// Whether the pool has no workers.
     package var isEmpty: Bool { count == 0 }
 
     /// Ends idle workers; others are started on demand.

@@ -32,8 +32,6 @@ package struct WorkerCommand: Hashable, Sendable {
     }
 
     /// Creates a command that runs an engine on a thread of this process.
-    ///
-    /// - Parameter model: the model's folder, for error messages.
     package init(local: LocalEngine, model: String, profile: String = "live") {
         self.init(path: "", arguments: [], model: model, profile: profile)
         self.local = local

@@ -65,11 +65,9 @@ enum WorkerProtocol {
         }
     }
 
-    /// The result of one utterance.
     struct Result: Codable, Sendable {
-        /// The best reading; ranges count samples from the start of the utterance.
         var words: [Word]
-        /// Other readings, best first.
+        /// Best first.
         var alternatives: [Alternative]
         /// The worker's CPU time since its last result.
         var cpuSeconds: Double

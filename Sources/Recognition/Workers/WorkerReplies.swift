@@ -1,5 +1,5 @@
 import Core
-import FoundationEssentials
+import System
 
 /// Parses the replies of a worker, which arrive in pieces and may come from another vendor's program.
 struct WorkerReplies {
@@ -24,9 +24,9 @@ struct WorkerReplies {
             return nil
         }
         defer { received.removeSubrange(...end) }
-        let line = Array(received[..<end])
-        guard var reply = try? JSONDecoder().decode(WorkerProtocol.Reply.self, from: Data(JSONStrings.check(line)))
-        else { throw Unreadable() }
+        guard var reply = try? decodedJSON(WorkerProtocol.Reply.self, from: received[..<end]) else {
+            throw Unreadable()
+        }
         reply.result?.settle(within: Int64(samples), parts: parts)
         return reply
     }

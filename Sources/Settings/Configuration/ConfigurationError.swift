@@ -2,12 +2,10 @@
 package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One problem.
     package struct Problem: Hashable, Sendable, CustomStringConvertible {
-        /// The configuration file's path.
         var file: String
-
         /// Counted from 1.
         var line: Int
-        /// The line's section, without brackets; empty before the first.
+        /// Without brackets; empty before the first.
         var section: String
 
         /// Empty if the problem is the whole line.

@@ -8,14 +8,12 @@ struct ConfigurationKey: Sendable {
     /// Where a value is stored in the configuration.
     typealias Place<Value> = WritableKeyPath<Configuration, Value> & Sendable
 
-    /// The section's name, without brackets.
+    /// Without brackets.
     let section: String
-    /// The key's name within its section.
+    /// Within its section.
     let name: String
-
-    /// Describes the allowed values.
+    /// The allowed values, in words.
     let allowed: String
-
     /// Whether the value may be empty.
     let isOptional: Bool
     private let read: @Sendable (String, inout Configuration) throws(Refusal) -> Void
@@ -93,15 +91,9 @@ extension ConfigurationKey {
     static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
         _ path: String, _ place: Place<Value>
     ) -> ConfigurationKey {
-        let allowed = Value.allCases.map(\.rawValue).joined(separator: ", ")
-        return ConfigurationKey(path, allowed: allowed) { (value, configuration) throws(Refusal) in
-            guard let choice = Value(rawValue: value) else {
-                throw Refusal(reason: "\"\(value)\" is not known; allowed: \(allowed)")
-            }
-            configuration[keyPath: place] = choice
-        } show: {
-            $0[keyPath: place].rawValue
-        }
+        parsed(
+            path, place, allowed: Value.allCases.map(\.rawValue).joined(separator: ", "), fault: "known",
+            show: { $0.rawValue }, parse: { Value(rawValue: $0) })
     }
 
     /// A list, separated by blanks or commas, without duplicates, with at least one value.

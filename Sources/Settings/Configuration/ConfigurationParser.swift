@@ -1,5 +1,6 @@
 internal import CInih
 import Core
+import System
 
 /// Parses a configuration file with libinih. Debian's libinih does not pass line numbers to its handler, and skips
 /// lines that it cannot parse. So this class feeds it line by line, to know line numbers and to report skipped lines.
@@ -226,6 +227,14 @@ final class ConfigurationParser {
                 file: file, line: line, section: section ?? "", key: PrivateKey.hidden(in: key),
                 value: PrivateKey.hidden(in: value), reason: PrivateKey.refusing(reason)))
     }
+}
+
+/// A suggestion of the most similar known name; all known names if none is similar.
+func suggestion(for name: String, among known: [String]) -> String {
+    // The second candidate is for a name whose `=` was forgotten.
+    let given = [name.lowercased(), name.prefix { $0 != " " }.lowercased()]
+    if let nearest = nearestName(to: given, among: known) { return "did you mean \(nearest)?" }
+    return "known: \(known.joined(separator: ", "))"
 }
 
 private let newline = UInt8(ascii: "\n")

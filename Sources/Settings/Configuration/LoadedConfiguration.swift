@@ -5,7 +5,6 @@ import System
 ///
 /// An appliance that refused to start because of a typing error would lose a day of recordings.
 package struct LoadedConfiguration: Sendable {
-    /// The settings to run with.
     package let configuration: Configuration
 
     /// What is wrong with the file, and what is used instead.

@@ -1,6 +1,7 @@
 import Core
 import Glibc
 import Recognition
+import Synchronization
 import System
 import Transcripts
 
@@ -30,7 +31,6 @@ extension Configuration {
         }
     }
 
-    /// The model that the configuration names.
     package var model: PocketSphinxModel {
         PocketSphinxModel(
             folder: pocketSphinxFolder, languageModel: recognizer.languageModel, dictionary: recognizer.dictionary)
@@ -173,7 +173,6 @@ extension Configuration {
         try engine.command(self, profile: profile)
     }
 
-    /// The words learned from corrections.
     package var learned: LearnedVocabulary { LearnedVocabulary(storage: storage.directory) }
 
     /// Whether any vocabulary is used, which slows decoding.
@@ -220,6 +219,25 @@ extension Configuration {
                 return nil
             }
             return { loaded.odds(before: $0, after: $1) }
+        }
+    }
+}
+
+/// A value that is created on first access. If that fails, the next access tries again.
+private final class LoadedOnce<Value: Sendable>: Sendable {
+    private let made = Mutex<Value?>(nil)
+    private let make: @Sendable () throws(DeviceError) -> Value
+
+    init(_ make: @escaping @Sendable () throws(DeviceError) -> Value) { self.make = make }
+
+    func value() throws(DeviceError) -> Value {
+        try rethrowing {
+            try made.withLock { made in
+                if let made { return made }
+                let new = try make()
+                made = new
+                return new
+            }
         }
     }
 }

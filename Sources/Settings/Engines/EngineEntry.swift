@@ -101,8 +101,6 @@ extension EngineEntry {
 
     func cost(in configuration: Configuration) -> EngineCost { EngineCost() }
 
-    func suffices(_ pass: PassSummary) -> Bool { pass.isComplete && pass.profile == SecondPass.profile }
-
     var readsGrammars: Bool { true }
 
     func speedName(in configuration: Configuration) -> String? { nil }
@@ -110,4 +108,30 @@ extension EngineEntry {
     func models(in configuration: Configuration) -> [InstalledModel] { [] }
 
     func model(at path: String) -> InstalledModel? { nil }
+}
+
+/// What an engine needs, for `DecodePlan`. The defaults are PocketSphinx's.
+package struct EngineCost: Hashable, Sendable {
+    /// The memory of the first worker, with the model.
+    var firstMegabytes = 130
+    /// Of each further worker that shares the model.
+    var furtherMegabytes = 40
+    /// Of each further worker with a model of its own.
+    var aloneMegabytes = 100
+
+    /// The profile for boards that are too slow for `live`; nil for none.
+    var faster: String? = "fast"
+    var fasterRatio = 1.3
+
+    /// The highest measured speedup: a board returns to `live` only if that certainly keeps up.
+    var maxFasterRatio = 2.0
+
+    /// How much longer `final` takes than `live`.
+    var finalRatio = 4.0
+
+    /// Whether `final` searches differently from `live`.
+    package var finalReadsBetter = true
+
+    /// A board with less memory uses one worker, the faster profile and no second pass. 0 for no limit.
+    var smallBoardMegabytes = 0
 }

@@ -6,7 +6,6 @@ package enum EngineRegistry {
     /// The `recognizer.engine` value for the first complete one of `automatic`.
     package static let automaticName = "auto"
 
-    /// In the order of the manual.
     package static let all: [any EngineEntry] = automatic + [WhisperEngine(), CommandEngine()]
 
     /// The engines that `auto` chooses from, the best first. The last is the fallback, and reports itself what it

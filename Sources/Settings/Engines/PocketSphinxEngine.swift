@@ -70,9 +70,7 @@ struct PocketSphinxEngine: EngineEntry {
     }
 
     func speedName(in configuration: Configuration) -> String? {
-        // A vocabulary changes the speed.
-        configuration.pocketSphinxFolder
-            + (configuration.hasVocabulary ? " with a vocabulary" : "")
+        configuration.pocketSphinxFolder + (configuration.hasVocabulary ? " with a vocabulary" : "")
     }
 
     func models(in configuration: Configuration) -> [InstalledModel] {

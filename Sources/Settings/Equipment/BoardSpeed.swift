@@ -60,8 +60,7 @@ extension Configuration {
             sharesModel: engine.makesCopies, cost: engine.cost(in: self))
     }
 
-    /// The number of online processors.
-    static var cores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+    package static var cores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
     /// The profile that keeps up with speech on this board.
     package var liveProfile: String {

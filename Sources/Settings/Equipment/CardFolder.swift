@@ -13,7 +13,7 @@ package struct CardFolder {
         /// The user's vocabulary, if it is valid.
         package var vocabulary: [UInt8]?
 
-        /// What is wrong, one line each.
+        /// One line each.
         package var problems: [String]
 
         /// The answer for RESULT.txt, with line ends that every system shows. It has no date, so that an equal answer is

@@ -9,7 +9,6 @@ package struct CardSettings: Hashable, Sendable {
     /// The largest size in bytes.
     static let largest = 65_536
 
-    /// The recorder's configuration.
     private(set) var configuration: Configuration
 
     /// The recorder's name, if given.
@@ -30,7 +29,7 @@ package struct CardSettings: Hashable, Sendable {
     /// The minisign public key that signs newer images; nil to accept none.
     package private(set) var upgradeKey: String?
 
-    /// What is wrong, one line each, in the order of the file.
+    /// One line each, in the order of the file.
     private(set) var problems: [String] = []
 
     private var linesOfKeys: [String: Int] = [:]

@@ -36,7 +36,6 @@ extension Configuration {
         return (try? engine.command(self, profile: "fast")) ?? wanted
     }
 
-    /// The engine for partial results.
     package var partialsEngine: any EngineEntry {
         let (engine, spare) = (engine, PocketSphinxEngine())
         guard engine.longestGroupSeconds > 0, WorkerPool.hasRoomForPartials, (try? spare.check(self)) != nil else {

@@ -1,6 +1,6 @@
 /// How a board transcribes: the number of workers and the profiles. The caller measures cores, memory and speed.
 package struct DecodePlan: Hashable, Sendable {
-    /// The number of decode workers, 1 or more.
+    /// 1 or more.
     package var workers: Int
 
     /// The profile that keeps up with speech: `live`, or the engine's faster one.

@@ -14,10 +14,9 @@ package final class DecodeWorkers: Sendable {
     /// - Throws: `DeviceError` with `missing` or `denied` if the model is not complete.
     package func readers() throws -> WorkerPool {
         try pool.withLock { pool in
-            if let pool { return pool }
-            let new = try configuration.workers(profile: configuration.liveProfile, niceness: 5)
-            pool = new
-            return new
+            let workers = try pool ?? configuration.workers(profile: configuration.liveProfile, niceness: 5)
+            pool = workers
+            return workers
         }
     }
 
@@ -26,10 +25,9 @@ package final class DecodeWorkers: Sendable {
     /// - Throws: `DeviceError` with `missing` or `denied` if the model is not complete.
     package func rereaders() throws -> WorkerPool {
         try secondPool.withLock { pool in
-            if let pool { return pool }
-            let new = try configuration.workers(profile: SecondPass.profile, niceness: SecondPass.niceness)
-            pool = new
-            return new
+            let workers = try pool ?? configuration.workers(profile: SecondPass.profile, niceness: SecondPass.niceness)
+            pool = workers
+            return workers
         }
     }
 

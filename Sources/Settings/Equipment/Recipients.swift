@@ -2,7 +2,6 @@ import Copying
 import Core
 
 extension Configuration {
-    /// The largest number of recipients.
     private static let maxRecipients = 64
 
     /// The recipients of copies, by `export.recipients`; nil if copies are not encrypted.

@@ -12,14 +12,12 @@ final class Analysis: Sendable {
         /// Whether nothing more can be analyzed.
         var hasFinished = false
         var isCancelled = false
-        /// Whether an input is being read.
         var isReading = false
         /// The task that reads an input in the background.
         var reader: Task<Void, any Error>?
         var branches: [any AnalysisBranch] = []
         var tasks: [Task<Void, Never>] = []
         var running = 0
-        /// The branches that are not prepared yet.
         var unprepared = 0
         var failure: SFSpeechError?
     }
@@ -177,7 +175,6 @@ final class Analysis: Sendable {
         return reader
     }
 
-    /// Reads an input.
     func analyze<Input: AsyncSequence & Sendable>(_ input: Input) async throws -> AudioTime?
     where Input.Element == AnalyzerInput {
         let reader = try start(input)
@@ -285,14 +282,13 @@ final class Analysis: Sendable {
         for branch in branches { branch.cancel() }
         // Modules that were not started end, too.
         if branches.isEmpty {
+            let request = BranchRequest(options: options, context: context, sensitivity: .medium)
             for module in modules { (try? (module as? any AnalyzableModule)?.branch(request))?.cancel() }
             done.finish()
         }
         turn.cancel()
         prepared.finish()
     }
-
-    private var request: BranchRequest { BranchRequest(options: options, context: context, sensitivity: .medium) }
 
     private func checkFailure() throws {
         if let failure = state.withLock({ $0.failure }) { throw failure }

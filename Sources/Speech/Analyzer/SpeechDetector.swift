@@ -74,7 +74,6 @@ extension SpeechDetector: AnalyzableModule {
     }
 }
 
-/// The analysis of a detector.
 private final class DetectionBranch: AnalysisBranch {
     let input = AudioInput()
     private let detector: SpeechDetector
@@ -105,14 +104,14 @@ private final class DetectionBranch: AnalysisBranch {
             case .gap(let gap):
                 levels.restart()
                 try await report(segmenter.handle(gap: gap.range), &reported)
-                try await silence(to: gap.range.start, &reported)
+                try await send(to: gap.range.start, speechDetected: false, &reported)
                 position = gap.range.end
                 reported = position
             }
             settled(segmenter.settledWatermark)
         }
         try await report(segmenter.finish(at: position), &reported)
-        try await silence(to: position, &reported)
+        try await send(to: position, speechDetected: false, &reported)
         settled(position)
     }
 
@@ -127,14 +126,10 @@ private final class DetectionBranch: AnalysisBranch {
                         resultsFinalizationTime: AudioTime(min(reported, start)), speechDetected: true)
                 ) { !$0.isFinal }
             case .ended(let utterance):
-                try await silence(to: utterance.speech.start, &reported)
+                try await send(to: utterance.speech.start, speechDetected: false, &reported)
                 try await send(to: utterance.speech.end, speechDetected: true, &reported)
             }
         }
-    }
-
-    private func silence(to end: SamplePosition, _ reported: inout SamplePosition) async throws {
-        try await send(to: end, speechDetected: false, &reported)
     }
 
     private func send(to end: SamplePosition, speechDetected: Bool, _ reported: inout SamplePosition) async throws {

@@ -171,7 +171,6 @@ extension SpeechTranscriber.Result {
         self.segment = segment
     }
 
-    /// A volatile result.
     init(volatile text: String, range: AudioTimeRange, finalizedThrough: AudioTime) {
         self.range = range
         // A volatile result is not final, even if it is short.

@@ -18,17 +18,14 @@ final class TranscriptionBranch: AnalysisBranch {
         prepared: @escaping @Sendable () -> Void, settled: @escaping @Sendable (SamplePosition) -> Void
     ) async throws {
         do {
-            let selected = try EngineSelection(request.options).select(
+            let (pool, scratch) = try EngineSelection(request.options).select(
                 for: transcriber.locale, hint: transcriber.hint, vocabulary: request.context.vocabularyText)
-            defer { withExtendedLifetime(selected.scratch) {} }
-            let pool = selected.pool
+            defer { withExtendedLifetime(scratch) {} }
             // A worker stops at its next step; its task waits for that.
             try await withTaskCancellationHandler {
-                do { try await transcribe(by: pool, prepared, settled) } catch {
-                    await pool.end()
-                    throw error
-                }
+                let result = await Result.of { try await transcribe(by: pool, prepared, settled) }
                 await pool.end()
+                try result.get()
             } onCancel: {
                 Task { await pool.end() }
             }

@@ -30,7 +30,6 @@ struct RecognizedSpeech {
         best.append(segment.words.map { Spoken($0, segment) }, alternatives: Self.alternatives(of: segment))
     }
 
-    /// Everything so far.
     func result(isFinal: Bool) -> SFSpeechRecognitionResult {
         let metadata = volatile == nil ? SFSpeechRecognitionMetadata(segments) : nil
         var best = best

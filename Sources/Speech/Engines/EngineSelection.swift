@@ -51,7 +51,6 @@ struct EngineSelection {
         return same.first { $0.isEquivalent(to: locale) } ?? same.first
     }
 
-    /// The model of an engine for a locale.
     func model(of engine: SpeechAnalyzer.Options.Engine, for locale: Locale) -> AssetInventory.Model? {
         let fitting = models.filter { $0.engine == engine && $0.fits(locale) }
         let usual = engine == .moonshine ? MoonshineModel.usual : Self.usualPocketSphinx
@@ -67,17 +66,13 @@ struct EngineSelection {
 
     // MARK: Engines
 
-    /// An engine for one analysis.
-    struct Selected {
-        var pool: WorkerPool
-        /// The vocabulary, while workers may be started.
-        var scratch: ScratchFolder?
-    }
-
     /// Returns the workers for a transcriber: one for final results, and one for volatile ones if they are wanted.
+    /// `scratch` has the vocabulary; it must exist while workers may be started.
     ///
     /// - Throws: `DeviceError` or ``SFSpeechError`` if no model for the locale is complete.
-    func select(for locale: Locale, hint: TaskHint, vocabulary: String) throws -> Selected {
+    func select(
+        for locale: Locale, hint: TaskHint, vocabulary: String
+    ) throws -> (pool: WorkerPool, scratch: ScratchFolder?) {
         var worker = WorkerOptions()
         worker.hint = hint.own
         worker.needsUsableVocabulary = false
@@ -95,7 +90,7 @@ struct EngineSelection {
         let spare = Result { try pocketSphinx(for: locale, worker, scratch) }
         let isOnlyGrammar = hint == .confirmation || GrammarFile.isGrammar(vocabulary)
         guard options.engine != .pocketSphinx, !isOnlyGrammar else {
-            return Selected(pool: WorkerPool(try spare.get(), size: 1), scratch: scratch)
+            return (WorkerPool(try spare.get(), size: 1), scratch)
         }
         let partials = WorkerPool.hasRoomForPartials ? try? spare.get() : nil
         do {
@@ -103,11 +98,10 @@ struct EngineSelection {
             worker.profile = MoonshineProfile.fast.name
             let slow = try partials ?? moonshine(for: locale, worker, scratch)
             let fallback = options.engine == .automatic ? try? spare.get() : nil
-            return Selected(
-                pool: WorkerPool(command, size: 1, fallback: fallback, partials: slow), scratch: scratch)
+            return (WorkerPool(command, size: 1, fallback: fallback, partials: slow), scratch)
         } catch {
             guard options.engine == .automatic else { throw error }
-            return Selected(pool: WorkerPool(try spare.get(), size: 1), scratch: scratch)
+            return (WorkerPool(try spare.get(), size: 1), scratch)
         }
     }
 

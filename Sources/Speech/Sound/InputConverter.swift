@@ -9,7 +9,6 @@ struct InputConverter {
     /// The end of the returned audio.
     private(set) var position: SamplePosition
 
-    /// - Parameter start: the position of the first sample.
     init(start: SamplePosition) { position = start }
 
     /// Returns the audio of an input, after the rest of the previous one.

@@ -13,11 +13,6 @@ final class AsyncQueue<Element: Sendable>: Sendable {
         var readers: Waiters = [:]
         var writers: Waiters = [:]
 
-        mutating func wakeReaders() -> Waiters {
-            defer { readers = [:] }
-            return readers
-        }
-
         mutating func wakeAll() -> Waiters {
             defer { (readers, writers) = ([:], [:]) }
             // The keys are unique in both.
@@ -37,7 +32,6 @@ final class AsyncQueue<Element: Sendable>: Sendable {
         self.cost = cost
     }
 
-    /// Whether a writer is waiting for space.
     var hasWaitingWriter: Bool { state.withLock { !$0.writers.isEmpty } }
 
     /// Appends an element once there is space.
@@ -72,7 +66,8 @@ final class AsyncQueue<Element: Sendable>: Sendable {
             }
             state.elements.append(element)
             state.cost += cost(element)
-            return state.wakeReaders()
+            defer { state.readers = [:] }
+            return state.readers
         }
         woken?.values.forEach { $0.resume() }
         return woken != nil

@@ -16,8 +16,7 @@ package struct Digest {
 
     /// Returns the digest in hexadecimal, as sha256sum prints it, and starts again.
     package mutating func finish() -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: sum().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        sum().map { $0.padded(to: 2, radix: 16) }.joined()
     }
 
     private mutating func sum() -> [UInt8] {

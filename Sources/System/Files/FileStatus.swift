@@ -14,19 +14,15 @@ package struct FileStatus: Hashable, Sendable {
         case other = "of an unknown kind"
     }
 
-    /// The type.
     package var kind: Kind
     /// The size of a file; undefined for other types.
     package var bytes: Int64
-    /// The number of its device.
     package var device: UInt64
-    /// The number of its inode.
     package var inode: UInt64
-    /// The number of hard links of a file; 0 after all were removed.
+    /// Hard links of a file; 0 after all were removed.
     package var links: Int
-    /// The owner's user number.
     package var owner: UInt32
-    /// The permissions, the lower twelve bits of its mode.
+    /// The lower twelve bits of its mode.
     package var permissions: UInt32
     /// When its content changed last, in seconds since 1970.
     package var modified: Int

@@ -17,6 +17,22 @@ extension Folder {
         guard renameat(file.number, name, file.number, newName) == 0 else { throw .system("rename", on: path) }
     }
 
+    /// Returns `name.SUFFIX-1`, or with the first number that is free in this folder.
+    package func freeName(for name: String, _ suffix: String) throws(DeviceError) -> String {
+        var number = 1
+        while try exists("\(name).\(suffix)-\(number)") { number += 1 }
+        return "\(name).\(suffix)-\(number)"
+    }
+
+    /// Renames an entry durably to its `freeName`; returns the new path.
+    @discardableResult
+    package func setAside(_ name: String, as suffix: String) throws(DeviceError) -> String {
+        let aside = try freeName(for: name, suffix)
+        try rename(name, toFree: aside)
+        try sync()
+        return "\(path)/\(aside)"
+    }
+
     /// Moves an entry to another folder of the same file system; never replaces another.
     ///
     /// - Throws: `DeviceError` with `EEXIST` as its status if the new name exists.

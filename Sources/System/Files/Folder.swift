@@ -10,7 +10,6 @@ package final class Folder: Sendable {
 
     /// The name in errors.
     package let path: String
-    /// Called before every modification.
     package let gate: Gate
     /// Whether mounted file systems belong to it.
     private let crosses: Bool

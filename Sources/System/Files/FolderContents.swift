@@ -78,15 +78,6 @@ package func durableRename(_ path: String, to new: String) throws(DeviceError) {
     try folder.sync()
 }
 
-extension Folder {
-    /// Returns `name.SUFFIX-1`, or with the first number that is free in this folder.
-    package func freeName(for name: String, _ suffix: String) throws(DeviceError) -> String {
-        var number = 1
-        while try exists("\(name).\(suffix)-\(number)") { number += 1 }
-        return "\(name).\(suffix)-\(number)"
-    }
-}
-
 /// Whether anything has this name, even a dangling link.
 package func isTaken(_ path: String) -> Bool { FileStatus(path) != nil }
 
@@ -106,6 +97,11 @@ extension Folder {
     ) throws(DeviceError) -> (folder: Folder, name: String) {
         (try Folder(opening: System.folder(of: path), crosses: crosses), lastName(of: path))
     }
+}
+
+/// Returns `/a` for `/a/`, and `/` for `/`.
+package func withoutTrailingSlash(_ path: String) -> String {
+    path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
 }
 
 /// Returns the last name of a path: `b` for `a/b` and `a/b/`.

@@ -6,7 +6,6 @@ import Synchronization
 /// A temporary folder in `$TMPDIR` or `/tmp`: with an unpredictable name, private to this user, and removed with the
 /// last reference or the process. Creating one removes those of this user's killed processes with the same purpose.
 package final class ScratchFolder: Sendable {
-    /// The folder's path.
     package let path: String
 
     /// The parent for content as large as a recording: `$TMPDIR` or `/var/tmp`, because `/tmp` is in memory since

@@ -6,7 +6,6 @@ import Synchronization
 /// Lines never contain spoken words. Writers do not wait for the reader: lines that are not read in time are counted
 /// and dropped.
 package enum Log {
-    /// The filter in `FIELDSCRIBE_LOG`.
     package static let filter = LogFilter(environmentVariable("FIELDSCRIBE_LOG"))
 
     /// Logs a line if the filter includes it.

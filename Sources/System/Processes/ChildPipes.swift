@@ -5,7 +5,6 @@ import Glibc
 /// Pipes to a child's standard input and output. One thread at a time.
 package final class ChildPipes {
     let name: String
-    /// The remedy in errors when it does not respond.
     private let remedy: String
 
     // A property for each end: Swift 6.0's optimizer crashes on a consumed struct of two.

@@ -7,9 +7,7 @@ import Glibc
 /// It is killed and reaped when this goes out of scope. If this process ends first, the kernel kills it
 /// (PR_SET_PDEATHSIG). One thread at a time.
 package struct ChildProcess: ~Copyable {
-    /// The process ID.
     package let id: Int32
-    /// Its standard input and output.
     package let pipes: ChildPipes
     // A stored property: Swift 6.0's verifier crashes on reading `pipes.name` while this is borrowed.
     /// The program, for errors.

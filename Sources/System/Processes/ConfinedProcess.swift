@@ -10,19 +10,10 @@ package struct ConfinedProcess: Sendable {
     /// The child's limits.
     package struct Limits: Sendable {
         /// Bytes of memory.
-        var memory: UInt64
-        /// Seconds of CPU time.
-        var cpuSeconds: UInt64
+        var memory: UInt64 = 192 << 20
+        var cpuSeconds: UInt64 = 30
         /// Bytes of its answer.
-        var answer: Int
-
-        init(memory: UInt64 = 192 << 20, cpuSeconds: UInt64 = 30, answer: Int = 8 << 20) {
-            self.memory = memory
-            self.cpuSeconds = cpuSeconds
-            self.answer = answer
-        }
-
-        fileprivate var text: String { "\(memory >> 20) MB of memory and \(cpuSeconds) s of CPU time" }
+        var answer = 8 << 20
     }
 
     /// The hidden command that calls `serve`; the kind of file follows it.
@@ -77,7 +68,7 @@ package struct ConfinedProcess: Sendable {
             switch status {
             case nil: "was not read in \(Int(limits.cpuSeconds) * Self.wallFactor) s"
             case 128 + SIGXCPU: "takes more than \(limits.cpuSeconds) s of CPU time to read"
-            default: "cannot be read with \(limits.text)"
+            default: "cannot be read with \(limits.memory >> 20) MB of memory and \(limits.cpuSeconds) s of CPU time"
             }
         return DeviceError(
             .damaged, "read", status: status ?? ETIMEDOUT, on: name, reason,

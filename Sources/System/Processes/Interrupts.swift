@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// Requests to end: Ctrl-C, and any signal that systemd or `kill` sends.
@@ -19,6 +20,14 @@ package enum Interrupts {
                 return requests.count
             }
             if let number { handler(number) }
+        }
+    }
+
+    /// At the first request, prints a line and exits with status 130.
+    package static func handle(saying line: String) {
+        handle { _ in
+            Terminal.say(line)
+            exit(130)
         }
     }
 }

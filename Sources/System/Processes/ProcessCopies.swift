@@ -6,7 +6,6 @@ import Glibc
 ///
 /// Copy number i, from 0, has its standard input at descriptor 3 + 2 i and its standard output at the next.
 package enum ProcessCopies {
-    /// The maximum number of copies.
     package static let most = 63
 
     private static let first: Int32 = 3

@@ -15,7 +15,6 @@ func commandLineWords() throws -> [String] {
 
 /// The parsed words of a command: its options, and the other arguments.
 package struct Arguments: Sendable {
-    /// The command's name.
     package let command: String
     private let program: String
     private var texts: [String: [String]] = [:]

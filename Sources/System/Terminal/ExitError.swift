@@ -1,6 +1,5 @@
 /// Ends the program with a status, without a message.
 package struct ExitError: Error {
-    /// The exit status.
     package var status: Int32
 
     package init(status: Int32) { self.status = status }
@@ -14,7 +13,6 @@ package protocol UsageProblem: Error {
 
 /// The command line is wrong.
 package struct UsageError: UsageProblem {
-    /// The problem, in one line.
     package var message: String
 
     package init(_ message: String) { self.message = message }

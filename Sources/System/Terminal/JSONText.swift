@@ -1,3 +1,4 @@
+import Core
 import FoundationEssentials
 
 /// Encodes a JSON document that ends in a newline. Transcript files, the page and the commands' output have this form.
@@ -6,4 +7,11 @@ package func jsonText(_ value: some Encodable, isIndented: Bool = false) throws 
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     if isIndented { encoder.outputFormatting.insert(.prettyPrinted) }
     return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+}
+
+/// Decodes untrusted JSON.
+///
+/// - Throws: an error if a string is ill-formed (`JSONStrings`), or the value has another form.
+package func decodedJSON<Value: Decodable>(_ type: Value.Type, from bytes: some Collection<UInt8>) throws -> Value {
+    try JSONDecoder().decode(type, from: Data(JSONStrings.check(Array(bytes))))
 }

@@ -131,7 +131,6 @@ extension Option where Value == Bool {
 
     /// Output for programs.
     package static func json(_ explanation: String) -> Self { flag("--json", explanation) }
-    /// Output for programs.
     package static var json: Self { json("print one JSON array") }
 }
 

@@ -35,9 +35,7 @@ package struct Program {
 
     /// Runs the command on the command line. Prints its error as one line and exits with its status.
     ///
-    /// - Parameters:
-    ///   - program: The program.
-    ///   - readIncoming: Reads an untrusted file, in a process without other threads.
+    /// - Parameter readIncoming: Reads an untrusted file, in a process without other threads.
     package static func main(
         _ program: @escaping @Sendable () -> Program, readIncoming: (Arguments) throws -> Void
     ) -> Never {

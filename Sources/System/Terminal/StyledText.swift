@@ -59,9 +59,7 @@ package struct StyledText: ExpressibleByStringInterpolation, Sendable {
 }
 
 extension Terminal {
-    /// Whether standard output shows attributes.
     package static let stylesOutput = showsOutput && allowsStyles(environmentVariable)
-    /// Whether standard error shows attributes.
     package static let stylesErrors = showsErrors && allowsStyles(environmentVariable)
 
     /// Whether the environment allows attributes. `NO_COLOR` forbids them if it is not empty: https://no-color.org.

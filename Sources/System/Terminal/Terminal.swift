@@ -12,8 +12,8 @@ package enum Terminal {
     ///
     /// - Throws: `DeviceError`, with `full` if the file cannot grow.
     package static func print(_ text: String) throws(DeviceError) {
-        guard showsOutput else { return try write(text) }
-        try TerminalStatusLine.whileCleared { () throws(DeviceError) in try write(plain(text)) }
+        guard showsOutput else { return try paint(text) }
+        try TerminalStatusLine.whileCleared { () throws(DeviceError) in try paint(plain(text)) }
     }
 
     /// Writes a binary result to a file or pipe.
@@ -26,10 +26,8 @@ package enum Terminal {
         try write(file, to: STDOUT_FILENO, named: "standard output")
     }
 
-    /// Writes to standard output unchanged, for cursor movements.
-    package static func paint(_ text: String) throws(DeviceError) { try write(text) }
-
-    private static func write(_ text: String) throws(DeviceError) {
+    /// Writes to standard output unchanged, as for cursor movements.
+    package static func paint(_ text: String) throws(DeviceError) {
         try write(text, to: STDOUT_FILENO, named: "standard output")
     }
 

@@ -6,7 +6,7 @@ import Core
 package struct Accuracy: Hashable, Sendable {
     /// Words in a range of confidence: how many, and how many a person left unchanged.
     package struct Bin: Hashable, Sendable {
-        /// The words in segments that a person changed or confirmed.
+        /// In segments that a person changed or confirmed.
         package var words = 0
         /// The unchanged ones.
         package var right = 0
@@ -82,22 +82,20 @@ package struct Accuracy: Hashable, Sendable {
 
 /// The accuracy of one reading, as in JSON.
 package struct AccuracyRow: Encodable {
-    /// The recording's number.
     package var recording: Int
-    /// The recorder's folder; nil on a recorder.
+    /// Its folder; nil on a recorder.
     package var recorder: String?
-    /// When the recording started; nil in the office.
+    /// Nil in the office.
     package var started: String?
     /// The reading's number within the recording; nil in the office.
     package var pass: Int?
-    /// The engine of the reading.
     package var engine: EngineDescription
-    /// The engine's profile; nil in the office.
+    /// Nil in the office.
     package var profile: String?
     private var words, errors, heardWords, heardErrors: Int
-    /// The word errors of the whole text in percent.
+    /// Word errors of the whole text.
     package private(set) var percent: Double
-    /// The word errors of lines that a person changed or confirmed, in percent.
+    /// Word errors of lines that a person changed or confirmed.
     package private(set) var heardPercent: Double
 
     /// Creates a row without the optional fields.
@@ -106,5 +104,37 @@ package struct AccuracyRow: Encodable {
         (words, errors, percent) = (accuracy.whole.words, accuracy.whole.errors, accuracy.whole.roundedPercent)
         (heardWords, heardErrors) = (accuracy.heard.words, accuracy.heard.errors)
         heardPercent = accuracy.heard.roundedPercent
+    }
+}
+
+/// The measured accuracy of one pass.
+package struct MeasuredReading: Hashable, Sendable {
+    /// Counted from 1 within the recording.
+    package var number: Int
+    package var pass: PassSummary
+    package var accuracy: Accuracy
+}
+
+extension ArchiveReading {
+    /// Returns the accuracy of each complete engine pass against the person's corrections; empty if nobody changed or
+    /// confirmed a word. The archive must return texts as recognized, without added punctuation.
+    ///
+    /// - Throws: `DeviceError` if the archive cannot be read.
+    package func measuredReadings(of recording: Int) async throws -> [MeasuredReading] {
+        let passes = try await passes(of: recording)
+        guard let shown = try await shownPass(of: recording), shown.correction != nil,
+            let heard = passes.heard(under: shown),
+            let corrected = try await transcript(of: recording, pass: shown.id)?.1.segments,
+            let base = try await transcript(of: recording, pass: heard.id)?.1.segments
+        else { return [] }
+        var measured: [MeasuredReading] = []
+        for (index, pass) in passes.enumerated() where pass.correction == nil && pass.isComplete {
+            guard let read = try await transcript(of: recording, pass: pass.id)?.1.segments else { continue }
+            let accuracy = Accuracy(of: read, base: base, corrected: corrected)
+            // Notes alone do not measure words.
+            guard accuracy.heard.words + accuracy.heard.errors > 0 else { continue }
+            measured.append(MeasuredReading(number: index + 1, pass: pass, accuracy: accuracy))
+        }
+        return measured
     }
 }

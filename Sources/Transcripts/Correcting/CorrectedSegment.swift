@@ -2,9 +2,8 @@ import Core
 
 /// A corrected segment. Unchanged words keep their times; new words share those of the replaced ones.
 package struct CorrectedSegment: Hashable, Sendable {
-    /// The segment with its new words; estimated times are marked.
+    /// With its new words; estimated times are marked.
     package private(set) var segment: Segment
-    /// How the words changed.
     package private(set) var changes: [WordChange]
     /// Whether a person confirmed unchanged words.
     package private(set) var isConfirmed = false
@@ -198,7 +197,6 @@ package struct CorrectedSegment: Hashable, Sendable {
 }
 
 extension CorrectionsFile {
-    /// Whether lines were split or joined.
     package var isDivided: Bool { edits.contains { $0.isJoined || !$0.breaks.isEmpty } }
 
     /// Whether a text has all edited segments, with these words whatever their case and punctuation.
@@ -242,13 +240,11 @@ extension CorrectionsFile {
 
 /// A change of words by a person.
 package struct WordChange: Hashable, Sendable {
-    /// The segment's number.
     package var segment: Int
-    /// Its range in the recording.
     package var range: SampleRange
-    /// The original words; empty for an insertion.
+    /// Empty for an insertion.
     package var was: [String]
-    /// The new words; empty for a deletion.
+    /// Empty for a deletion.
     package var now: [String]
 
     /// Returns the changes from one text of a recording to another, in chronological order.

@@ -6,7 +6,7 @@ package struct CorrectedText: Sendable {
     package private(set) var lines: [CorrectedSegment]
     /// The words of the file that are in the original text.
     private(set) var same = 0
-    /// The number of words in the file.
+    /// The file's words.
     package private(set) var words = 0
     private var longest = 0
 
@@ -16,7 +16,7 @@ package struct CorrectedText: Sendable {
     package var remark: String {
         isSimilar ? "" : "; only \(same) of its \(words) words are in the recognized text"
     }
-    /// The number of changed lines.
+    /// Changed lines.
     package var changed: Int { lines.count { !$0.changes.isEmpty || $0.isMoved } }
 
     /// Aligns a file with a text of a recording.

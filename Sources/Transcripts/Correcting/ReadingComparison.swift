@@ -27,9 +27,9 @@ struct ReadingComparison {
     private(set) var lines: [Line] = []
     /// Moved words, by number.
     private(set) var times: [Int: SampleRange] = [:]
-    /// The number of unchanged words.
+    /// Unchanged words.
     private(set) var same = 0
-    /// The number of words in the file.
+    /// The file's words.
     private(set) var count = 0
 
     private struct Token {

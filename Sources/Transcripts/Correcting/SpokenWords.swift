@@ -90,7 +90,7 @@ struct SpokenWords {
         if let known = insertions[Self.head(rest)]?.first(where: { rest.starts(with: $0) }) {
             return rest.startIndex + known.count
         }
-        let isNumber = { (byte: UInt8) in (0x30...0x39).contains(byte) || byte == 0x2E || byte == 0x3A }
+        let isNumber = { (byte: UInt8) in byte.isASCIIDigit || byte == 0x2E || byte == 0x3A }
         if rest.starts(with: "[gap ".utf8) {
             let unit = rest.dropFirst(5).drop(while: isNumber)
             let cause = unit.starts(with: " ms: ".utf8) ? unit.dropFirst(5) : unit.dropFirst(4)

@@ -34,12 +34,9 @@ enum TextAlignment {
             (place, other) = (place.dropLast(), other.dropLast())
         }
         guard !place.isEmpty, !other.isEmpty, place.count <= maxCompared / other.count else { return }
-        for step in WordErrors.align(numbered: Array(old[other]), Array(new[place])) {
-            switch step {
-            case .same(let reference, let hypothesis), .substituted(let reference, let hypothesis):
-                found[place.lowerBound + hypothesis] = other.lowerBound + reference
-            case .deleted, .inserted: break
-            }
+        let counterparts = WordErrors.counterparts(of: Array(new[place]), in: Array(old[other]))
+        for (index, counterpart) in zip(place, counterparts) {
+            found[index] = counterpart.map { other.lowerBound + $0 }
         }
     }
 

@@ -1,7 +1,7 @@
 import Core
-import FoundationEssentials
+import System
 
-/// The name of the history file in a copy.
+/// In a copy.
 package let historyFileName = "history.json"
 
 /// Returns the history as a JSON array with an entry per line, exactly as chained, so that its digests can be checked.
@@ -57,9 +57,7 @@ package func historyLines(in text: String) -> [HistoryLine]? {
         let isLast = index == rows.count - 3
         guard row.hasSuffix(",") != isLast else { return nil }
         let line = isLast ? row : String(row.dropLast())
-        guard let bytes = try? JSONStrings.check(Array(line.utf8)),
-            let entry = try? JSONDecoder().decode(HistoryEntry.self, from: Data(bytes))
-        else { return nil }
+        guard let entry = try? decodedJSON(HistoryEntry.self, from: line.utf8) else { return nil }
         lines.append(HistoryLine(text: line, entry: entry))
     }
     return historyDocument(lines) == text ? lines : nil

@@ -13,9 +13,8 @@ package struct Punctuator: Sendable {
     package struct Boundary: Sendable {
         /// The index of the word before it, in the whole transcript.
         package var word: Int
-        /// The pause in seconds.
         package var pauseSeconds: Double
-        /// The `SentenceOdds` here.
+        /// `SentenceOdds`.
         package var odds: Double
         /// How far the voice fell before it, in semitones; only known at a segment's end.
         var lowering: Double?
@@ -36,7 +35,7 @@ package struct Punctuator: Sendable {
         }
 
         private static let weights = [-1.8, 4.8, 0.5, 0.25]
-        /// The longest pause that counts, in seconds.
+        /// In seconds.
         private static let longestPause = 1.0
         private static let maxOdds = 10.0
         /// In semitones: a neutral fall, and the largest that counts.

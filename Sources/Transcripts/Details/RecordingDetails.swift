@@ -4,19 +4,18 @@ import Core
 package struct RecordingDetails: Hashable, Sendable {
     /// The page's title if nobody gave one.
     package var title: String
-    /// The start in local time for people; nil if unknown.
+    /// In local time for people; nil if unknown.
     var started: String?
-    /// The start as RFC 3339.
+    /// RFC 3339.
     var startedAt: String?
-    /// Whether the clock was set at the start.
+    /// At the start.
     var clock: RecordingSummary.Clock?
-    /// The position since power-on, if the clock was not set.
+    /// If the clock was not set.
     var powerOn: PowerOn?
-    /// The recorder's name.
     var device: String?
     /// Identifies the recording when the file is imported; nil if unknown.
     package var identity: RecordingIdentity?
-    /// The audio's file name in the page's folder.
+    /// A file in the page's folder.
     package var audio: String
     /// The relative link to the list of recordings; nil if there is none.
     var index: String?
@@ -26,9 +25,9 @@ package struct RecordingDetails: Hashable, Sendable {
     package var pauseSeconds = 3
     /// Unconfirmed names for speakers by their labels, from voices in other recordings.
     package var proposals: [String: String] = [:]
-    /// The recording's history, oldest first.
+    /// Oldest first.
     package var history: [HistoryEntry] = []
-    /// The page's connection to its server; nil for a file.
+    /// Nil for a file.
     package var served: ServedPage?
 
     package init(

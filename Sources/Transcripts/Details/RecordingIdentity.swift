@@ -4,9 +4,9 @@ import System
 /// Identifies the recording of a file, in words that every format can contain and every editor keeps: `recording 7,
 /// pass 2, sound sha256:` and 64 hexadecimal digits.
 package struct RecordingIdentity: Hashable, Sendable, Codable {
-    /// The recording's number on its recorder.
+    /// The number on its recorder.
     package var recording: Int
-    /// The pass in the file, counted from 1 within the recording; nil if unknown.
+    /// Counted from 1 within the recording; nil if unknown.
     package var pass: Int?
     /// The SHA-256 of its samples (mono, 16-bit little-endian, 16 kHz) in lower-case hexadecimal.
     package var sound: String
@@ -17,7 +17,6 @@ package struct RecordingIdentity: Hashable, Sendable, Codable {
         self.sound = sound
     }
 
-    /// The form in files.
     package var text: String { "recording \(recording)\(pass.map { ", pass \($0)" } ?? ""), sound sha256:\(sound)" }
 
     /// Finds the first identity in a text; nil if there is none.
@@ -35,7 +34,7 @@ package struct RecordingIdentity: Hashable, Sendable, Codable {
             }
             guard let number, number > 0, rest.starts(with: ofSound) else { continue }
             let sound = rest.dropFirst(ofSound.count).prefix(64)
-            let isHexadecimal = sound.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+            let isHexadecimal = sound.allSatisfy { $0.isASCIIDigit || (0x61...0x66).contains($0) }
             guard sound.count == 64, isHexadecimal else { continue }
             self.init(recording: number, pass: pass, sound: String(decoding: sound, as: UTF8.self))
             return
@@ -45,7 +44,7 @@ package struct RecordingIdentity: Hashable, Sendable, Codable {
 
     /// Removes the digits at the beginning, at most ten; nil without any.
     private static func number(_ rest: inout ArraySlice<UInt8>) -> Int? {
-        let digits = rest.prefix(10).prefix { (0x30...0x39).contains($0) }
+        let digits = rest.prefix(10).prefix(while: \.isASCIIDigit)
         rest = rest.dropFirst(digits.count)
         return Int(String(decoding: digits, as: UTF8.self))
     }

@@ -3,7 +3,6 @@ import Core
 /// A paragraph of a document for people; each text is a single line.
 package enum DocumentParagraph: Sendable {
     case title(String)
-    /// A line of metadata.
     case fact(String)
     /// A turn, or a segment if there is one speaker.
     case turn(speaker: String?, start: SamplePosition, text: String)

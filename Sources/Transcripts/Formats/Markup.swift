@@ -1,3 +1,5 @@
+import Core
+
 /// Escapes text for content and quoted attributes of XML and HTML; characters that are invalid there become U+FFFD.
 package func markup(_ text: String) -> String {
     var escaped = ""
@@ -22,15 +24,9 @@ func relativeLink(_ name: String) -> String { "./\(percentEncoded(name))" }
 
 /// Percent-encodes a file name or a value of a query.
 package func percentEncoded(_ name: String) -> String {
-    let digits = Array("0123456789ABCDEF")
-    var link = ""
-    for byte in name.utf8 {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-            link.unicodeScalars.append(Unicode.Scalar(byte))
-        default: link += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-        }
-    }
-    return link
+    name.utf8.map { byte in
+        let character = Character(Unicode.Scalar(byte))
+        let isPlain = character.isASCIIAlphanumeric || "-._".contains(character)
+        return isPlain ? String(character) : "%" + byte.padded(to: 2, radix: 16).uppercased()
+    }.joined()
 }

@@ -77,7 +77,7 @@ func withoutTimeStamps(_ line: String) -> String {
 func isTimeStamp(_ word: Substring) -> Bool {
     let bytes = word.utf8
     guard bytes.count >= 12, bytes.first == UInt8(ascii: "#") else { return false }
-    let shape = bytes.reversed().map { (0x30...0x39).contains($0) ? UInt8(ascii: "0") : $0 }
+    let shape = bytes.reversed().map { $0.isASCIIDigit ? UInt8(ascii: "0") : $0 }
     return shape.starts(with: "#0-00:00:0".utf8)
         && shape.dropFirst(10).dropLast().allSatisfy { $0 == UInt8(ascii: "0") }
 }
@@ -85,7 +85,7 @@ func isTimeStamp(_ word: Substring) -> Bool {
 /// `(3 s)`.
 private func isPause(_ word: Substring, _ next: Substring) -> Bool {
     guard next == "s)", word.utf8.first == UInt8(ascii: "(") else { return false }
-    return word.utf8.count > 1 && word.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+    return word.utf8.count > 1 && word.utf8.dropFirst().allSatisfy(\.isASCIIDigit)
 }
 
 /// Inserts an invisible character into words that look like time stamps or pauses.

@@ -7,7 +7,7 @@ package struct TranscriptFormat: Sendable {
     package let rawValue: String
     /// Without the dot.
     package let fileExtension: String
-    /// The file name in a recording's folder.
+    /// In a recording's folder.
     package let fileName: String
     /// Whether it is a default of `export.formats`.
     package let isUsual: Bool
@@ -68,7 +68,6 @@ extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStri
         .odt, .markdown,
     ]
 
-    /// Their names.
     package static var names: [String] { allCases.map(\.rawValue) }
 
     /// The format with this name; nil if there is none.
@@ -91,7 +90,6 @@ extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStri
 }
 
 extension Option where Value == TranscriptFormat {
-    /// The format of a transcript.
     package static var format: Self {
         choice("--format", "F", of: TranscriptFormat.allCases, named: \.rawValue, default: .text)
     }

@@ -79,7 +79,6 @@ struct SpeakerJSON: Encodable {
     var speaker: String
     /// Only if the speaker has a name.
     var name: String?
-    /// The time that the person speaks.
     var seconds: Double
 
     init(_ timeline: Timeline, speaker: Int, seconds: Double) {

@@ -8,9 +8,9 @@ package struct IndexEntry: Hashable, Sendable {
     var link: String
     /// The title on its page.
     var title: String
-    /// Short facts, such as the length.
+    /// Such as the length.
     var facts: [String]
-    /// The whole text; empty if unavailable.
+    /// Empty if unavailable.
     var text: String
 
     package init(device: String, link: String, title: String, facts: [String] = [], text: String = "") {

@@ -3,7 +3,7 @@ struct Page {
     var title: String
     var styles: [PagePart]
     var script: PagePart?
-    /// Data for the script, as JSON.
+    /// JSON for the script.
     var data = ""
     var body: String
     /// The recording; nil if there is none. Only then may it show files in its folder.

@@ -26,7 +26,7 @@ struct PageData: Encodable {
     private var notes: [MarkJSON]?
     private var quotations: [QuotationJSON]?
     private var bridge: Bridge?
-    /// The speakers' names by label.
+    /// Names by label.
     private var speakers: [String: String]?
     /// Who speaks during the turns of others: start, end and speaker.
     private var alongside: [[Int64]]?

@@ -2,11 +2,10 @@
 package struct ServedPage: Hashable, Sendable {
     /// A text of the recording.
     package struct Reading: Hashable, Sendable {
-        /// The relative link to its page.
+        /// Relative.
         var link: String
         /// The author and time.
         var title: String
-        /// Whether this page shows it.
         var isHere: Bool
 
         package init(link: String, title: String, isHere: Bool) {
@@ -18,13 +17,13 @@ package struct ServedPage: Hashable, Sendable {
 
     /// The relative link that accepts corrections; nil if read-only.
     var saves: String?
-    /// The number of the shown text.
+    /// The one that is shown.
     var reading: Int
-    /// The user's name, if known; else empty.
+    /// The user, if known; else empty.
     var person: String
     /// The server's time, in seconds since 1970-01-01T00:00:00Z.
     var now: Double
-    /// All texts of the recording, the default one first.
+    /// All texts, the default one first.
     var readings: [Reading]
 
     package init(saves: String?, reading: Int, person: String, now: Double, readings: [Reading]) {

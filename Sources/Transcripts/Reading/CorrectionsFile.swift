@@ -5,13 +5,11 @@ import System
 package struct CorrectionsFile: Hashable, Sendable, Codable {
     /// One edited segment.
     package struct Edit: Hashable, Sendable, Codable {
-        /// Its number.
         package var segment: Int
-        /// Its words as shown, to check that it is the same text.
+        /// As shown, to check that it is the same text.
         package var was: [String]
-        /// Its current words.
         package var words: [String]
-        /// The indices of confirmed words; all if the segment was confirmed.
+        /// Indices of words; all if the segment was confirmed.
         package var confirmed: Set<Int>
         /// The indices of words that begin a new line, in ascending order.
         package var breaks: [Int]
@@ -31,15 +29,14 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         }
     }
 
-    /// The recording.
     package var identity: RecordingIdentity
     /// The pass that the page showed, counted from 1 within the recording; nil if unknown.
     package var pass: Int?
-    /// The person's name; may be empty.
+    /// May be empty.
     package var person: String
-    /// When it was saved, in seconds since 1970.
+    /// In seconds since 1970.
     package var savedAt: Double
-    /// The edits, in the order of segments.
+    /// In the order of segments.
     package var edits: [Edit]
     /// Additions besides the words.
     package var annotations: Annotations

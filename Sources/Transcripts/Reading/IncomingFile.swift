@@ -5,7 +5,6 @@ import FoundationEssentials
 package struct IncomingFile: Sendable {
     /// How to parse a file.
     package enum Kind: String, Sendable {
-        /// Corrections from a recording's page.
         case corrections
         /// A transcript; its extension names the format.
         case text
@@ -25,7 +24,6 @@ package struct IncomingFile: Sendable {
         case text(WrittenText)
     }
 
-    /// The content.
     package var content: Content
     /// The recording that the file names; nil without one.
     package var identity: RecordingIdentity?
@@ -126,4 +124,25 @@ package struct IncomingFile: Sendable {
             throw DeviceError(.damaged, "read", on: name, "cannot be read", remedy: "nothing was changed")
         }
     }
+}
+
+/// Decodes a text file in UTF-8 or, with a byte order mark, UTF-16, as Praat and spreadsheets save it.
+///
+/// - Parameter name: The file's name for errors.
+/// - Throws: `DeviceError` with `damaged` if it is neither.
+package func incomingText(_ bytes: [UInt8], name: String) throws(DeviceError) -> String {
+    let isBigEndian = bytes.starts(with: [0xFE, 0xFF])
+    if isBigEndian || bytes.starts(with: [0xFF, 0xFE]) {
+        let pairs = stride(from: 2, to: bytes.count - 1, by: 2).map { index in
+            let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+            return isBigEndian ? first << 8 | second : second << 8 | first
+        }
+        if let text = String(validating: pairs, as: UTF16.self) { return text }
+    } else if let text = String(
+        validating: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes, as: UTF8.self)
+    {
+        return text
+    }
+    throw DeviceError(
+        .damaged, "import", on: name, "is not text in UTF-8 or UTF-16", remedy: "save it as UTF-8; nothing was changed")
 }

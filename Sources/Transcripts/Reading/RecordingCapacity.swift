@@ -2,11 +2,11 @@ import Core
 
 /// The maximum content for a recording's length. Larger files are rejected before they cost time.
 package struct RecordingCapacity: Hashable, Sendable {
-    /// The maximum number of words; nobody speaks more than five per second.
+    /// Nobody speaks more than five per second.
     let words: Int
-    /// The maximum number of notes, bookmarks or quotations.
+    /// Notes, bookmarks or quotations.
     let items: Int
-    /// The longest word, in bytes.
+    /// In bytes.
     private static let longestWord = 4_096
 
     /// - Parameter length: The recording's length.

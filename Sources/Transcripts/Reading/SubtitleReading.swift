@@ -21,7 +21,7 @@ func cues(in text: String, isWeb: Bool) throws(WrittenText.Problem) -> [WrittenT
             if !isComment, line.utf8.place(of: "-->") != nil { cue = (cueTimes(line), []) }
         } else if let range = cueTimes(line) {
             // Without a blank line before it: the line above may be its number.
-            if let last = cue?.lines.last, last.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            if let last = cue?.lines.last, last.utf8.allSatisfy(\.isASCIIDigit) {
                 cue?.lines.removeLast()
             }
             if let cue { try cues.add(cue.lines.joined(separator: " "), cue.range) }
@@ -56,7 +56,7 @@ private func seconds(_ timecode: Substring) -> Double? {
     for (index, part) in parts.enumerated() {
         let isLast = index == parts.count - 1
         let digits = part.map { isLast && $0 == UInt8(ascii: ",") ? UInt8(ascii: ".") : $0 }
-        guard digits.allSatisfy({ (0x30...0x39).contains($0) || isLast && $0 == UInt8(ascii: ".") }),
+        guard digits.allSatisfy({ $0.isASCIIDigit || isLast && $0 == UInt8(ascii: ".") }),
             let number = Double(String(decoding: digits, as: UTF8.self))
         else { return nil }
         seconds = seconds * 60 + number

@@ -1,11 +1,11 @@
 import Core
-import FoundationEssentials
+import System
 
 /// A transcript read back from `transcript.json`, with the times of its words. Untrusted.
 package struct TranscriptReading: Sendable {
-    /// The transcript; this format's only annotations are the speakers' names.
+    /// This format's only annotations are the speakers' names.
     package private(set) var timeline: Timeline
-    /// The maximum number of segments and words.
+    /// Segments and words.
     private static let most = 4_000_000
 
     /// - Parameter name: the file's, for the error.
@@ -46,9 +46,9 @@ package struct TranscriptReading: Sendable {
 
 /// The content of a recording's page besides its text: identity and annotations. Untrusted.
 package struct PageReading: Sendable {
-    /// The recording, pass and sound; nil if the page has none.
+    /// Nil if the page has none.
     package private(set) var identity: RecordingIdentity?
-    /// The annotations; nil if there are none.
+    /// Nil if there are none.
     package private(set) var annotations: Annotations?
     /// The peaks of equal parts, 0 to 255; may be empty.
     package private(set) var peaks: [UInt8]
@@ -58,7 +58,7 @@ package struct PageReading: Sendable {
     package init(_ page: [UInt8], name: String) throws(DeviceError) {
         let read: Document
         let json = Self.data(in: page)
-        do { read = try JSONDecoder().decode(Document.self, from: Data(JSONStrings.check(json))) } catch {
+        do { read = try decodedJSON(Document.self, from: json) } catch {
             throw DeviceError(.damaged, "read", on: name, "is not a Fieldscribe page")
         }
         identity = read.recording.flatMap { known in

@@ -15,7 +15,6 @@ struct ArchivePlace {
         /// Nobody; the archive is read-only.
         case nobody(any ArchiveReading)
 
-        /// The archive to read.
         var archive: any ArchiveReading {
             switch self {
             case .us(let archive): archive
@@ -34,13 +33,12 @@ struct ArchivePlace {
 
     let directory: String
     let owner: Owner
-    /// The owner of the opened archive; nil if the appliance has it open.
+    /// Nil if the appliance has it open.
     private let archiveOwner: ArchiveOwner?
 
-    /// The archive to read.
     var archive: any ArchiveReading { owner.archive }
 
-    /// The ledger of copies; nil if the archive is read-only.
+    /// Nil if the archive is read-only.
     var ledger: (any ExportLedger)? {
         switch owner {
         case .us(let archive):
@@ -83,13 +81,13 @@ struct ArchivePlace {
         }
         // Another user's archive, and one on a read-only disk, can be read with permission.
         guard holder.canBe else {
-            owner = .nobody(try readOnlyArchive(path: path))
+            owner = .nobody(try ReadOnlyArchive(path: path))
             return
         }
         let folder = directory
         owner = try await holder.act { () throws -> Owner in
             access(folder, W_OK) == 0
-                ? .us(try SQLiteArchive(path: path)) : .nobody(try readOnlyArchive(path: path))
+                ? .us(try SQLiteArchive(path: path)) : .nobody(try ReadOnlyArchive(path: path))
         }
     }
 

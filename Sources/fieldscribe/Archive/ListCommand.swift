@@ -18,7 +18,6 @@ enum ListCommand: Command {
     private struct Row: Encodable {
         var id: Int
         var start: String
-        /// Nil without one.
         var title: String?
         var clock: String
         var duration: Double

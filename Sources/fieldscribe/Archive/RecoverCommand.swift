@@ -51,10 +51,7 @@ enum RecoverCommand: Command {
                 "\(directory): no archive and no recordings; name their folder with --directory or "
                     + "storage.directory")
         }
-        Interrupts.handle { _ in
-            Terminal.say("fieldscribe: interrupted; completed work is kept, run it again for the rest")
-            exit(130)
-        }
+        Interrupts.handle(saying: "fieldscribe: interrupted; completed work is kept, run it again for the rest")
         let opened = try await Recovery.open(configuration, depth: .everything)
         let (archive, findings) = (opened.archive, opened.findings)
         let dated = try await ClockCorrection.apply(to: archive)
@@ -110,7 +107,7 @@ enum RecoverCommand: Command {
             if !isQuiet { Terminal.say("nothing to transcribe again: \(engine) would be no better") }
             return []
         }
-        let what = { (number: Int) in "\(number) \(number == 1 ? "recording" : "recordings")" }
+        let what = { counted($0, "recording", "recordings") }
         if !isQuiet { Terminal.say("transcribing \(what(count)) again with \(engine)") }
         let done = try await showing(hub, isQuiet: isQuiet) {
             try await secondPass.run(
@@ -129,16 +126,10 @@ enum RecoverCommand: Command {
     ) async throws -> [Int] {
         let events = hub.events(withPartials: false)
         async let shown: Void = show(events, isQuiet: isQuiet)
-        do {
-            let done = try await work()
-            hub.finish()
-            await shown
-            return done
-        } catch {
-            hub.finish()
-            await shown
-            throw error
-        }
+        let done = await Result.of(work)
+        hub.finish()
+        await shown
+        return try done.get()
     }
 
     private static func show(_ events: AsyncStream<Event>, isQuiet: Bool) async {

@@ -73,7 +73,7 @@ enum RedactCommand: Command {
         guard (1...3).contains(parts.count) else { return nil }
         var seconds = 0.0
         for (index, part) in parts.enumerated() {
-            guard part.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }),
+            guard part.utf8.allSatisfy({ $0.isASCIIDigit || $0 == UInt8(ascii: ".") }),
                 let number = Double(part), index == parts.count - 1 || number.rounded() == number,
                 index == 0 || number < 60
             else { return nil }

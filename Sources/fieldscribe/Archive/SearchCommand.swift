@@ -20,7 +20,6 @@ enum SearchCommand: Command {
 
     private struct Row: Encodable {
         var recording: Int
-        /// The recording's title; nil without one.
         var title: String?
         /// When the recording began, in UTC.
         var recorded: String?
@@ -86,7 +85,7 @@ enum SearchCommand: Command {
             last = row.recording
             try print(row, isWhole: context > 0 && row.segment > 0)
         }
-        if hasMore { Terminal.say("stopped at \(limit == 1 ? "1 place" : "\(limit) places"); --limit N shows more") }
+        if hasMore { Terminal.say("stopped at \(counted(limit, "place", "places")); --limit N shows more") }
     }
 
     /// `7  The mill, 2026-11-26 14:51`

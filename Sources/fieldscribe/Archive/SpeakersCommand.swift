@@ -103,7 +103,7 @@ enum SpeakersCommand: Command {
             names.isEmpty
             ? try VoiceprintStore.forgetAll(upTo: last ?? 0, in: storage)
             : try VoiceprintStore.forget(names, upTo: last ?? 0, in: storage)
-        Terminal.say(count == 1 ? "erased 1 voice" : "erased \(count) voices")
+        Terminal.say("erased \(counted(count, "voice", "voices"))")
     }
 
     /// The archive's folder. The process becomes its owner.

@@ -2,7 +2,6 @@ import Appliance
 import Archive
 import Audio
 import Core
-import Glibc
 import Maintenance
 import Settings
 import System
@@ -41,10 +40,7 @@ enum AddCommand: Command {
         let channels =
             arguments[TranscribeCommand.channels] ?? (track == .all ? 2 : configuration.capture.kept)
         let owner = try ArchiveOwner(of: configuration.storage.directory)
-        Interrupts.handle { _ in
-            Terminal.say("fieldscribe: interrupted; added files are kept")
-            exit(130)
-        }
+        Interrupts.handle(saying: "fieldscribe: interrupted; added files are kept")
         let adding = FileAdding(
             storage: configuration.storage.directory, reserve: configuration.reserve, channels: channels, track: track)
         var batch = try await owner.act { try await AddedBatch(configuration, owner: owner, adding: adding) }
@@ -71,7 +67,7 @@ private struct AddedBatch {
     let storage: String
     let archive: ArchivePlace.Owner
     private let history: [HistoryEntry]
-    /// The recordings that were added, by the SHA-256 of their files.
+    /// By the SHA-256 of their files.
     private(set) var added: [String: Int] = [:]
 
     /// How long to wait for another command that has the archive open, which may be transcribing.

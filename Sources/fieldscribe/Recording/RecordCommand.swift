@@ -78,18 +78,13 @@ enum RecordCommand: Command {
         }
         async let shown: Void = screen.show(events)
         async let watched: Void = meanwhile(recording)
-        let outcome: LiveRecording.Outcome
-        do {
-            outcome = try await recording.run(pool: pool, alternatives: 3)
-        } catch {
-            hub.finish()
-            _ = await (shown, watched)
-            throw error
+        let result = await Result.of { try await recording.run(pool: pool, alternatives: 3) }
+        if case .success(let outcome) = result {
+            hub.publish(.state(outcome.recording.error == nil ? .idle : .faulted))
         }
-        hub.publish(.state(outcome.recording.error == nil ? .idle : .faulted))
         hub.finish()
         _ = await (shown, watched)
-        return outcome
+        return try result.get()
     }
 
     /// Prints where the recording is, and throws the exit status of a failure.

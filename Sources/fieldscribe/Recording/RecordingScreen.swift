@@ -8,7 +8,6 @@ final class RecordingScreen: Sendable {
     /// The partial texts of each group, by its first segment: end position and text.
     private struct Spoken {
         var readings: [Int: [(end: SamplePosition, text: String)]] = [:]
-        /// The last partial text of each group.
         var texts: [Int: String] = [:]
     }
 

@@ -1,5 +1,5 @@
 import Core
-import FoundationEssentials
+import System
 
 /// An event from the appliance; has the fields of all kinds.
 struct WatchEvent: Decodable, Hashable {
@@ -17,8 +17,7 @@ struct WatchEvent: Decodable, Hashable {
 
     /// Parses a line; nil if it is not an event.
     init?(_ line: String) {
-        guard let event = try? JSONDecoder().decode(WatchEvent.self, from: Data(JSONStrings.check(Array(line.utf8))))
-        else { return nil }
+        guard let event = try? decodedJSON(WatchEvent.self, from: line.utf8) else { return nil }
         self = event
     }
 

@@ -62,9 +62,7 @@ enum ExportCommand: Command {
 
     /// Copies with progress on a terminal. After Ctrl-C no incomplete file has its final name.
     ///
-    /// - Parameters:
-    ///   - needsSignature: whether to report that copies are not signed because minisign is not installed.
-    ///   - prepare: changes the export before it begins.
+    /// - Parameter prepare: changes the export before it begins.
     static func copy(
         _ numbers: [Int]?, of archive: any ArchiveReading, ledger: (any ExportLedger)?, in directory: String,
         to target: String, configuration: Configuration, needsSignature: Bool = true,
@@ -84,7 +82,6 @@ enum ExportCommand: Command {
     /// - Parameters:
     ///   - volume: the target's name in the ledger.
     ///   - needsSignature: whether to report that copies are not signed because minisign is not installed.
-    ///   - body: makes the copy.
     static func copy(
         of archive: any ArchiveReading, ledger: (any ExportLedger)?, in directory: String,
         configuration: Configuration, volume: String, needsSignature: Bool = true,
@@ -92,9 +89,10 @@ enum ExportCommand: Command {
     ) async throws -> CopyReport {
         Interrupts.handle { if $0 > 1 { exit(130) } }
         var export = FolderExport(
-            archive: PunctuatedArchive(archive: archive, punctuator: punctuator(configuration)), ledger: ledger,
+            archive: archive, ledger: ledger,
             settings: CopySettings(configuration, volume: volume, now: MonotonicClock.wallSeconds.rounded(.down)),
             audioPath: { RecordingFolder(storage: directory, recording: $0).audio })
+        export.punctuator = punctuator(configuration)
         // Texts without added punctuation.
         export.readings = { recording, title in
             try await archive.measuredReadings(of: recording).map { measured in
@@ -109,7 +107,8 @@ enum ExportCommand: Command {
             // `RESULT.txt` says so too.
             export.recipients = .failure(error)
         }
-        let signer = await signer(in: directory)
+        let signer = await Result.of { try await ArchiveOwner(of: directory).act { try RecorderKey(in: directory) } }
+            .mapError(DeviceError.init(wrapping:))
         export.signer = try? signer.get()
         export.progress = showProgress
         export.shouldStop = { Interrupts.isRequested }
@@ -124,13 +123,6 @@ enum ExportCommand: Command {
             Terminal.say("fieldscribe: \(error.message)")
             throw ExitError(status: 130)
         }
-    }
-
-    /// The recorder's key, or why copies are not signed.
-    private static func signer(in directory: String) async -> Result<RecorderKey, DeviceError> {
-        do {
-            return .success(try await ArchiveOwner(of: directory).act { try RecorderKey(in: directory) })
-        } catch { return .failure(DeviceError(wrapping: error)) }
     }
 
     /// Without a complete language model, texts are copied without full stops instead of failing.

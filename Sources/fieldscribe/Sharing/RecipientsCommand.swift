@@ -51,9 +51,8 @@ enum RecipientsCommand: Command {
                 throw named
             }
             for recipient in keys { try age.encryptTest(for: recipient) }
-            let count = keys.count
-            try Terminal.print(
-                "\(what) are sealed for \(count == 1 ? "1 public key" : "\(count) public keys"), which age accepts:\n")
+            let count = counted(keys.count, "public key", "public keys")
+            try Terminal.print("\(what) are sealed for \(count), which age accepts:\n")
             for recipient in keys { try Terminal.print("  \(recipient.short)\n") }
         }
         guard let path = arguments[key] else {

@@ -1,6 +1,5 @@
 import Copying
 import Core
-import Glibc
 import Maintenance
 import Settings
 import System

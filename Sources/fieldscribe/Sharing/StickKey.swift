@@ -7,7 +7,6 @@ import System
 
 /// A private key on a stick, `Fieldscribe/key.txt`, which opens sealed recordings for an hour.
 enum StickKey {
-    /// The result of reading the key.
     struct Outcome {
         /// Lines for the user; empty without such a file.
         var lines: [String] = []

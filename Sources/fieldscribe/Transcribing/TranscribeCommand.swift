@@ -1,6 +1,5 @@
 import Audio
 import Core
-import Glibc
 import Maintenance
 import Recognition
 import Settings
@@ -74,10 +73,7 @@ enum TranscribeCommand: Command {
         let files = arguments[resume] ? arguments.rest.filter { !output.isCurrent($0) } : arguments.rest
         if files.isEmpty { return }
         let pool = try workers(configuration, profile: profile, jobs: jobs)
-        Interrupts.handle { _ in
-            Terminal.say("fieldscribe: interrupted")
-            exit(130)
-        }
+        Interrupts.handle(saying: "fieldscribe: interrupted")
         let engine = try await pool.prepare()
         if let error = await pool.takeEngineError() { Terminal.say("fieldscribe: \(error.message)") }
         var settings = configuration.transcriberSettings(for: engine)
@@ -88,12 +84,9 @@ enum TranscribeCommand: Command {
             output: output, punctuator: arguments.punctuator(configuration), diarization: diarization,
             hasMicrophoneEach: channels == 2, track: track,
             progress: ProgressBar(files: files.count))
-        let status: Int32
-        do { status = try await batch.run(files, jobs: jobs) } catch {
-            await pool.finish()
-            throw error
-        }
+        let result = await Result.of { try await batch.run(files, jobs: jobs) }
         await pool.finish()
+        let status = try result.get()
         if status != 0 { throw ExitError(status: status) }
     }
 

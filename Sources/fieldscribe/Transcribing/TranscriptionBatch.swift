@@ -1,6 +1,5 @@
 import Audio
 import Core
-import Glibc
 import Maintenance
 import Recognition
 import Settings

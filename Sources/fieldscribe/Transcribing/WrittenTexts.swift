@@ -44,20 +44,8 @@ struct WrittenTexts {
 
     /// Writes a file as `body` does, which may be large, and its checksum.
     mutating func write(as name: String, _ body: (NewFile) throws -> Void) throws {
-        let folder = try Folder(opening: folder, crosses: true)
-        let temporary = ".\(name).new"
-        try folder.remove(temporary)
-        do {
-            let file = try NewFile(temporary, in: folder, shouldStop: { false })
-            try body(file)
-            try file.sync()
-            try folder.rename(temporary, replacing: name)
-        } catch {
-            try? folder.remove(temporary)
-            throw error
-        }
-        try folder.sync()
-        try keep(Self.digest("\(self.folder)/\(name)"), of: name)
+        try Folder(opening: folder, crosses: true).replace(name, temporary: ".\(name).new", body)
+        try keep(Self.digest("\(folder)/\(name)"), of: name)
     }
 
     /// Writes a file and its checksum.

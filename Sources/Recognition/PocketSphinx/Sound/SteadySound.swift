@@ -30,9 +30,7 @@ enum SteadySound {
                 levels.append(sum)
             }
         }
-        let energies = likeness(levels)
-        guard energies >= minEnergyCosine else { return false }
-        return likeness(levels.map { $0.squareRoot() }) >= minAmplitudeCosine
+        return likeness(levels) >= minEnergyCosine && likeness(levels.map { $0.squareRoot() }) >= minAmplitudeCosine
     }
 
     /// Returns the mean cosine between each frame and the mean of all frames, weighted by the frames' norms.

@@ -1,4 +1,7 @@
 extension Character {
-    /// Whether this is an ASCII letter or digit.
     package var isASCIIAlphanumeric: Bool { isASCII && (isLetter || isNumber) }
+}
+
+extension UInt8 {
+    package var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
 }

@@ -1,11 +1,10 @@
 import Glibc
 
-/// The decoder's evidence for a word.
+/// PocketSphinx's evidence for a word. Moonshine's is `WordConfidence.Evidence`.
 package struct WordEvidence: Hashable, Sendable {
     /// The posterior probability of the word in the lattice.
     var posterior: Double
-
-    /// The length of the word in frames of 10 ms.
+    /// Of 10 ms.
     var frames: Int
 }
 
@@ -18,7 +17,7 @@ package struct Calibration: Hashable, Sendable {
     /// If no word reaches this confidence, the utterance is rejected as noise.
     static let floor = 0.05
 
-    /// The weights, in the order of `features`.
+    /// In the order of `features`.
     var weights: [Double]
 
     package init(weights: [Double]) { self.weights = weights }
