@@ -4,10 +4,9 @@ import System
 
 /// The board's name, memory, cores, temperature and supply, as far as the machine reports them.
 func doctorBoard() -> DoctorFacts.Board {
-    let memory = Int(sysconf(Int32(_SC_PHYS_PAGES))) * Int(sysconf(Int32(_SC_PAGESIZE))) / 1_000_000
     let name = firstLine(of: "/proc/device-tree/model") ?? firstLine(of: "/sys/class/dmi/id/product_name")
     var board = DoctorFacts.Board(
-        name: name ?? "this machine", memoryMegabytes: memory, cores: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        name: name ?? "this machine", memoryMegabytes: MachineMemory.totalMegabytes, cores: Configuration.cores)
     board.temperature = paths(matching: "/sys/class/thermal/thermal_zone*/temp")
         .compactMap { firstLine(of: $0).flatMap(Double.init) }.max().map { $0 / 1_000 }
     // On a Raspberry Pi the firmware's alarm stays set until it is read.
