@@ -28,7 +28,7 @@ import TestKit
         #expect(tool.output.contains("1 without a docstring"))
     }
 
-    @Test("requirements of a documented protocol, initializers that only store, properties, and internal declarations need none")
+    @Test("what a documented protocol requires, stores in an initializer, is a property or internal needs none")
     func spared() throws {
         let tool = try check(
             """
