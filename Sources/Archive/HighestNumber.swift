@@ -4,12 +4,16 @@ import System
 
 /// The highest number that a recording has had, in the file `last-number` beside the database. It is written before
 /// anything is erased: only this file has the number of an erased recording.
-private let fileName = "last-number"
+struct HighestNumber {
+    private static let name = "last-number"
+    private let folder: Folder
 
-extension Folder {
+    /// - Parameter folder: the folder of the database.
+    init(in folder: Folder) { self.folder = folder }
+
     /// The number; 0 if the file is missing, or has an impossible number.
-    var keptNumber: Int {
-        guard let bytes = try? openFile(fileName, O_RDONLY).bytes(count: 32),
+    var kept: Int {
+        guard let bytes = try? folder.openFile(Self.name, O_RDONLY).bytes(count: 32),
             let number = Int(String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)),
             (1..<(Journal.highest - 1_000_000)).contains(number)
         else { return 0 }
@@ -17,8 +21,8 @@ extension Folder {
     }
 
     /// Stores a number durably if it is higher than the stored one.
-    func keep(number: Int) throws(DeviceError) {
-        guard number > keptNumber, number < Journal.highest - 1_000_000 else { return }
-        try replace(fileName, with: Array("\(number)\n".utf8))
+    func keep(_ number: Int) throws(DeviceError) {
+        guard number > kept, number < Journal.highest - 1_000_000 else { return }
+        try folder.replace(Self.name, with: Array("\(number)\n".utf8))
     }
 }

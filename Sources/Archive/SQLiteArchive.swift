@@ -13,6 +13,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     let readers: ArchiveReaders
     /// The folder of the database, held open: after a rename, nothing is written to another folder of its name.
     private let storage: Folder
+    private let numbers: HighestNumber
     let journal: Journal
     let history: HistoryFile
     /// The highest number that a folder or an erased recording has had; nil until it is first read.
@@ -46,6 +47,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         }
         storage = try Folder(opening: folder(of: path), crosses: true)
         readers = ArchiveReaders(beside: LentConnection(connection), in: storage)
+        numbers = HighestNumber(in: storage)
         journal = Journal(storage: storage)
         history = HistoryFile(folder: storage)
     }
@@ -92,7 +94,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     /// A rebuilt database lacks the folders that could not be read; none of them is written to.
     func claimNumber(_ claim: (Int) throws -> Bool) throws -> Int {
         let used = try highestRow()
-        let highest = try highestFolder ?? max(journal.highestNumber(), storage.keptNumber)
+        let highest = try highestFolder ?? max(journal.highestNumber(), numbers.kept)
         highestFolder = highest
         // Ignores a folder that somebody gave the highest possible number.
         let last = highest < Journal.highest - 1_000_000 ? max(used, highest) : used
@@ -113,7 +115,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
 
     /// Stores the highest number outside the database, so that a rebuilt one does not reuse it: an erased recording has
     /// no folder and no journal, but copies of it may exist.
-    func keepHighestNumber() throws { try storage.keep(number: highestRow()) }
+    func keepHighestNumber() throws { try numbers.keep(highestRow()) }
 
     package func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) throws {
         try connection.transaction {

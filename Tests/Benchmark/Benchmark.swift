@@ -56,7 +56,7 @@ import System
                       only these conditions. The folder that --to names gets what pyannote.metrics needs to compute
                       the same rates
           parse       reading corrections: seconds and memory for 1 and 10 MB of each format, and for hostile texts
-          calibrate   the constants of Calibration.swift
+          calibrate   the constants of DecoderProfile.swift
           folds       each constant of Moonshine, chosen on four fifths of the speakers and judged on the last fifth,
                       all five ways: mean, spread, and the gain over the simplest value. Says how long it takes, and
                       continues where it was interrupted as long as program and model are the same
@@ -128,7 +128,7 @@ import System
         func chosen(_ contenders: [Contender] = Contender.all) -> [Contender] {
             Contender.chosen(contenders, among: only, in: workshop)
         }
-        func measure(_ measurement: Measurement, on open: Corpus) throws {
+        func read(_ measurement: Measurement, on open: Corpus) throws {
             switch measurement {
             case .export:
                 try ExportBenchmark(workshop: workshop, target: place)
@@ -193,9 +193,11 @@ import System
                 let speakers = try open.joined(in: workshop.folder)
                 try AccuracyBenchmark(workshop: workshop, corpus: speakers, title: "speakers")
                     .run(only: only, pictures: nil)
-            default:
+            case .accuracy, .recognition:
                 try AccuracyBenchmark(workshop: workshop, corpus: open, isComplete: measurement == .recognition)
                     .run(only: only, pictures: pictures)
+            case .capture, .appliance, .parse, .search, .start, .sealing, .copies:
+                preconditionFailure("\(measurement) reads no corpus")
             }
         }
         for measurement in measurements {
@@ -217,7 +219,7 @@ import System
             case .copies: try CopiesBenchmark(workshop: workshop, target: place, count: 5_000).run()
             default:
                 if let open = try Corpus.open()?.every(max(1, step)) {
-                    try measure(measurement, on: open)
+                    try read(measurement, on: open)
                 } else {
                     print("skipped: \(measurement); \(Corpus.folder) is not there")
                 }

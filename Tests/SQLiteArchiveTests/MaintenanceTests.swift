@@ -111,6 +111,9 @@ import Testing
         #expect(passes.map(\.adaptation) == [nil, nil, adaptation])
         #expect(passes.map(\.lastSegment) == [1, 1, 3])
         #expect(passes.map(\.committedUpTo.samples) == [1000, 1000, 42_000])
+        // JSONDecoder of Swift 6.0 would crash on such a key.
+        try await archive.execute(#"UPDATE pass SET channel = '{"a\x":1}' WHERE channel IS NOT NULL"#)
+        #expect(try await archive.passes(of: id).map(\.adaptation) == [nil, nil, nil])
     }
 
     @Test("segments committed together are stored all or none, including the journal")

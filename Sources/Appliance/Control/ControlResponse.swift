@@ -112,13 +112,13 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
     /// Sealed recordings that are open.
     package struct Opened: Hashable, Sendable, Codable {
         package var recordings: [Int]
-        /// Until they are locked.
+        /// The time until they are locked.
         package var secondsLeft: Double
     }
 
     /// `Event.State`: `idle`, `recording`, `stopping` or `faulted`.
     package var state: String
-    /// Nil while idle.
+    /// The number of the current recording; nil while idle.
     package var recording: Int?
     /// The length of the current recording; 0 while idle.
     package var recordedSeconds: Double

@@ -62,6 +62,7 @@ final class ControlSocket: Service {
         }
     }
 
+    /// Stops serving; `run` then returns.
     func stop() async { exchange.withLock { $0 }?.stop() }
 
     private static var now: Duration { .nanoseconds(MonotonicClock.nanoseconds) }

@@ -13,9 +13,9 @@ package struct DoctorFacts: Sendable {
     /// A sample of the microphone.
     struct Sound: Hashable, Sendable {
         var seconds = 0.0
-        /// In dBFS.
+        /// The level, in dBFS.
         var rms = -100.0
-        /// In dBFS.
+        /// The highest peak, in dBFS.
         var peak = -100.0
 
         /// Whether all samples have the same value.
@@ -30,17 +30,19 @@ package struct DoctorFacts: Sendable {
         var channelsCancel = false
         /// The channel that has a constant value, from 1; nil if none has.
         var stuckChannel: Int?
-        /// In samples.
+        /// Samples that the device lost.
         var lost = 0
     }
 
     /// A line of the panel.
     struct Line: Hashable, Sendable {
-        /// As the configuration has it.
+        /// The line's address, as the configuration has it.
         var name: String
         /// Whether it is a GPIO line, rather than simulated or none.
         var isGpio: Bool
+        /// Whether the appliance uses it.
         var isOurs = false
+        /// Why it cannot be used; nil if it can.
         var error: DeviceError?
     }
 
@@ -53,7 +55,7 @@ package struct DoctorFacts: Sendable {
         /// Bytes that this user may still write there.
         var freeBytes: Double
 
-        /// For syncs of 32,000 bytes.
+        /// The durations of syncs of 32,000 bytes, in seconds.
         var syncSeconds: [Double]
     }
 
@@ -65,7 +67,7 @@ package struct DoctorFacts: Sendable {
         /// Whether it was measured on speech; a synthetic sound gives only the order of magnitude.
         var isOnSpeech: Bool
 
-        /// As the worker names it.
+        /// The engine, as the worker names it.
         var engine: EngineDescription?
     }
 
@@ -119,6 +121,7 @@ package struct DoctorFacts: Sendable {
     var microphones: [String] = []
     var button: Line
     var lamp: Line
+    /// Why the model cannot be loaded; nil if it can.
     var modelError: DeviceError?
 
     /// Why `auto` skips engines that it prefers, in the order of `EngineRegistry.automatic`.

@@ -20,7 +20,7 @@ package struct DoctorFinding: Hashable, Sendable, Encodable {
     package var status: Status
     /// One line.
     package var message: String
-    /// Nil if there is nothing to do.
+    /// What the user can do; nil if there is nothing to do.
     package var remedy: String?
 
     init(_ check: Check, _ status: Status, _ message: String, remedy: String? = nil) {

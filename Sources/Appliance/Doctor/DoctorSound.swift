@@ -87,7 +87,7 @@ private struct ChannelMeter {
 
     func update(_ sound: inout DoctorFacts.Sound) {
         sound.channels = channels
-        guard channels > 1, ranges[0] != nil else { return }
+        guard channels > 1, ranges.contains(where: { $0 != nil }) else { return }
         sound.stuckChannel = ranges.firstIndex { $0.map { $0.low == $0.high } ?? true }.map { $0 + 1 }
         sound.channelsIdentical = !differs
     }

@@ -24,7 +24,7 @@ package struct DrivePlan {
     package let folder: Folder
     /// What the image holds; nil without one.
     package let held: DriveContents?
-    /// As planned.
+    /// The drive's planned content.
     package let contents: DriveContents
     /// The recordings that fit, newest first.
     package let wanted: [Int]

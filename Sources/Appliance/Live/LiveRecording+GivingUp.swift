@@ -5,7 +5,7 @@ extension LiveRecording {
     /// How long to wait for the archive, which may be on the stalled disk. Nanoseconds.
     private static let archiveTimeout: Int64 = 1_000_000_000
 
-    /// Then everything recorded is on the disk.
+    /// Whether the file is closed; then everything recorded is on the disk.
     package var isClosed: Bool { observer.isClosed }
 
     /// Grows while the disk makes progress.

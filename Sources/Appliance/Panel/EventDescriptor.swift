@@ -16,7 +16,7 @@ final class EventDescriptor: Sendable {
         file = FileDescriptor(adopting: number, named: "wakeup")
     }
 
-    /// To poll for input.
+    /// The descriptor, to poll for input.
     var number: Int32 { file.number }
 
     /// Whether it is signalled and not cleared.

@@ -22,7 +22,7 @@ enum RecorderEffect: Hashable, Sendable {
     case interruptMaintenance
     /// Posts `due` after that time.
     case wake(RecorderInput.Timer, after: Duration)
-    /// Ends those that are idle.
+    /// Ends the decode workers that are idle.
     case releaseWorkers
     case powerOff
 }

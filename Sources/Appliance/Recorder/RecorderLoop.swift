@@ -14,6 +14,7 @@ struct RecorderLoop {
         var pool: WorkerPool?
     }
 
+    /// How often to check a recording.
     private static let period = Duration.milliseconds(250)
 
     private let recorder: Recorder

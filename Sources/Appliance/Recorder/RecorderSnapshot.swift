@@ -9,6 +9,7 @@ struct RecorderSnapshot: Sendable {
     var lives: [Int: LiveRecording] = [:]
     /// Whether a recording is being opened, recorded or closed.
     var isOpen = false
+    /// Whether a laptop is connected to the board's own USB port.
     var hasLaptop = false
     /// The last fault since the appliance started.
     var lastFault: RecorderFault?

@@ -131,7 +131,7 @@ extension RecorderState {
     mutating func marked(
         _ result: Result<Recorder.Answer, DeviceError>, _ ticket: RecorderTicket?, at moment: RecorderMoment
     ) -> [RecorderEffect] {
-        var effects = ticket.map { [RecorderEffect.answer($0, result)] } ?? []
+        var effects = answer(ticket, result)
         switch result {
         case .success: markedAt = moment.monotonic
         case .failure(let error): effects += raise(error, at: moment)

@@ -82,8 +82,8 @@ extension RecorderState {
             return []
         case .recording(var recording):
             let isNew = isPaused != (recording.pausedSince != nil)
-            let answer = Recorder.Answer(recording: recording.id, change: isNew ? change : nil)
-            let done = ticket.map { [RecorderEffect.answer($0, .success(answer))] } ?? []
+            let done = answer(
+                ticket, .success(Recorder.Answer(recording: recording.id, change: isNew ? change : nil)))
             guard isNew else { return done }
             recording.pausedSince = isPaused ? now : nil
             // The wait for the disk begins again here.
@@ -152,6 +152,14 @@ extension RecorderState {
         _ tickets: [RecorderTicket], _ result: Result<Recorder.Answer, DeviceError>
     ) -> [RecorderEffect] {
         tickets.map { .answer($0, result) }
+    }
+
+    /// Nobody waits for the answer if there is no ticket.
+    func answer(
+        _ ticket: RecorderTicket?, _ result: Result<Recorder.Answer, DeviceError>
+    ) -> [RecorderEffect] {
+        guard let ticket else { return [] }
+        return [.answer(ticket, result)]
     }
 
     /// The answer to orders during shutdown.

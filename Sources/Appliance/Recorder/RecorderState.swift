@@ -120,12 +120,13 @@ struct RecorderState: Hashable, Sendable {
     var setback: Setback?
     var maintenanceRuns = 0
     var export = Export.none
+    /// When a laptop was connected to the board's own USB port; nil if none is.
     var laptopSince: Duration?
-    /// Of sealed recordings.
+    /// When sealed recordings were opened; nil if none are open.
     var openSince: Duration?
     var alarm = Alarm.quiet
     var lastFault: RecorderFault?
-    /// Of the last mark.
+    /// When the last mark or redaction was saved.
     var markedAt: Duration?
     var button = ButtonInterpreter()
     /// Attempts to open a recording so far.

@@ -6,6 +6,7 @@ import Settings
 /// Checks all of a large database for damage after the start. If it is damaged, the service reports that and ends the
 /// appliance once nothing is being recorded; the next start rebuilds the database.
 struct ArchiveCheck: Service {
+    /// How often to check whether a recording is running.
     private static let period = Duration.seconds(1)
 
     let name = "check"

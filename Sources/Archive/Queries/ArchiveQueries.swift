@@ -247,8 +247,8 @@ private func passSummary(_ row: Row) -> PassSummary {
         id: row.integer(0), recording: row.integer(1),
         engine: EngineDescription(name: row.text(2), version: row.text(3), model: row.text(4)), profile: row.text(5),
         isComplete: row.integer(6) == 1, lastSegment: row.integer(7), committedUpTo: row.position(8),
-        adaptation: try? decodedJSON(AdaptationState.self, from: row.text(9).utf8),
-        correction: try? decodedJSON(Correction.self, from: row.text(10).utf8))
+        adaptation: row.optionalText(9).flatMap { try? decodedJSON(AdaptationState.self, from: $0.utf8) },
+        correction: row.optionalText(10).flatMap { try? decodedJSON(Correction.self, from: $0.utf8) })
 }
 
 private func exportEntry(_ row: Row) -> ExportEntry {

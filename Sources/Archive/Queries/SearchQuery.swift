@@ -3,7 +3,7 @@
 /// Every word is quoted, so none is syntax. All must occur. The last one also matches longer words, since it may still be
 /// incomplete; a single Latin letter or digit does not, since half of all words begin with it.
 struct SearchQuery {
-    /// Nil without words.
+    /// The FTS5 expression; nil without words.
     let expression: String?
     /// The same for each word.
     let phrases: [String]

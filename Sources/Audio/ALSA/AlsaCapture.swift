@@ -12,7 +12,7 @@ final class AlsaCapture: Microphone {
         case running
         /// After an overrun: the converter still holds samples.
         case draining
-        /// Samples, to be reported next.
+        /// The number of lost samples, to be returned next.
         case lost(Int)
     }
 
@@ -26,7 +26,7 @@ final class AlsaCapture: Microphone {
     /// Nil to read as fast as possible.
     private var pacer: Pacer?
     private var phase = Phase.running
-    /// Samples returned or reported lost.
+    /// The number of samples returned or reported lost since the start.
     private var returned: Int64 = 0
 
     init(

@@ -4,7 +4,7 @@ import System
 
 /// A file that a person names, opened with that person's rights.
 package final class GivenFile: Sendable {
-    /// For errors.
+    /// The name in errors.
     let path: String
     /// `standard input` for a pipe.
     package let name: String

@@ -29,7 +29,7 @@ final class Capture {
     /// When the last samples arrived; an outage is measured from here.
     private var lastSamplesAt: Int64 = 0
     private var isLost = false
-    /// Of the time since the last samples.
+    /// The gap cause for the time since the last samples.
     private var gapCause = Gap.Cause.microphone
     /// When the reopened microphone's audio begins: before its preroll, or nil without a preroll.
     private var resumedAt: Int64?

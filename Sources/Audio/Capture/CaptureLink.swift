@@ -8,6 +8,7 @@ final class CaptureLink: Sendable {
         /// `stop` was called.
         case stopped
         case ended
+        /// The microphone could not be opened.
         case refused(DeviceError)
         /// The microphone failed after it had been opened.
         case failed(DeviceError)
@@ -19,6 +20,7 @@ final class CaptureLink: Sendable {
         case microphoneBack
         /// The relative deviation of the sample rate; 0 once it is correct again.
         case rate(Double)
+        /// Whether the microphone's channels cancel each other out.
         case cancelling(Bool)
     }
 

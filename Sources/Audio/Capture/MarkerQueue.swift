@@ -8,7 +8,7 @@ final class MarkerQueue: @unchecked Sendable {
         /// Ring samples before the loss.
         var index: Int
 
-        /// Samples.
+        /// The number of lost samples.
         var lost: Int
         var cause: Gap.Cause
     }

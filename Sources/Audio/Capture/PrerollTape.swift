@@ -16,11 +16,11 @@ final class PrerollTape: Sendable {
         var phase = Phase.off
         /// Counts the openings of the base microphone.
         var session = 0
-        /// Of the ring's content.
+        /// The channel count of the ring's content.
         var channels: Int
         /// The first session with the current channel count.
         var firstAlike = 0
-        /// Samples in all; all counts are per channel.
+        /// The total number of samples per channel; all counts are per channel.
         var written = 0
         /// The first sample since the last discontinuity.
         var first = 0

@@ -41,7 +41,7 @@ final class Writer {
     private let sums: RunningSums?
     /// Whether someone has deleted the file during the recording.
     private var isRemoved = false
-    /// Set if less than the reserve is free.
+    /// The error if less than the reserve is free.
     private var fullError: DeviceError?
     private let retry = Wakeup()
 

@@ -17,7 +17,7 @@ package struct RecordingSums: Hashable, Sendable {
         package var length: SamplePosition
     }
 
-    /// Nil if not requested or not readable.
+    /// The digest of all audio; nil if not requested or not readable.
     package var sound: Sound?
 
     init() {}

@@ -4,13 +4,13 @@ import System
 
 /// Examines a recording's file without changing it.
 package struct RecordingVerification: Hashable, Sendable {
-    /// From the file's length.
+    /// The length of the audio, from the file's length.
     package var length: SamplePosition
 
-    /// From the header.
+    /// The length of the audio according to the header.
     package var claimed: SamplePosition
 
-    /// Nil if the file does not contain one of our reasons.
+    /// Why the recording ended; nil if the file does not contain one of our reasons.
     package var reason: StopReason?
 
     /// Whether the file ends in the middle of a sample.

@@ -6,7 +6,7 @@ import Core
 /// Concatenated files are read one after the other. `report` compares what was read with the containers. Use it on one
 /// thread.
 package final class AudioFileReader {
-    /// Nil if the header does not contain it.
+    /// The expected length; nil if the header does not contain it.
     package let estimatedLength: SamplePosition?
 
     /// 1 or 2 channels.
@@ -16,7 +16,7 @@ package final class AudioFileReader {
     private var source: ByteSource
     private var part: SoundPart?
     private var account = SoundAccount()
-    /// Samples per channel.
+    /// The number of samples per channel returned so far.
     private var returned: Int64 = 0
     private var partStart: Int64 = 0
 

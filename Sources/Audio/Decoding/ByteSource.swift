@@ -12,8 +12,9 @@ final class ByteSource: SeekableBytes {
 
     let name: String
 
-    /// What libsndfile may see.
+    /// The number of bytes that libsndfile may see.
     private(set) var length: Int64
+    /// The number of bytes in all.
     private let extent: Int64
 
     /// Whether the bytes came from a pipe, whose writer could not complete the header.

@@ -3,8 +3,9 @@
 /// libsndfile trusts a header that is too short: a recording that ended in a power cut loses its last seconds, or everything
 /// if the size was never written.
 struct ContainerCheck: Equatable {
-    /// Bytes of audio, according to the header and in the file.
+    /// The bytes of audio according to the header.
     var claimed: UInt64
+    /// The bytes of audio in the file.
     var held: UInt64
 
     /// Header corrections for the reader.
@@ -37,7 +38,7 @@ struct ChunkWalk {
         var start: Int64
         /// Bytes of audio according to the header.
         var size: UInt64
-        /// Of the size field.
+        /// The place and width of the size field.
         var sizeOffset: Int64
         var sizeBytes: Int
         /// Bytes that the size field counts besides the audio.

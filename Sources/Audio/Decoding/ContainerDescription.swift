@@ -21,7 +21,7 @@ struct ContainerDescription: Equatable {
     /// Formats whose length ffmpeg estimates from the last timestamps or the bit rate.
     private static let guessing = raw.union(["amr", "mpeg", "mpegts", "ogg", "rm"])
 
-    /// As ffmpeg names it.
+    /// ffmpeg's name of the format.
     var format = ""
     /// The time that a player shows as 0, on the container's clock, in seconds.
     var start = 0.0

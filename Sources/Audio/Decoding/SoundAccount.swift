@@ -5,7 +5,7 @@ package struct SoundAccount: Equatable, Sendable {
     /// Unreadable, replaced by silence.
     package var gaps: [SampleRange] = []
 
-    /// In seconds, according to the container.
+    /// The seconds missing at the end, according to the container.
     var missingAtEnd = 0.0
 
     /// Remarks about a complete file, one line each.

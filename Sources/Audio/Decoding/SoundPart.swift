@@ -11,7 +11,7 @@ final class SoundPart {
 
     private let rate: Int
     private let channels: Int
-    /// Nil if the header has no count.
+    /// The frame count in the header; nil if there is none.
     private let promisedFrames: Int64?
     /// What is missing; complete once `read` has returned 0.
     private(set) var account: SoundAccount

@@ -9,7 +9,7 @@ import System
 package struct RecordingPart: Hashable, Sendable {
     package var path: String
 
-    /// In the recording.
+    /// The position of the file's first sample in the recording.
     var start: SamplePosition
 
     /// Distinguishes files with the same start; the last one counts.

@@ -174,7 +174,7 @@ package final class RecordingReader: Sendable {
 
 /// An added file that a recording was converted from, beside the recording.
 package struct OriginalFile: Sendable {
-    /// As `RecordingFolder.originalName` returns it.
+    /// Its name, as `RecordingFolder.originalName` returns it.
     package let name: String
     package let bytes: Int64
     fileprivate let folder: Folder

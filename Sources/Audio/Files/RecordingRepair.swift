@@ -27,7 +27,7 @@ package struct RecordingRepair: Hashable, Sendable {
     /// How much a closed file's header exceeded the audio; zero if intact.
     package var lost: Int64
 
-    /// In order; empty if the file was intact.
+    /// The changes, in order; empty if the file was intact.
     package var changes: [Change]
 
     /// Repairs the file at `path`.

@@ -5,7 +5,7 @@ import System
 /// Audio after the end of a closed recording, which another program has appended.
 package struct RecordingSurplus: Hashable, Sendable {
     let path: String
-    /// Of the recording.
+    /// The length of the recording.
     package let length: SamplePosition
     package let samples: Int64
     /// The length in the file's header; nil if it is unreadable.
@@ -13,7 +13,7 @@ package struct RecordingSurplus: Hashable, Sendable {
     /// Whether the file was joined from parts.
     package let isJoined: Bool
 
-    /// From the header; nil if it is unreadable.
+    /// Why the recording ended, from the header; nil if it is unreadable.
     package let reason: StopReason?
 
     private let channels: Int

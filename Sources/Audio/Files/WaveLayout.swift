@@ -17,7 +17,7 @@ struct WaveLayout: Equatable {
     /// Whether the file was joined from all its parts.
     var isJoined = false
 
-    /// Nil if the file does not contain one of our reasons.
+    /// Why the recording ended; nil if the file does not contain one of our reasons.
     var stopReason: StopReason?
 
     /// Reads the chunks up to the samples.

@@ -5,7 +5,7 @@ internal import CSoxr
 ///
 /// Use it on one thread. Allocates nothing after the first blocks, except in `reset`.
 final class Resampler {
-    /// In Hz.
+    /// The supported rates in Hz.
     static let rates = 1_000.0...1_000_000.0
 
     private let soxr: soxr_t

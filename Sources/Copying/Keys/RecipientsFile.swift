@@ -4,7 +4,7 @@ import System
 
 /// A file of public keys, one per line; `#` starts a comment line.
 package enum RecipientsFile {
-    /// In bytes.
+    /// The maximum size in bytes.
     package static let largest = 1 << 18
 
     /// Reads the public keys in a file. Refuses links, FIFOs and everything else that could block.

@@ -21,7 +21,7 @@ package struct KnownSticks: Hashable, Sendable {
     private static let heading =
         "# Sticks that recordings may be copied to. fieldscribe stick allow and forget change this.\n"
 
-    /// In order of addition.
+    /// The known sticks, in order of addition.
     package private(set) var entries: [Entry] = []
 
     /// Reads the file in a storage directory; without it, no stick is known.

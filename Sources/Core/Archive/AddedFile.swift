@@ -7,7 +7,7 @@ package struct AddedFile: Hashable, Sendable, Codable {
     /// The name of this description's file in the folder.
     package static let description = "added.json"
 
-    /// On one line.
+    /// The file's name, on one line.
     package var name: String
     /// The SHA-256 of the original file.
     package var digest: String

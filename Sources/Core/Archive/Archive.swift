@@ -74,7 +74,7 @@ package struct SearchHit: Hashable, Sendable, Codable {
     package var recording: Int
     /// 0 for a bookmark.
     package var segment: Int
-    /// Empty for a bookmark.
+    /// The range in the recording; empty for a bookmark.
     package var range: SampleRange
     package var text: String
     /// The text around the first match, with matching words in `[` and `]`.

@@ -15,6 +15,7 @@ package struct ExportEntry: Hashable, Sendable, Codable {
     package var recording: Int
     /// The pass whose complete text was copied; nil for audio alone or an incomplete text.
     package var pass: Int?
+    /// The volume's identifier.
     package var volume: String
     /// The name of the copy's folder.
     package var folder: String

@@ -42,14 +42,14 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     package static let highest = 1 << 31
     /// Counts from 1 over all recordings.
     package var number: Int
-    /// Nil for acts on the recorder.
+    /// The recording's number; nil for acts on the recorder.
     package var recording: Int?
     package var act: Act
     /// RFC 3339 in UTC.
     package var time: String
     /// Whether the clock of `time` was set.
     package var clock: RecordingSummary.Clock
-    /// Nil if unknown.
+    /// The boot's identifier; nil if unknown.
     package var boot: String?
     /// Seconds since the boot.
     package var sinceBoot: Int
@@ -57,7 +57,7 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     package var before: String
     /// The SHA-256 of the recording's previous line; nil for its first.
     package var own: String?
-    /// In seconds.
+    /// The length in seconds.
     package var length: Double?
     /// A raw value of `StopReason`.
     package var reason: String?

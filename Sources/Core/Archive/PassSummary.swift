@@ -11,9 +11,9 @@ package struct PassSummary: Hashable, Sendable, Codable {
     package var lastSegment: Int
     /// Where its last segment ends, and an interrupted pass resumes.
     package var committedUpTo: SamplePosition
-    /// After the last segment, if any.
+    /// The engine's adaptation to microphone, room and speaker after the last segment, if any.
     package var adaptation: AdaptationState?
-    /// Nil for an engine's pass.
+    /// The correction, if a person wrote this pass; nil for an engine's.
     package var correction: Correction?
 
     private enum CodingKeys: String, CodingKey {

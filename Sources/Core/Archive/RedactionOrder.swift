@@ -1,10 +1,10 @@
 /// The part of a recording to redact.
 package struct RedactionOrder: Hashable, Sendable, Codable {
-    /// Nil for the current recording, or the latest one.
+    /// The recording's number; nil for the current recording, or the latest one.
     package var recording: Int?
     /// The last seconds of the recording, or before now.
     package var last: Double?
-    /// In seconds of the recording, if `last` is nil.
+    /// The start in seconds of the recording, if `last` is nil.
     package var from: Double?
     package var to: Double?
 

@@ -10,7 +10,7 @@ package struct StorageFinding: Hashable, Sendable, Codable {
     }
 
     package var outcome: Outcome
-    /// Nil if it is not about one recording.
+    /// The recording's number; nil if it is not about one recording.
     package var recording: Int?
     /// The file, folder or device.
     package var file: String

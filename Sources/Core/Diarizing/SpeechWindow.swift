@@ -6,7 +6,7 @@ struct SpeechWindow: Sendable {
     static let leastFrames = 47
     /// Shorter regions have no window.
     static let least = 10
-    /// In the region.
+    /// Its frames in the region.
     let frames: Range<Int>
 
     /// Returns the windows of a region, evenly spaced; none if it is too short. A region longer than a window by less

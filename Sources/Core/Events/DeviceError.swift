@@ -4,16 +4,21 @@
 package struct DeviceError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. The raw values appear in JSON and between processes.
     package enum Code: String, Sendable {
+        /// The device, file or model does not exist.
         case missing
         /// Another program uses it.
         case busy
+        /// Permission is missing.
         case denied
         /// Data was not read in time.
         case overrun
         /// The device was removed.
         case disconnected
+        /// No space is left.
         case full
+        /// The content is not valid.
         case damaged
+        /// The operation is not supported.
         case unsupported
         case failed
     }
@@ -28,11 +33,13 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
         case tar
         /// libsndfile cannot read a file; ffmpeg may be able to.
         case libsndfile
+        /// A recording's audio is damaged.
         case damagedAudio
         /// The machine has too little memory.
         case memory
         /// Another program wrote the database.
         case foreignDatabase
+        /// A journal belongs to another recording.
         case foreignJournal
         /// A worker process makes no progress.
         case stall

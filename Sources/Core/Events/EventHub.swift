@@ -35,6 +35,7 @@ package final class EventHub: Sendable {
         }
     }
 
+    /// Whether a listener wants partial text and levels.
     package var wantsPartials: Bool { state.withLock { $0.listeners.values.contains { $0.wantsPartials } } }
 
     var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }

@@ -30,7 +30,7 @@ package struct ButtonGesture: Sendable {
         /// Still down after `longHold`.
         case heldLong
         case released
-        /// Only `free` follows.
+        /// The button is stuck. Only `free` follows.
         case stuck
         case free
     }

@@ -38,9 +38,9 @@ package struct LampPattern: Hashable, Sendable {
         }
     }
 
-    /// For a bookmark.
+    /// How long the lamp blinks for a bookmark.
     package static let markBlink = Duration.milliseconds(200)
-    /// For a press.
+    /// How long the lamp blinks to answer a press.
     package static let answerBlink = Duration.milliseconds(60)
     /// The time without a report of the disk after which the lamp stops showing `steady`.
     package static let diskTimeout = Duration.seconds(3)

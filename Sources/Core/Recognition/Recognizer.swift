@@ -22,7 +22,7 @@ package protocol Recognizer: AnyObject {
 
 /// The options of a recognition.
 package struct ReadingRequest: Hashable, Sendable {
-    /// The number wanted.
+    /// The number of alternatives wanted.
     package var alternatives: Int
     /// Ranges of speech, from the first sample, in order; empty: anywhere. Voice analytics are returned for each.
     package var parts: [SampleRange]

@@ -48,7 +48,7 @@ package struct Segmenter: Sendable {
         nextID = firstID
     }
 
-    /// In dBFS.
+    /// The measured noise floor in dBFS.
     var noiseFloor: Double { activity.noiseFloor }
 
     /// The start of the audio that may still be needed.

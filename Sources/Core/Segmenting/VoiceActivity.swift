@@ -28,7 +28,7 @@ package struct VoiceActivity: Sendable {
         hangoverFrames = SpeechSettings.frames(milliseconds: settings.hangoverMilliseconds)
     }
 
-    /// In dBFS.
+    /// The measured noise floor in dBFS.
     var noiseFloor: Double { floor.decibels }
 
     /// The level in dBFS above which a frame counts as speech.

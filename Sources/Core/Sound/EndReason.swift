@@ -4,6 +4,7 @@ package enum EndReason: String, Sendable, Codable, CaseIterable {
     case silence
     /// Speech continued; the session was rotated at a quiet place or at the latest moment.
     case rotation
+    /// The recording or the file ended.
     case stop
     /// Audio is missing from here on (overrun, unplugged microphone).
     case gap

@@ -12,7 +12,7 @@ package protocol MicrophoneProvider: Sendable {
     /// The number of channels to record, 1 or 2; a device with fewer delivers fewer.
     var channels: Int { get }
 
-    /// Of audio captured before the recording.
+    /// The length of the preroll in seconds.
     var prerollSeconds: Double { get }
 
     /// Opens the device. The microphone is used and freed on this thread.
@@ -56,9 +56,9 @@ extension Microphone {
 
 /// The result of a read.
 package enum CaptureBlock: Hashable, Sendable {
-    /// In the buffer.
+    /// The number of samples in the buffer.
     case samples(Int)
-    /// Before the next one.
+    /// The number of samples lost before the next one.
     case lost(samples: Int)
     case ended
 }

@@ -10,7 +10,7 @@ package struct SamplePosition: Hashable, Comparable, Sendable, Codable {
     package static let zero = SamplePosition(0)
     /// The largest distance from the start, in samples: 139 years.
     package static let furthest: Int64 = 1 << 46
-    /// Since the recording's first.
+    /// The number of samples since the recording's first.
     package let samples: Int64
 
     /// Creates a position, clamped to `furthest`.

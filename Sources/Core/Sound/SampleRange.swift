@@ -19,7 +19,7 @@ package struct SampleRange: Hashable, Sendable, Codable {
             try container.decode(SamplePosition.self, forKey: .end))
     }
 
-    /// In samples.
+    /// Length in samples, never negative.
     package var count: Int64 { end - start }
 
     package var isEmpty: Bool { end <= start }

@@ -23,7 +23,7 @@ package struct Annotations: Hashable, Sendable, Codable {
 
 /// A quotation from a recording.
 package struct Quotation: Hashable, Sendable, Codable {
-    /// From its first word to its last.
+    /// The range, from its first word to its last.
     package var range: SampleRange
     package var text: String
     /// Its tag: `problem`, `idea`; may be empty.

@@ -7,7 +7,7 @@ package struct Timeline: Sendable, Codable {
     package var segments: [Segment]
     package var gaps: [Gap]
     package var marks: [Bookmark]
-    /// Nil if not measured.
+    /// The cost of the transcription; nil if not measured.
     package var statistics: Statistics?
     /// The end of the transcribed part; nil if complete. The rest is not silence, but not transcribed yet.
     var writtenUpTo: SamplePosition?
@@ -15,7 +15,7 @@ package struct Timeline: Sendable, Codable {
     package var pass: Int?
     /// The title of a recording that was made from a file; nil for others.
     package var fileTitle: String?
-    /// Nil without additions.
+    /// A person's additions besides the words; nil if none.
     package var annotations: Annotations?
     /// Who spoke when; nil if not diarized.
     package var speakers: Speakers?
@@ -101,7 +101,7 @@ package struct Statistics: Hashable, Sendable, Codable {
     package var wallSeconds = 0.0
     /// Recognizer sessions: one per utterance, plus repeated ones and readings across seams.
     package var sessions = 0
-    /// Between overlapping sessions.
+    /// The number of seams between overlapping sessions.
     package var seams = 0
 
     package init() {}

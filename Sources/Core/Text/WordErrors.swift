@@ -10,13 +10,13 @@ package struct WordErrors: Hashable, Sendable {
 
     /// Substitutions, deletions and insertions.
     package private(set) var errors = 0
-    /// In the reference.
+    /// The number of words in the reference.
     package private(set) var words = 0
 
     /// The word error rate; may exceed 100.
     package var percent: Double { words == 0 ? 0 : 100 * Double(errors) / Double(words) }
 
-    /// To one decimal.
+    /// The word error rate, rounded to one decimal.
     package var roundedPercent: Double { (percent * 10).rounded() / 10 }
 
     /// Creates an empty count.

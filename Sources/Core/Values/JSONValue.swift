@@ -15,10 +15,10 @@ package indirect enum JSONValue: Hashable, Sendable {
         if case .object(let members) = self { members[name] } else { nil }
     }
 
-    /// Nil for other values.
+    /// The number; nil for other values.
     package var number: Double? { if case .number(let number) = self { number } else { nil } }
 
-    /// Nil unless it is an array of numbers.
+    /// The elements of an array of numbers; nil for other values.
     package var numbers: [Double]? {
         guard case .array(let elements) = self else { return nil }
         let numbers = elements.compactMap(\.number)

@@ -17,7 +17,8 @@ package struct CorrectionImport: Sendable {
         package var recording: Int?
         /// Who made it, unless the file names them.
         package var person: String
-        /// What the files beside it say about the recording, for formats that cannot name it.
+        /// What the files beside it say about the recording, for formats that cannot name it; nil without
+        /// such files.
         package var neighbour: RecordingIdentity?
 
         package init(

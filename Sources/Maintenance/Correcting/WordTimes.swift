@@ -9,8 +9,9 @@ import System
 package struct WordTimes: Sendable {
     /// The request and the answer, a line of JSON each.
     struct Piece: Codable, Sendable {
+        /// The range of the recording to search.
         var range: SampleRange
-        /// In the order in which they are spoken.
+        /// The words spoken there, in order.
         var words: [String]
     }
 

@@ -6,7 +6,7 @@ package final class SecondPassProgress: Sendable {
     /// The recording that is being transcribed again.
     package struct Reading: Hashable, Sendable, Codable {
         package var recording: Int
-        /// In seconds, as `length`.
+        /// The position that has been reached, in seconds.
         package var readUpTo: Double
         package var length: Double
         /// The number of other waiting recordings.

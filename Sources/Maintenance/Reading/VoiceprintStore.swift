@@ -27,7 +27,7 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
     /// The number of latest voices to keep for one name.
     private static let most = 8
 
-    /// In the order of their recordings.
+    /// Named voices, in the order of their recordings.
     package private(set) var voices: [Voice] = []
     /// For each recording its labels, and the names proposed for them.
     package private(set) var proposals: [Int: [String: String]] = [:]

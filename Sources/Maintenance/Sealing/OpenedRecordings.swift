@@ -61,7 +61,7 @@ package actor OpenedRecordings {
         for place in places { ScratchFolder.sweep(for: Self.purpose, in: place) }
     }
 
-    /// Nil if nothing is open.
+    /// The opened recordings; nil if nothing is open.
     package nonisolated var state: State? {
         guard let state = published.withLock({ $0 }), state.until > .now else { return nil }
         return state

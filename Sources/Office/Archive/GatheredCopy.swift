@@ -53,7 +53,7 @@ package struct GatheredReading: Sendable {
     var person: String?
     /// In seconds since 1970-01-01T00:00:00Z; 0 if unknown.
     var madeAt: Double
-    /// Set by `prepare`.
+    /// The timeline as JSON; set by `prepare`.
     private var written: String?
 
     /// - Parameter madeAt: in seconds since 1970-01-01T00:00:00Z; clamped to the years of calendar dates.

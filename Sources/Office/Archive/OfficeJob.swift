@@ -2,7 +2,7 @@
 struct ReadingEngine: Hashable, Sendable {
     /// The engine's name in readings: `moonshine`.
     var name: String
-    /// Nil if unknown.
+    /// The model's name in readings; nil if unknown.
     var model: String?
     /// Identifies engine, model and version: `moonshine tiny-en 1a2b3c4d5e6f`.
     var label: String

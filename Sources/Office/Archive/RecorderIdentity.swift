@@ -5,6 +5,7 @@ import System
 package struct RecorderIdentity: Hashable, Sendable {
     /// The name of the folder with its copies, which is the recorder's host name; not unique.
     var name: String
+    /// The public key that signs its copies; nil if unknown.
     var key: String?
     /// Hexadecimal digits that identify the machine; nil if unknown.
     var machine: String?

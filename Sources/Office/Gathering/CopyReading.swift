@@ -8,13 +8,14 @@ import Transcripts
 
 /// The content of a copy whose files were all checked. It is untrusted.
 struct CopyReading: Sendable {
-    /// Of all files.
+    /// The size of its files, in bytes.
     let bytes: Int64
     let manifest: Manifest
     /// The name of its folder, without the suffix that an archive adds.
     let name: String
     /// The recorder's name in the tags of its sound.
     let device: String?
+    /// The public key in the copy; nil without one.
     let key: String?
     /// Whether the signature is valid for that key; nil without a signature, or without minisign.
     let isSigned: Bool?

@@ -12,6 +12,7 @@ struct FoundCopies {
         /// The path from `top`.
         fileprivate var names: [String] = []
 
+        /// For messages only: open the folder with `open()`, which follows no links.
         var path: String { ([top.path] + names).joined(separator: "/") }
 
         /// Opens the folder without following links.
@@ -33,6 +34,7 @@ struct FoundCopies {
         /// The names of corrections beside it, unsorted.
         var saved: [String] = []
 
+        /// For messages, and to tell copies apart: open with `place.open()`, which follows no links.
         var path: String { sealed.map { "\(place.path)/\($0)" } ?? place.path }
     }
 

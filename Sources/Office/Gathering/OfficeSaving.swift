@@ -16,7 +16,7 @@ struct OfficeSaving {
         var conflicts: [SamplePosition] = []
     }
 
-    /// When others save at the same moment.
+    /// The maximum number of attempts when others save at the same moment.
     private static let maxRounds = 10
     /// A browser's clock is trusted if it differs by less, in seconds.
     private static let clockTolerance = 300.0

@@ -13,6 +13,7 @@ struct RecorderArchive {
 
     /// The name of its folder.
     let name: String
+    /// The recorder's public key; nil if it has none.
     let key: String?
 
     private let path: String

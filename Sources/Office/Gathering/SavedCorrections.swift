@@ -6,7 +6,7 @@ import Transcripts
 
 /// Corrections saved from a recording's page.
 struct SavedCorrections: Sendable {
-    /// In bytes.
+    /// The largest file, in bytes.
     static let largest = 16 << 20
 
     let file: CorrectionsFile

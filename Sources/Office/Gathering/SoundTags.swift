@@ -8,7 +8,7 @@ struct SoundTags: Hashable, Sendable {
     private static let most = 100
 
     let device: String?
-    /// In seconds since 1970-01-01T00:00:00Z.
+    /// The recording's start, in seconds since 1970-01-01T00:00:00Z.
     let startedAt: Double?
     /// The start in the recorder's time zone, in the form of a copy's name: `2026-11-20_09-30-12`.
     let name: String

@@ -22,7 +22,7 @@ struct StagedCopy: Sendable {
     private(set) var contents: [String: [UInt8]] = [:]
     /// The first bytes of sound files, by name.
     private(set) var heads: [String: [UInt8]] = [:]
-    /// Of all files.
+    /// The size of all files, in bytes.
     private(set) var bytes: Int64 = 0
 
     /// Returns the bytes of files whose content is kept in memory.

@@ -4,7 +4,7 @@ import Transcripts
 
 /// The search form, as a user filled it in.
 struct SearchForm: Hashable, Sendable {
-    /// Empty for all recordings.
+    /// The words to search for; empty for all recordings.
     var words = ""
     /// Whether to search also for words with a similar spelling.
     var alike = false
@@ -64,11 +64,11 @@ struct SearchEntry: Hashable, Sendable {
     var recording: Int
     /// Whether its files can be downloaded.
     var hasCopy = true
-    /// Such as time and length.
+    /// Short facts such as time and length.
     var facts: [String]
     /// The beginning of the transcript, unless it is the title; may be empty.
     var words = ""
-    /// Best first.
+    /// The matches, best first.
     var hits: [Hit] = []
 }
 

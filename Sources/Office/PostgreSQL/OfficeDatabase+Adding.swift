@@ -77,7 +77,7 @@ extension OfficeDatabase {
             let place = RecordingPlace(recorder: $0.integer(1), number: $0.integer(2))
             return (place: place, id: $0.integer(0), root: $0.text(3))
         }
-        // Recordings are numbered by their index in `known`; the id is 0 until one is inserted.
+        // Recordings are numbered by their index in `known`.
         var atPlace = Dictionary(grouping: known.indices) { known[$0].place }
         var indices: [Int] = []
         var (new, again): ([(index: Int, copy: GatheredCopy)], [(index: Int, copy: GatheredCopy)]) = ([], [])
@@ -91,7 +91,8 @@ extension OfficeDatabase {
             indices.append(index)
             if same == nil {
                 atPlace[place, default: []].append(index)
-                known.append((place, 0, copy.root))
+                // An id of 0 means not inserted yet.
+                known.append((place: place, id: 0, root: copy.root))
                 new.append((index, copy))
             } else {
                 if !copy.root.isEmpty { known[index].root = copy.root }

@@ -8,7 +8,7 @@ import System
 struct PasswordFile {
     /// The path of a missing file to pass to libpq instead; nil if libpq can use the file.
     private(set) var replacement: String?
-    /// To append to an error message.
+    /// The problem, to append to an error message.
     private(set) var problem = ""
 
     /// - Throws: `DeviceError` if the address or `PGPASSFILE` names an unusable file.

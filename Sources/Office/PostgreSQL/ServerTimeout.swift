@@ -4,7 +4,7 @@ import System
 
 /// How long to wait for a server, and what to call while waiting.
 package struct ServerTimeout: Sendable {
-    /// Of a statement.
+    /// The timeout of a statement, in seconds.
     let seconds: Int
     /// Called once during each long wait.
     private let tell: @Sendable (String) -> Void
@@ -27,7 +27,7 @@ package struct ServerTimeout: Sendable {
     struct Wait {
         let name: String
         let timeout: ServerTimeout
-        /// In seconds; nil for none.
+        /// The timeout in seconds; nil for none.
         let limit: Int?
         private var since = MonotonicClock.nanoseconds
         private var isTold = false

@@ -121,12 +121,18 @@ final class OfficeFolder: OfficeTables {
     }
 
     private func add(_ reading: GatheredReading, to recording: Int) throws(DeviceError) -> Bool {
+        // Checked first, so that the timeline of a known reading is not encoded.
+        let known = try connection.number(
+            "SELECT count(*) FROM reading WHERE recording = ? AND digest = ?", .integer(recording),
+            .text(reading.digest))
+        if known > 0 { return false }
         try connection.run(
             """
             INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline)
-            VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            VALUES (?, ?, ?, ?, ?, ?, ?)
             """, .integer(recording), .text(reading.digest), .text(reading.timeline.engine.name),
-            .optional(reading.person), .real(reading.madeAt), .integer(reading.struck), .text(reading.column)) == 1
+            .optional(reading.person), .real(reading.madeAt), .integer(reading.struck), .text(reading.column))
+        return true
     }
 
     /// Makes the best reading the default, which is shown and searched.

@@ -62,9 +62,9 @@ final class DroppedFiles: @unchecked Sendable {
         var isTaken: Bool
     }
 
-    /// In bytes: more does not fit into a tar without extensions.
+    /// The maximum size in bytes: more does not fit into a tar without extensions.
     static let largest = 8 << 30 - 1
-    /// Of the hidden folder's name.
+    /// The beginning of the hidden folder's name.
     static let prefix = ".dropped-"
     private static let (maxFiles, largestText) = (200, 64 << 20)
     private static let textName = "text"

@@ -10,7 +10,7 @@ extension OfficeSite {
     static let addingName = "add"
     /// The label of the field with a recording's number, which errors name.
     static let recordingField = "Recording no."
-    /// To keep free on the disk, in bytes.
+    /// Bytes to keep free on the disk.
     private static let reserve: Int64 = 256 << 20
 
     /// Whether a request has files in its body.

@@ -182,7 +182,7 @@ extension OfficeSite {
             words: isBelowDay ? beginning(of: own.isEmpty ? opening.rest : text) : "")
     }
 
-    /// In characters, of a title made from a text.
+    /// The maximum length of a title made from a text, in characters.
     private static let maxTitle = 60
 
     /// Splits a text into a title, its first words, and the rest.

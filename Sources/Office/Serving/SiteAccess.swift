@@ -8,7 +8,7 @@ package final class SiteAccess {
     enum Answer: Hashable {
         /// The request is allowed. `person` is the login name, empty without a password. The response sets `cookie`.
         case allowed(person: String, cookie: String?)
-        /// Or missing.
+        /// The password is missing or wrong.
         case wrongPassword
         /// After many wrong passwords, none is checked for this many seconds.
         case throttled(Int)

@@ -16,7 +16,7 @@ package struct WebServer: ~Copyable {
     static let longestRequest: Double = 120
     /// Files for the archive take longer, but must arrive at this minimum rate: bytes per `longestRequest`.
     static let leastBytes = 4 << 20
-    /// Of an idle connection, in seconds.
+    /// The timeout of an idle connection, in seconds.
     private static let timeout: UInt32 = 30
     /// The interval for checking `shouldContinue`, in milliseconds.
     private static let pause: Int32 = 500

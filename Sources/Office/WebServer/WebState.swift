@@ -6,7 +6,7 @@ import System
 
 /// The state of all open connections. Used on one thread.
 final class WebState {
-    /// Of a request, in bytes.
+    /// The maximum size of a request's body in bytes.
     static let maxBody = 17 << 20
     /// The maximum bytes of a rejected request's body to read and drop. A client that gets the response earlier may see
     /// only a broken connection.
@@ -79,7 +79,7 @@ final class WebBodies {
 
     /// When each connection got its slot.
     private var receiving: [OpaquePointer: Int64] = [:]
-    /// Suspended, in order of arrival.
+    /// Suspended connections, in order of arrival.
     private var waiting: [OpaquePointer] = []
 
     /// Gives a connection a slot, or suspends it.

@@ -10,7 +10,7 @@ package struct InstalledModel: Hashable, Sendable {
     package var path: String
     /// Such as `en-US`; empty if unknown.
     package var language: String
-    /// Of the training audio, in hertz.
+    /// The sample rate of the training audio, in hertz.
     package var sampleRate: Int
     package var files: [String]
     package var bytes: Int64

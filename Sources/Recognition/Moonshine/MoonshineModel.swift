@@ -12,7 +12,7 @@ package struct MoonshineModel: Hashable, Sendable {
     /// The memory in megabytes below which a board keeps a single copy of the weights, and uses `fast`.
     package static let smallMegabytes = 700
 
-    /// Without a trailing slash.
+    /// The folder, without a trailing slash.
     package let path: String
 
     var encoder: String { "\(path)/encoder_model.ort" }
@@ -57,7 +57,7 @@ package struct MoonshineModel: Hashable, Sendable {
         try ModelDigests.verify(inFolder: path)
     }
 
-    /// Sorted paths.
+    /// The paths of the model's files, sorted.
     package var files: [String] {
         ((try? names(inFolder: path)) ?? []).map { "\(path)/\($0)" }.filter { FileStatus(target: $0)?.kind == .file }
     }

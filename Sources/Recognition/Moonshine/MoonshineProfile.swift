@@ -24,6 +24,6 @@ package struct MoonshineProfile: Hashable, Sendable {
     /// For a second pass over recordings read by `fast`.
     static let final = MoonshineProfile(name: "final", width: 4)
 
-    /// In the order in which commands list them.
+    /// All profiles, in the order in which commands list them.
     package static let all = [fast, live, final]
 }

@@ -5,13 +5,13 @@ import Glibc
 package final class MoonshineReader {
     /// A reading and its evidence.
     package struct Outcome: Sendable {
-        /// With empty ranges, because the network gives no times.
+        /// The words, with empty ranges because the network gives no times.
         package var words: [Word]
-        /// Best first.
+        /// Other readings, best first.
         var alternatives: [Alternative]
         /// Includes rejected words.
         package var evidence: [WordConfidence.Evidence]
-        /// For the whole text; nil if nothing was read.
+        /// The evidence for the whole text; nil if nothing was read.
         package var gate: SpeechGate.Evidence?
         /// The rejected text, if it may still be speech or is probably in another language; nil otherwise. The caller
         /// checks whether the audio contains a voice.
@@ -31,7 +31,7 @@ package final class MoonshineReader {
     /// Whether to test for another language; the constants of that test were fitted to English.
     private let isEnglish: Bool
     private var search: BeamSearch
-    /// Without phrases.
+    /// The search without phrases.
     private let plainSearch: BeamSearch
 
     /// Loads the model: 0.3 s and 110 MB for tiny-en.

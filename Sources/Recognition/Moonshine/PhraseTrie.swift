@@ -5,7 +5,7 @@
 struct PhraseTrie: Sendable {
     /// The position of a hypothesis in the trie, and its bonus.
     struct Walk: Hashable, Sendable {
-        /// For completed phrases and the current one.
+        /// The bonus of the hypothesis: for completed phrases and the current one.
         var bonus: Double { settled + pending }
         fileprivate var settled = 0.0
         fileprivate var pending = 0.0

@@ -3,7 +3,7 @@ package struct SpeechGate: Hashable, Sendable {
     /// The statistics of a reading.
     package struct Evidence: Hashable, Sendable {
         package var text: String
-        /// Without start and end.
+        /// The tokens of the reading, without start and end.
         var tokens: [Int]
         /// The maximum number of tokens.
         var limit: Int

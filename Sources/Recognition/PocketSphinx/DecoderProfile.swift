@@ -3,7 +3,7 @@ package struct DecoderProfile: Hashable, Sendable {
     /// The name for a worker's `--profile` and in the archive.
     package var name: String
 
-    /// By name without a leading hyphen.
+    /// The decoder's settings, by name without a leading hyphen.
     var options: [String: String]
 
     /// The values that replace others if a vocabulary has phrases.

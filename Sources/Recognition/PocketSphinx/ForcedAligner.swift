@@ -81,7 +81,7 @@ package final class ForcedAligner: Timing {
         let graph = WordGraph(ways.map { ways in ways.map { words in words.map { names[$0] ?? "" } } })
         for beam in Self.beams {
             let spoken = try search(graph, beam.sound, beam.word)
-            guard let places = graph.places(of: spoken.map(\.name)) else { continue }
+            guard !spoken.isEmpty, let places = graph.places(of: spoken.map(\.name)) else { continue }
             return Self.ranges(places, spoken.map(\.frames), of: samples.count)
         }
         return nil

@@ -6,14 +6,14 @@ package struct ModelFolder: Hashable, Sendable {
     /// The folder of Debian's model packages.
     package static let debian = "/usr/share/pocketsphinx/model"
 
-    /// Without a trailing slash.
+    /// The folder, without a trailing slash.
     package let path: String
     package let model: PocketSphinxModel
-    /// From the file LANGUAGE or the folder's name, such as `en-US`; empty if unknown.
+    /// The language from the file LANGUAGE or the folder's name, such as `en-US`; empty if unknown.
     package let language: String
-    /// Of the training audio, in hertz.
+    /// The sample rate of the training audio, in hertz.
     let sampleRate: Int
-    /// Sorted paths.
+    /// The paths of all files, sorted.
     package let files: [String]
     package let bytes: Int64
 

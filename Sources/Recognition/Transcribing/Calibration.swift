@@ -4,7 +4,7 @@ import Glibc
 package struct WordEvidence: Hashable, Sendable {
     /// The posterior probability of the word in the lattice.
     var posterior: Double
-    /// Of 10 ms.
+    /// The length of the word in frames of 10 ms.
     var frames: Int
 }
 
@@ -17,7 +17,7 @@ package struct Calibration: Hashable, Sendable {
     /// If no word reaches this confidence, the utterance is rejected as noise.
     static let floor = 0.05
 
-    /// In the order of `features`.
+    /// The weights, in the order of `features`.
     var weights: [Double]
 
     package init(weights: [Double]) { self.weights = weights }

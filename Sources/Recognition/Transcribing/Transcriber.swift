@@ -8,7 +8,7 @@ package struct Transcriber: Sendable {
     /// How audio is segmented and read.
     package struct Settings: Sendable {
         package var speech = SpeechSettings()
-        /// By default, each utterance is read alone.
+        /// How utterances are grouped for the engine. By default, each utterance is read alone.
         package var groups = GroupSettings()
         package var alternatives = 3
         /// Whether workers read utterances while they are spoken, for live audio. This only affects when segments are

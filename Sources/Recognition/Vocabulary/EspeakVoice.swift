@@ -6,7 +6,7 @@ struct EspeakVoice: Sendable {
     private static let maxAtOnce = 200
     private static let timeout = 30
 
-    /// Such as `en-US`.
+    /// The language of the words, such as `en-US`.
     let language: String
 
     /// Returns the pronunciations of each word; empty if eSpeak NG cannot pronounce it or is not installed.

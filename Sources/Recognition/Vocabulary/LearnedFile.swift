@@ -61,7 +61,7 @@ package struct LearnedFile: Hashable, Sendable {
 
     package var text: String { lines.map { $0.text + ending }.joined() }
 
-    /// In line order.
+    /// The problems, in line order.
     package var problems: [VocabularyFile.Problem] { VocabularyFile(text).problems }
 
     /// Returns the text with empty lines instead of unused ones, so that line numbers stay the same. Users' own lines
@@ -154,7 +154,7 @@ extension LearnedFile {
         /// Used, proposed, disabled with `#`, or beyond the maximum number of lines.
         package enum State: String, Sendable, Codable { case used, proposed, off, beyond }
 
-        /// As written.
+        /// The phrase as written.
         package var phrase: String
         /// The number of corrections; 0 if a user has written the line.
         package var times: Int

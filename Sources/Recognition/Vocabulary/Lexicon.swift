@@ -6,7 +6,7 @@ package struct Lexicon: Sendable {
     enum Origin: Sendable { case dictionary, told, guessed, unknown }
 
     struct Entry: Hashable, Sendable {
-        /// As the user wrote it.
+        /// The word as the user wrote it.
         var written: String
 
         /// The decoder's name: the dictionary's spelling, otherwise the word as written.

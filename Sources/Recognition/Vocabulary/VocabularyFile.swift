@@ -7,7 +7,7 @@
 package struct VocabularyFile: Hashable, Sendable {
     /// A line that cannot be used.
     package struct Problem: Hashable, Sendable, Codable {
-        /// From 1.
+        /// The line number, from 1.
         package var line: Int
         /// What is wrong, and what is allowed.
         package var reason: String
@@ -22,16 +22,16 @@ package struct VocabularyFile: Hashable, Sendable {
         var line: Int
     }
 
-    /// In file order, with templates expanded for every member of their classes.
+    /// The phrases in file order, with templates expanded for every member of their classes.
     package private(set) var phrases: [Phrase] = []
 
     /// One or more per word.
     private(set) var pronunciations: [String: [[String]]] = [:]
 
-    /// In line order; all other lines can be used.
+    /// The problems, in line order; all other lines can be used.
     package private(set) var problems: [Problem] = []
 
-    /// In bytes.
+    /// The maximum file size in bytes.
     package static let largest = 1 << 20
     static let maxPhrases = 20_000
     static let maxWords = 20

@@ -9,7 +9,7 @@ package struct VocabularyPreparation: Sendable {
     /// nil for none.
     var learned: String?
     let dictionary: String
-    /// If it changes, the result is prepared again.
+    /// The model's language model; if it changes, the result is prepared again.
     let languageModel: String
     /// Such as `en-US`.
     let language: String

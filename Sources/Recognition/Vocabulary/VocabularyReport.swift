@@ -19,7 +19,7 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
     package var told = 0
     /// The words with a pronunciation from eSpeak NG, in file order.
     package var guesses: [Guess] = []
-    /// In line order.
+    /// The problems, in line order.
     package var problems: [VocabularyFile.Problem] = []
     package var isGrammar = false
 

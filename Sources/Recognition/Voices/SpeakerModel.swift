@@ -6,7 +6,7 @@ package struct SpeakerModel: Hashable, Sendable {
     /// The name of the packaged model's folder.
     package static let usual = "speakers"
 
-    /// Without a trailing slash.
+    /// The folder, without a trailing slash.
     package let path: String
 
     package var network: String { "\(path)/campplus.ort" }

@@ -66,8 +66,9 @@ enum WorkerProtocol {
     }
 
     struct Result: Codable, Sendable {
+        /// The best reading; ranges count samples from the start of the utterance.
         var words: [Word]
-        /// Best first.
+        /// Other readings, best first.
         var alternatives: [Alternative]
         /// The worker's CPU time since its last result.
         var cpuSeconds: Double

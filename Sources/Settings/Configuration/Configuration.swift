@@ -58,6 +58,7 @@ extension Configuration {
         /// speaks the protocol of decode workers.
         package var engine = EngineRegistry.automaticName
 
+        /// The model file, which whisper.cpp requires; nil for none.
         var whisperModel: String?
 
         /// The model: a folder, or the name of an installed one. The default is the folder of Debian's package
@@ -67,13 +68,13 @@ extension Configuration {
         /// The language of the speech, which chooses among installed models unless `model` names one. Empty for the model's.
         package var language = ""
 
-        /// A language model to use instead of the model folder's.
+        /// A language model to use instead of the model folder's; nil for that one.
         var languageModel: String?
 
-        /// A pronouncing dictionary to use instead of the model folder's.
+        /// A pronouncing dictionary to use instead of the model folder's; nil for that one.
         var dictionary: String?
 
-        /// A file of words and phrases to prefer.
+        /// A file of words and phrases to prefer; nil for none.
         var vocabulary: String?
 
         package var learn = Learning.yes
@@ -83,7 +84,7 @@ extension Configuration {
         /// Which punctuation transcripts get when they are shown or copied.
         package var punctuation = Punctuation.engine
 
-        /// Whether to transcribe an ended recording again with more effort.
+        /// Whether to transcribe ended recordings again with more effort; `automatic`: if time and memory allow it.
         package var secondPass = SecondPass.automatic
 
         /// Whether to identify speakers, and how many there are.
@@ -91,7 +92,7 @@ extension Configuration {
             case no
             /// Estimates the number of speakers.
             case automatic
-            /// 1 to 12.
+            /// A known number of speakers, 1 to 12.
             case exactly(Int)
 
             /// The value in the configuration file.

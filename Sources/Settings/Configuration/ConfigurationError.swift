@@ -5,7 +5,7 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
         var file: String
         /// Counted from 1.
         var line: Int
-        /// Without brackets; empty before the first.
+        /// The line's section, without brackets; empty before the first.
         var section: String
 
         /// Empty if the problem is the whole line.

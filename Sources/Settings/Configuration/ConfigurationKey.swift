@@ -8,7 +8,7 @@ struct ConfigurationKey: Sendable {
     /// Where a value is stored in the configuration.
     typealias Place<Value> = WritableKeyPath<Configuration, Value> & Sendable
 
-    /// Without brackets.
+    /// The section's name, without brackets.
     let section: String
     /// Within its section.
     let name: String

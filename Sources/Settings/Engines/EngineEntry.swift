@@ -114,9 +114,9 @@ extension EngineEntry {
 package struct EngineCost: Hashable, Sendable {
     /// The memory of the first worker, with the model.
     var firstMegabytes = 130
-    /// Of each further worker that shares the model.
+    /// The memory of each further worker that shares the model.
     var furtherMegabytes = 40
-    /// Of each further worker with a model of its own.
+    /// The memory of each further worker with a model of its own.
     var aloneMegabytes = 100
 
     /// The profile for boards that are too slow for `live`; nil for none.

@@ -70,6 +70,7 @@ struct PocketSphinxEngine: EngineEntry {
     }
 
     func speedName(in configuration: Configuration) -> String? {
+        // A vocabulary changes the speed.
         configuration.pocketSphinxFolder + (configuration.hasVocabulary ? " with a vocabulary" : "")
     }
 

@@ -11,7 +11,7 @@ import System
 package enum StickSettings {
     /// The result of reading a stick's settings.
     package struct Outcome: Hashable, Sendable {
-        /// For RESULT.txt.
+        /// The lines for RESULT.txt.
         package var lines: [String] = []
 
         /// Whether the settings in effect changed.

@@ -21,10 +21,3 @@ package final class BlockingResult<Value: Sendable>: Sendable {
         }
     }
 }
-
-extension Result where Failure == any Error {
-    /// Returns the result of an asynchronous body, so that the caller can clean up before it rethrows.
-    package static func of(_ body: () async throws -> Success) async -> Self {
-        do { return .success(try await body()) } catch { return .failure(error) }
-    }
-}

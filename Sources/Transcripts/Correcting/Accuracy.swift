@@ -6,7 +6,7 @@ import Core
 package struct Accuracy: Hashable, Sendable {
     /// Words in a range of confidence: how many, and how many a person left unchanged.
     package struct Bin: Hashable, Sendable {
-        /// In segments that a person changed or confirmed.
+        /// The words in segments that a person changed or confirmed.
         package var words = 0
         /// The unchanged ones.
         package var right = 0
@@ -85,12 +85,12 @@ package struct AccuracyRow: Encodable {
     package var recording: Int
     /// Its folder; nil on a recorder.
     package var recorder: String?
-    /// Nil in the office.
+    /// When the recording started; nil in the office.
     package var started: String?
     /// The reading's number within the recording; nil in the office.
     package var pass: Int?
     package var engine: EngineDescription
-    /// Nil in the office.
+    /// The engine's profile; nil in the office.
     package var profile: String?
     private var words, errors, heardWords, heardErrors: Int
     /// Word errors of the whole text.
@@ -117,7 +117,7 @@ package struct MeasuredReading: Hashable, Sendable {
 
 extension ArchiveReading {
     /// Returns the accuracy of each complete engine pass against the person's corrections; empty if nobody changed or
-    /// confirmed a word. The archive must return texts as recognized, without added punctuation.
+    /// confirmed a word.
     ///
     /// - Throws: `DeviceError` if the archive cannot be read.
     package func measuredReadings(of recording: Int) async throws -> [MeasuredReading] {

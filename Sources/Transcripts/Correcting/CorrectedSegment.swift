@@ -2,7 +2,7 @@ import Core
 
 /// A corrected segment. Unchanged words keep their times; new words share those of the replaced ones.
 package struct CorrectedSegment: Hashable, Sendable {
-    /// With its new words; estimated times are marked.
+    /// The segment with its new words; estimated times are marked.
     package private(set) var segment: Segment
     package private(set) var changes: [WordChange]
     /// Whether a person confirmed unchanged words.
@@ -242,9 +242,9 @@ extension CorrectionsFile {
 package struct WordChange: Hashable, Sendable {
     package var segment: Int
     package var range: SampleRange
-    /// Empty for an insertion.
+    /// The original words; empty for an insertion.
     package var was: [String]
-    /// Empty for a deletion.
+    /// The new words; empty for a deletion.
     package var now: [String]
 
     /// Returns the changes from one text of a recording to another, in chronological order.

@@ -1,7 +1,7 @@
 import Core
 import System
 
-/// In a copy.
+/// The name of the history file in a copy.
 package let historyFileName = "history.json"
 
 /// Returns the history as a JSON array with an entry per line, exactly as chained, so that its digests can be checked.

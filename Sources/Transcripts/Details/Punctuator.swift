@@ -35,7 +35,7 @@ package struct Punctuator: Sendable {
         }
 
         private static let weights = [-1.8, 4.8, 0.5, 0.25]
-        /// In seconds.
+        /// The longest pause that counts, in seconds.
         private static let longestPause = 1.0
         private static let maxOdds = 10.0
         /// In semitones: a neutral fall, and the largest that counts.

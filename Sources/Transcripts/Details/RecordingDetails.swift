@@ -4,13 +4,13 @@ import Core
 package struct RecordingDetails: Hashable, Sendable {
     /// The page's title if nobody gave one.
     package var title: String
-    /// In local time for people; nil if unknown.
+    /// The start in local time for people; nil if unknown.
     var started: String?
     /// RFC 3339.
     var startedAt: String?
-    /// At the start.
+    /// Whether the clock was set at the start.
     var clock: RecordingSummary.Clock?
-    /// If the clock was not set.
+    /// The position since power-on, if the clock was not set.
     var powerOn: PowerOn?
     var device: String?
     /// Identifies the recording when the file is imported; nil if unknown.
@@ -27,7 +27,7 @@ package struct RecordingDetails: Hashable, Sendable {
     package var proposals: [String: String] = [:]
     /// Oldest first.
     package var history: [HistoryEntry] = []
-    /// Nil for a file.
+    /// The page's connection to its server; nil for a file.
     package var served: ServedPage?
 
     package init(

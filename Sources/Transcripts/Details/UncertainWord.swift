@@ -82,7 +82,9 @@ package struct UncertainWordRow: Encodable {
         unclear = word.isUnclear ? true : nil
     }
 
+    /// The start of the word.
     package var place: SamplePosition { SamplePosition(seconds: start) }
+    /// The confidence in percent.
     package var percent: Int { Int(nearest: confidence * 100) }
     /// The word in brackets, in its context.
     package var context: String {

@@ -5,7 +5,7 @@ struct Cue: Equatable {
     var start: Int64
     var end: Int64
     var lines: [String]
-    /// Nil if unknown or the only one.
+    /// The speaker's name; nil if unknown or the only one.
     var speaker: String?
     /// The number of spoken lines; those above are marks.
     var spoken = 0

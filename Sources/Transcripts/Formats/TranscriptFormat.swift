@@ -7,7 +7,7 @@ package struct TranscriptFormat: Sendable {
     package let rawValue: String
     /// Without the dot.
     package let fileExtension: String
-    /// In a recording's folder.
+    /// The file name in a recording's folder.
     package let fileName: String
     /// Whether it is a default of `export.formats`.
     package let isUsual: Bool

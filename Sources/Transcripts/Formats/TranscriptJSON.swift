@@ -79,6 +79,7 @@ struct SpeakerJSON: Encodable {
     var speaker: String
     /// Only if the speaker has a name.
     var name: String?
+    /// How long the person speaks in all.
     var seconds: Double
 
     init(_ timeline: Timeline, speaker: Int, seconds: Double) {

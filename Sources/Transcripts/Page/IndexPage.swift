@@ -8,9 +8,9 @@ package struct IndexEntry: Hashable, Sendable {
     var link: String
     /// The title on its page.
     var title: String
-    /// Such as the length.
+    /// Short facts, such as the length.
     var facts: [String]
-    /// Empty if unavailable.
+    /// The whole text; empty if unavailable.
     var text: String
 
     package init(device: String, link: String, title: String, facts: [String] = [], text: String = "") {

@@ -2,7 +2,7 @@
 package struct ServedPage: Hashable, Sendable {
     /// A text of the recording.
     package struct Reading: Hashable, Sendable {
-        /// Relative.
+        /// The relative link to its page.
         var link: String
         /// The author and time.
         var title: String
@@ -17,7 +17,7 @@ package struct ServedPage: Hashable, Sendable {
 
     /// The relative link that accepts corrections; nil if read-only.
     var saves: String?
-    /// The one that is shown.
+    /// The number of the shown text.
     var reading: Int
     /// The user, if known; else empty.
     var person: String

@@ -6,7 +6,7 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
     /// One edited segment.
     package struct Edit: Hashable, Sendable, Codable {
         package var segment: Int
-        /// As shown, to check that it is the same text.
+        /// Its words as shown, to check that it is the same text.
         package var was: [String]
         package var words: [String]
         /// Indices of words; all if the segment was confirmed.
@@ -34,9 +34,9 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
     package var pass: Int?
     /// May be empty.
     package var person: String
-    /// In seconds since 1970.
+    /// When it was saved, in seconds since 1970.
     package var savedAt: Double
-    /// In the order of segments.
+    /// The edits, in the order of segments.
     package var edits: [Edit]
     /// Additions besides the words.
     package var annotations: Annotations

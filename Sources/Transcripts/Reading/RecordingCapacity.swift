@@ -6,7 +6,7 @@ package struct RecordingCapacity: Hashable, Sendable {
     let words: Int
     /// Notes, bookmarks or quotations.
     let items: Int
-    /// In bytes.
+    /// The longest word, in bytes.
     private static let longestWord = 4_096
 
     /// - Parameter length: The recording's length.

@@ -46,9 +46,9 @@ package struct TranscriptReading: Sendable {
 
 /// The content of a recording's page besides its text: identity and annotations. Untrusted.
 package struct PageReading: Sendable {
-    /// Nil if the page has none.
+    /// The recording, pass and sound; nil if the page has none.
     package private(set) var identity: RecordingIdentity?
-    /// Nil if there are none.
+    /// The annotations; nil if there are none.
     package private(set) var annotations: Annotations?
     /// The peaks of equal parts, 0 to 255; may be empty.
     package private(set) var peaks: [UInt8]

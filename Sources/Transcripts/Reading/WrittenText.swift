@@ -4,7 +4,7 @@ import Core
 package struct WrittenText: Hashable, Sendable, Codable {
     /// A line, a cue, or an annotation.
     struct Piece: Hashable, Sendable, Codable {
-        /// In the format, not blank.
+        /// The text in the format, not blank.
         var text: String
         /// Its time; nil if the file has none.
         var range: SampleRange?

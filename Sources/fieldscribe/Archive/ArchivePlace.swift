@@ -33,12 +33,12 @@ struct ArchivePlace {
 
     let directory: String
     let owner: Owner
-    /// Nil if the appliance has it open.
+    /// The owner of the opened archive; nil if the appliance has it open.
     private let archiveOwner: ArchiveOwner?
 
     var archive: any ArchiveReading { owner.archive }
 
-    /// Nil if the archive is read-only.
+    /// The ledger of copies; nil if the archive is read-only.
     var ledger: (any ExportLedger)? {
         switch owner {
         case .us(let archive):

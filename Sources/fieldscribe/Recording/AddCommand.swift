@@ -67,7 +67,7 @@ private struct AddedBatch {
     let storage: String
     let archive: ArchivePlace.Owner
     private let history: [HistoryEntry]
-    /// By the SHA-256 of their files.
+    /// The recordings that were added, by the SHA-256 of their files.
     private(set) var added: [String: Int] = [:]
 
     /// How long to wait for another command that has the archive open, which may be transcribing.

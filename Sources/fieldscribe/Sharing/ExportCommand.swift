@@ -93,7 +93,6 @@ enum ExportCommand: Command {
             settings: CopySettings(configuration, volume: volume, now: MonotonicClock.wallSeconds.rounded(.down)),
             audioPath: { RecordingFolder(storage: directory, recording: $0).audio })
         export.punctuator = punctuator(configuration)
-        // Texts without added punctuation.
         export.readings = { recording, title in
             try await archive.measuredReadings(of: recording).map { measured in
                 PlottedReading(
