@@ -13,14 +13,14 @@ extension SQLiteArchive {
     }
 
     func insertPass(_ engine: EngineDescription, profile: String, recording: Int) throws -> Int {
-        try inserted(
+        try connection.number(
             "INSERT INTO pass (recording, engine, version, model, profile) VALUES (?, ?, ?, ?, ?) RETURNING id",
             .integer(recording), .text(engine.name), .text(engine.version), .text(engine.model), .text(profile))
     }
 
     /// Inserts a person's pass, complete, with its text.
     func insert(_ correction: Correction, _ segments: [Segment], recording: Int) throws -> Int {
-        let id = try inserted(
+        let id = try connection.number(
             """
             INSERT INTO pass (recording, engine, version, model, profile, complete, correction)
             VALUES (?, ?, ?, ?, ?, 1, ?) RETURNING id
@@ -39,7 +39,7 @@ extension SQLiteArchive {
             """,
             .integer(recording), .position(segment.range.end), .integer(pass))
         if known == 0 { throw unknown(recording: recording, pass: pass) }
-        let row = try inserted(
+        let row = try connection.number(
             """
             INSERT INTO segment
                 (pass, number, start_sample, end_sample, text, ended_by, pitch, jitter, shimmer, voicing,
@@ -101,11 +101,6 @@ extension SQLiteArchive {
             """,
             .integer(entry.recording), .optional(entry.pass.map { Int64($0) }), .text(entry.volume),
             .text(entry.folder), .text(entry.manifest), .real(entry.exportedAt))
-    }
-
-    /// Runs an INSERT and returns the new row's id.
-    func inserted(_ sql: String, _ values: SQLValue...) throws(DeviceError) -> Int {
-        try connection.rows(sql, values) { $0.integer(0) }.first ?? 0
     }
 }
 

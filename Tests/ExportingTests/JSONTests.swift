@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Core
+@testable import System
 @testable import Transcripts
 
 @Suite("JSON read back")

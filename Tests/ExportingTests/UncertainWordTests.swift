@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Core
+@testable import System
 @testable import Transcripts
 
 @Suite("Uncertain words, voices and pace") struct UncertainWordTests {

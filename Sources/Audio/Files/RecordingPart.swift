@@ -38,7 +38,11 @@ package struct RecordingPart: Hashable, Sendable {
 
     /// Returns the name of a file that is set aside: `audio.aside-000000123456.wav`.
     static func aside(_ name: String, start: SamplePosition, turn: Int) -> String {
-        "\(stem(of: name)).aside-\(start.samples.padded(to: 12))\(turn > 1 ? "-\(turn)" : "").wav"
+        "\(stem(of: name)).aside-\(number(start, turn)).wav"
+    }
+
+    private static func number(_ start: SamplePosition, _ turn: Int) -> String {
+        start.samples.padded(to: 12) + (turn > 1 ? "-\(turn)" : "")
     }
 
     /// Returns the files that were set aside, and their starts.
@@ -63,7 +67,7 @@ package struct RecordingPart: Hashable, Sendable {
 
 extension RecordingPart {
     init(beside audio: String, start: SamplePosition, turn: Int) {
-        let number = start.samples.padded(to: 12) + (turn > 1 ? "-\(turn)" : "")
+        let number = Self.number(start, turn)
         self.init(path: "\(Self.stem(of: audio))\(Self.infix)\(number).wav", start: start, turn: turn)
     }
 }

@@ -3,10 +3,15 @@ import FoundationEssentials
 
 /// Encodes a JSON document that ends in a newline. Transcript files, the page and the commands' output have this form.
 package func jsonText(_ value: some Encodable, isIndented: Bool = false) throws -> String {
+    try jsonObject(value, isIndented: isIndented) + "\n"
+}
+
+/// Encodes a JSON document without a final newline: on one line unless indented. Equal values give equal bytes.
+package func jsonObject(_ value: some Encodable, isIndented: Bool = false) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     if isIndented { encoder.outputFormatting.insert(.prettyPrinted) }
-    return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
 }
 
 /// Decodes untrusted JSON.

@@ -1,4 +1,5 @@
 import Core
+import System
 
 /// Returns an event as one line of JSON, without its newline.
 package func eventJSON(_ event: Event) throws -> String { try jsonObject(EventLine(event: event)) }

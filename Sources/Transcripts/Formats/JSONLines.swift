@@ -1,4 +1,5 @@
 import Core
+import System
 
 extension TranscriptFormat {
     /// JSON, one object per line.

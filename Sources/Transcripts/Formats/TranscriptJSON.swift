@@ -8,9 +8,6 @@ extension TranscriptFormat {
     }
 }
 
-/// Returns a value as one line of JSON without a newline; equal values give equal bytes.
-func jsonObject(_ value: some Encodable) throws -> String { String(try jsonText(value).dropLast()) }
-
 /// Rounds to four decimals; JSON has only finite numbers, so others become 0.
 func rounded(_ number: Double) -> Double {
     let tenThousandths = (number * 10_000).rounded()

@@ -1,4 +1,5 @@
 import Core
+import System
 
 /// A recording in the index of a folder.
 package struct IndexEntry: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import Core
+import System
 
 extension TranscriptFormat {
     /// A page that plays the audio beside it.
