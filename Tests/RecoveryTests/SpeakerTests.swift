@@ -62,6 +62,16 @@ import TestKit
         #expect(try await work.run().isEmpty)
     }
 
+    @Test("a first result does not touch the saved voices, damaged or not")
+    func voicesKept() async throws {
+        let archive = try await archive()
+        try write("damaged", to: file)
+        let work = DiarizationJob(
+            configuration: configuration, archive: archive, hub: EventHub(), diarization: try telling(Self.answer))
+        #expect(try await work.run().map(\.count) == [2])
+        #expect(String(decoding: try content(ofFile: file, limit: 100), as: UTF8.self) == "damaged")
+    }
+
     @Test("the request has the ranges with words, and the number of people")
     func asked() async throws {
         let archive = try await archive()

@@ -65,11 +65,9 @@ package struct DiarizationJob: Sendable {
             let passes = try await archive.passes(of: recording.id)
             let shown = try await archive.shownPass(of: recording.id)
             let heard = shown.flatMap { passes.heard(under: $0) } ?? shown
-            var segments: [Segment] = []
-            if let heard {
-                segments = try await archive.transcript(of: recording.id, pass: heard.id)?.1.segments ?? []
-            }
-            let regions = DiarizationProcess.regions(of: segments, length: recording.length)
+            var timeline: Timeline?
+            if let heard { timeline = try await archive.transcript(of: recording.id, pass: heard.id)?.1 }
+            let regions = DiarizationProcess.regions(of: timeline?.segments ?? [], length: recording.length)
             var speakers = try await diarization.speakersByChannel(in: path, regions: regions)
             if speakers == nil {
                 // Recordings that need no model continue without it.
@@ -83,7 +81,7 @@ package struct DiarizationJob: Sendable {
             }
             guard let speakers else { return }
             // The letters may mean other people now.
-            try VoiceprintStore.drop(recording.id, in: storage)
+            if timeline?.speakers != nil { try VoiceprintStore.drop(recording.id, in: storage) }
             try await archive.keep(speakers, recording: recording.id)
             counts.append((recording.id, speakers.count))
         }
