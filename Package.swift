@@ -1,22 +1,22 @@
 // swift-tools-version: 6.0
-// Bottom up: C libraries, pure modules, adapters, programs, tests. Build with `--explicit-target-dependency-import-check error`:
-// an import that is not listed here does not compile.
+// From the bottom up: C libraries, pure modules, modules with I/O, programs, tests. Build with
+// `--explicit-target-dependency-import-check error`, so that an import that is not listed here does not compile.
 import PackageDescription
 
-/// A module of ours in Sources with its README.
+/// Returns a target for a module in Sources that has a README.
 func module(_ name: String, uses: [String] = [], excluding files: [String] = []) -> Target {
     .target(
         name: name, dependencies: uses.map { .byName(name: $0) }, path: "Sources/\(name)",
         exclude: ["README.md"] + files)
 }
 
-/// A C library of Debian.
+/// Returns a target for a C library from a Debian package.
 func system(_ name: String, pkgConfig: String?, debian: String) -> Target {
     .systemLibrary(
         name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([debian])])
 }
 
-/// A C shim that hides the differences between versions of a library.
+/// Returns a target for a C shim that hides the differences between versions of a library.
 func shim(_ name: String, over library: String) -> Target {
     .target(name: name, dependencies: [.byName(name: library)], path: "Sources/CLibraries/\(name)")
 }
@@ -27,7 +27,7 @@ func tests(_ name: String, of modules: [String], excluding files: [String] = [])
     )
 }
 
-/// The commit that `--version` prints. It becomes a word of C: letters, digits and - only.
+/// The commit that `--version` prints. It is passed to C as a macro, so only letters, digits and - are allowed.
 let commit = String(
     (Context.environment["FIELDSCRIBE_COMMIT"] ?? "").filter {
         $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
@@ -38,9 +38,9 @@ let package = Package(
     products: [
         .executable(name: "fieldscribe", targets: ["fieldscribe"]),
         .library(name: "Speech", targets: ["Speech"]),
-        // For a desk with copies of many recorders; not on the device.
+        // For an office with copies from many recorders; not installed on the device.
         .executable(name: "fieldscribe-office", targets: ["fieldscribe-office"]),
-        // Preloaded into the executable by tests, linked into nothing.
+        // Tests preload it into the executable; no product links it.
         .library(name: "FaultShim", type: .dynamic, targets: ["FaultShim"]),
     ],
     targets: [
@@ -54,11 +54,11 @@ let package = Package(
         system("CLinux", pkgConfig: nil, debian: "libc6-dev"),
         system("CMicrohttpd", pkgConfig: "libmicrohttpd", debian: "libmicrohttpd-dev"),
         system("CNettle", pkgConfig: "nettle", debian: "nettle-dev"),
-        // Styles and scripts of the modules with pages, which exclude them.
+        // Embeds the style sheets and scripts of the modules that write pages.
         .target(
             name: "CPages", path: "Sources/CLibraries/CPages",
             cSettings: [.headerSearchPath("../../Transcripts/Page/Files"), .headerSearchPath("../../Office/Pages")]),
-        // Opened at run time: nothing of it is needed to build.
+        // Loaded at run time: the library is not needed for building.
         .systemLibrary(name: "COnnxRuntime", path: "Sources/CLibraries/COnnxRuntime"),
         system("PocketSphinxLibrary", pkgConfig: "pocketsphinx", debian: "libpocketsphinx-dev"),
         shim("CPocketSphinx", over: "PocketSphinxLibrary"),
@@ -69,24 +69,24 @@ let package = Package(
 
         // No I/O, no clock, no thread, no C.
         module("Core"),
-        // Linux, and nothing of recordings.
+        // Linux; knows nothing about recordings.
         module("System", uses: ["Core", "CBuild", "CLinux", "CNettle"]),
         // Text to and from a timeline; no I/O.
         module("Transcripts", uses: ["Core", "System", "CPages"], excluding: ["Page/Files"]),
 
-        // Never waits for text.
+        // Never waits for transcription.
         module("Audio", uses: ["Core", "System", "CAlsa", "CSndfile", "CSoxr"]),
         // Engines run in worker processes.
         module("Recognition", uses: ["Core", "System", "Audio", "CLinux", "COnnxRuntime", "CPocketSphinx"]),
-        // The library for other programs: nothing of the recorder.
+        // The library for other programs; independent of the recorder.
         module("Speech", uses: ["Core", "System", "Audio", "Recognition"]),
-        // A write that returned is on the disk.
+        // A write is on the disk when it returns.
         module("Archive", uses: ["Core", "System", "CSQLite"]),
-        // A copy is complete under its final name, or absent.
+        // A copy with its final name is complete.
         module("Copying", uses: ["Core", "System", "Transcripts", "Audio"]),
         // The only module that chooses an engine or a device.
         module("Settings", uses: ["Core", "System", "Transcripts", "Audio", "Recognition", "Copying", "CInih"]),
-        // Jobs on recordings; each can be cancelled at any moment.
+        // Jobs that process recordings; each can be cancelled at any time.
         module(
             "Maintenance",
             uses: [
@@ -107,7 +107,7 @@ let package = Package(
             ],
             path: "Sources/fieldscribe"),
 
-        // The archive of many recorders.
+        // The archive for many recorders.
         module(
             "Office",
             uses: [
@@ -174,20 +174,20 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// With FIELDSCRIBE_QUICK=1, a release build optimizes only what tests and the demo spend their time in; else only the modules that
-// it names. The rest compiles three times as fast.
+// With FIELDSCRIBE_QUICK=1, a release build optimizes only the modules in which tests and the demo spend their time. Other values
+// list the modules to optimize. The rest compiles three times as fast.
 if let quick = Context.environment["FIELDSCRIBE_QUICK"] {
-    let usual = "Core Transcripts Recognition TestKit"
-    let optimized = (quick == "1" ? usual : quick).split(separator: " ").map(String.init)
+    let quickModules = "Core Transcripts Recognition TestKit"
+    let optimized = (quick == "1" ? quickModules : quick).split(separator: " ").map(String.init)
     for target in package.targets where target.type != .system && !optimized.contains(target.name) {
         target.swiftSettings = [.unsafeFlags(["-Onone"])]
     }
 }
 
-// With FIELDSCRIBE_TARGETS, only those targets and what they use: the thread sanitizer's tree needs no more.
-if let wanted = Context.environment["FIELDSCRIBE_TARGETS"] {
+// With FIELDSCRIBE_TARGETS, the package has only those targets and their dependencies, as the thread sanitizer build needs.
+if let requested = Context.environment["FIELDSCRIBE_TARGETS"] {
     var reached: Set<String> = []
-    var pending = wanted.split(separator: " ").map(String.init)
+    var pending = requested.split(separator: " ").map(String.init)
     while let name = pending.popLast() {
         guard reached.insert(name).inserted else { continue }
         let target = package.targets.first { $0.name == name }

@@ -1,4 +1,4 @@
-"""What `deploy/test` can run: each part's command, what it waits for, and which parts a change needs."""
+"""The parts that `deploy/test` can run, with their commands and needs, and the parts that a change requires."""
 
 import collections
 import json
@@ -6,15 +6,15 @@ import os
 import subprocess
 import tempfile
 
-# name; argv; parts that must have succeeded; cores that it keeps busy; variables; kind:
-#   step   prepares, and is not counted as a test
+# Fields: its name, its arguments, the parts that run before it, the cores that it uses, environment variables, and its kind:
+#   step   prepares other parts and is not counted as a test
 #   check  passes or fails as a whole
-#   suite  a test target, whose xUnit report counts
+#   suite  a test target; each test in its xUnit report counts
 Part = collections.namedtuple("Part", "name command needs cores variables kind")
 
 STRICT = ["-Xswiftc", "-warnings-as-errors", "--explicit-target-dependency-import-check", "error"]
-# A release build compiles each module at once, without debug information: two thirds of a debug build's time. Package.swift says
-# what FIELDSCRIBE_QUICK optimizes.
+# A release build compiles each module as a whole. Without debug information it takes two thirds of a debug build's time.
+# Package.swift says which modules FIELDSCRIBE_QUICK optimizes.
 QUICK = ["-c", "release", "-Xswiftc", "-gnone", "-Xswiftc", "-enable-testing"]
 TREE = ".build/quick"
 BUNDLE = "fieldscribePackageTests.xctest"
@@ -27,20 +27,20 @@ CHECKS = {
     "runner": "python3 -B Tests/runner_tests.py",
     "words": "Tests/check-words",
 }
-# Long suites start first, so that none of them runs alone at the end. `fast` leaves out those that need a model, a browser,
-# a server or a minute.
+# Long suites start first, so that none of them runs alone at the end. `fast` skips them: each needs a model, a browser, a server
+# or more than a minute.
 LONG_SUITES = ["EndToEndTests", "RecognizingTests", "SpeechTests", "OfficeTests", "PageTests", "CopyingTests", "DeployTests",
                "MoonshineRecognizerTests", "DiarizingTests"]
-# Suites that wait more than they compute share a core.
+# Suites that mostly wait count as half a core.
 WAITING_SUITES = ["EndToEndTests", "RecognizingTests", "SpeechTests", "OfficeTests", "PageTests"]
-# One of them runs as several processes, since a process blocks as many tests as there are cores. A part EndToEndTests.run has these
-# types; EndToEndTests has the rest.
+# EndToEndTests runs as several processes, because one process runs only one blocking test per core at a time. Each of these parts
+# runs the tests of its types; the part EndToEndTests runs all others.
 SHARDS = {
     "EndToEndTests.run": ["RunTests", "StalledDiskTests", "KilledParentTests", "StickSettingsRunTests", "OverrunTests",
                           "WrongClockTests", "LoggingTests", "OpeningRunTests"],
     "EndToEndTests.archive": ["OwnerTests", "ExportTests", "SealedExportTests", "ImportTests", "AddTests", "RecoverTests", "DayOfUseTests"],
 }
-# Injected faults, in short; Tests/Chaos/run has the long forms.
+# Short runs of the fault injection; Tests/Chaos/run has the long ones.
 FAULTS = {
     "kill": "--kills 30", "disk": "--steps 8", "corrupt": "--seeds 42",
     "syscalls": "--stride 7", "owners": "--orders 20", "seal": "--cuts 30", "reseal": "--cuts 8", "redact": "--cuts 30",
@@ -61,57 +61,57 @@ MACHINES = {
     "api": ("Tests/check-api", ["packages"], 2),
 }
 SANITIZED = ["tsan-RecordingTests", "tsan-ApplianceTests", "tsan-PlatformTests", "tsan-RecognizingTests", "tsan-SpeechTests"]
-# What only `all` runs, and what runs only by name.
+# Parts that run only with `all` or by name, and parts that run only by name.
 ONLY_ALL = ["syscalls", "owners", "seal", "reseal", "redact", "soak", "fuzz", *SANITIZED[1:],
             "arm64-sentence", "arm64-suites", "arm64-package", "appliance", "examples", "api"]
 ONLY_BY_NAME = ["image"]
 
 
 def suites():
-    """The test targets, long ones first."""
+    """Returns the names of the test targets, long ones first."""
     found = sorted(name for name in os.listdir("Tests") if name.endswith("Tests"))
     return [name for name in LONG_SUITES if name in found] + [name for name in found if name not in LONG_SUITES]
 
 
 def names():
-    """All names, in the order in which they start."""
+    """Returns the names of all parts, in the order in which they start."""
     everything = ["power-on", "arm64-sentence", *SHARDS, *suites(), *FAULTS, *SANITIZED, *MACHINES, *CHECKS]
     return list(dict.fromkeys(everything))
 
 
-def chosen(words):
-    """The parts that the words of the command line ask for."""
-    if not words:
+def chosen(arguments):
+    """Returns the names of the parts that the command line selects."""
+    if not arguments:
         return [name for name in names() if name not in ONLY_ALL + ONLY_BY_NAME]
-    if words == ["all"]:
+    if arguments == ["all"]:
         return [name for name in names() if name not in ONLY_BY_NAME]
-    if words == ["fast"]:
+    if arguments == ["fast"]:
         return [name for name in [*suites(), *CHECKS] if name not in LONG_SUITES]
-    if words[0] == "changed" and len(words) <= 2:
-        return changed(*words[1:])
-    unknown = [name for name in words if name not in names()]
+    if arguments[0] == "changed" and len(arguments) <= 2:
+        return changed(*arguments[1:])
+    unknown = [name for name in arguments if name not in names()]
     if unknown:
-        raise ValueError("%s: no such part; deploy/test --list names them" % unknown[0])
-    return with_shards(words)
+        raise ValueError("%s: no such part; deploy/test --list prints all names" % unknown[0])
+    return with_shards(arguments)
 
 
-def with_shards(words):
-    """The named parts in their order, with the shards of the named suites."""
-    return [name for name in names() if name in words or name in SHARDS and name.split(".")[0] in words]
+def with_shards(selected):
+    """Returns the selected names in starting order, with the shards of the selected suites."""
+    return [name for name in names() if name in selected or name in SHARDS and name.split(".")[0] in selected]
 
 
 def changed(commit="origin/main"):
-    """The checks, and the suites of the modules that differ from a commit, with all that depends on them by Package.swift."""
+    """Returns the checks, and the suites of the modules that differ from a commit or depend on one that does."""
     files = subprocess.run(["git", "diff", "--name-only", "--merge-base", commit, "--"], capture_output=True, text=True)
     if files.returncode != 0:
-        raise ValueError("changed: git knows no commit %s; name one" % commit)
+        raise ValueError("changed: no such commit: %s; see git log" % commit)
     new = subprocess.run(["git", "ls-files", "--others", "--exclude-standard"], check=True, capture_output=True, text=True)
     return affected((files.stdout + new.stdout).splitlines(), targets())
 
 
 def targets():
-    """The targets of Package.swift in this folder, as `swift package describe` prints them."""
-    # SwiftPM leaves locks in TMPDIR.
+    """Returns the targets of the package in the current folder, as `swift package describe` prints them."""
+    # SwiftPM leaves lock files in TMPDIR.
     with tempfile.TemporaryDirectory() as folder:
         package = subprocess.run(["swift", "package", "describe", "--type", "json"], check=True, capture_output=True, text=True,
                                  env={**os.environ, "TMPDIR": folder})
@@ -119,27 +119,27 @@ def targets():
 
 
 def affected(files, targets):
-    """The checks and suites that changed files can break. `targets` are those of Package.swift."""
+    """Returns the checks and suites that changes to these files can break. `targets` comes from `targets()`."""
     if "Package.swift" in files:
         return with_shards([*suites(), *CHECKS])
-    reached = {target["name"] for target in targets for file in files if file.startswith(target["path"] + "/")}
-    # Files outside of every target: scripts and units, which DeployTests reads.
+    modules = {target["name"] for target in targets for file in files if file.startswith(target["path"] + "/")}
+    # DeployTests reads scripts, units and documents, which belong to no target.
     if any(file.startswith(("deploy/", "udev/")) or file.endswith(".md") for file in files):
-        reached.add("DeployTests")
-    grown = True
-    while grown:
-        more = {target["name"] for target in targets if reached & set(target.get("target_dependencies", []))}
-        grown = not more <= reached
-        reached |= more
-    return with_shards([*reached, *CHECKS])
+        modules.add("DeployTests")
+    has_grown = True
+    while has_grown:
+        dependents = {target["name"] for target in targets if modules & set(target.get("target_dependencies", []))}
+        has_grown = not dependents <= modules
+        modules |= dependents
+    return with_shards([*modules, *CHECKS])
 
 
-def parts(wanted):
-    """The wanted parts with the steps that they need, in the order in which they start."""
-    sanitized = [name for name in wanted if name.startswith("tsan-")]
-    # The later builds count as one core: much of the time, one module or the linker is all that they wait for.
+def parts(selection):
+    """Returns the parts with these names and the steps that they need, in starting order."""
+    sanitized = [name for name in selection if name.startswith("tsan-")]
+    # The later builds count as one core, because they often wait for a single module or for the linker.
     steps = {
-        "packages": Part("packages", shell('. deploy/lib/dependencies.sh && install_dependencies "$@"', *wanted), [], 0, {}, "step"),
+        "packages": Part("packages", shell('. deploy/lib/dependencies.sh && install_dependencies "$@"', *selection), [], 0, {}, "step"),
         "test-data": Part("test-data", shell('. deploy/lib/dependencies.sh && fetch_test_data "$@"', ENVIRONMENT, LOGS),
                           ["packages"], 0, {}, "step"),
         "build": Part("build", ["swift", "build", "--build-tests", *QUICK, "--scratch-path", TREE, *STRICT], [], 2,
@@ -152,26 +152,26 @@ def parts(wanted):
                            {"FIELDSCRIBE_QUICK": "1" if "tsan-RecognizingTests" in sanitized else "none",
                             "FIELDSCRIBE_TARGETS": " ".join(name.removeprefix("tsan-") for name in sanitized)}, "step"),
     }
-    made = [made_part(name) for name in wanted]
-    needed, waiting = [], ["packages"] + [need for part in made for need in part.needs]
+    selected = [make_part(name) for name in selection]
+    needed, waiting = [], ["packages"] + [need for part in selected for need in part.needs]
     while waiting:
         name = waiting.pop(0)
         if name in steps and name not in needed:
             needed.append(name)
             waiting += steps[name].needs
-    return [steps[name] for name in steps if name in needed] + made
+    return [steps[name] for name in steps if name in needed] + selected
 
 
 LOGS = ".build/test-logs"
-# Where the tests find what was fetched for them; NAME=VALUE lines.
+# The paths of downloaded test data, in lines of the form NAME=VALUE.
 ENVIRONMENT = LOGS + "/environment"
 
 
-def shell(script, *words):
-    return ["bash", "-euo", "pipefail", "-c", script, "deploy/test", *words]
+def shell(script, *arguments):
+    return ["bash", "-euo", "pipefail", "-c", script, "deploy/test", *arguments]
 
 
-def made_part(name):
+def make_part(name):
     if name in CHECKS:
         return Part(name, shell(CHECKS[name]), [], 1, {}, "check")
     if name in FAULTS:
@@ -181,27 +181,27 @@ def made_part(name):
         return Part(name, shell(command), needs, cores, {}, "check")
     if name in SANITIZED:
         options = "history_size=7 suppressions=%s/Tests/lib/thread-sanitizer.suppressions" % os.getcwd()
-        # DiskLimitTests forks children under limits, into which the sanitizer's own memory does not fit.
+        # DiskLimitTests limits the memory of child processes, and the sanitizer needs more.
         return suite(name, ".build/tsan/release/" + BUNDLE, ["tsan-build", "test-data"], {"TSAN_OPTIONS": options},
                      "--skip", "DiskLimitTests")
-    others = [one for shard, types in SHARDS.items() if shard.startswith(name + ".") for one in types]
-    skip = ["--skip", types_of(name, others)] if others else []
+    others = [type_name for shard, types in SHARDS.items() if shard.startswith(name + ".") for type_name in types]
+    skip = ["--skip", pattern(name, others)] if others else []
     return suite(name, TREE + "/release/" + BUNDLE, ["build", "test-data"], {}, *skip)
 
 
-def types_of(name, types):
-    """A pattern of the tests of these types."""
+def pattern(name, types):
+    """Returns a regular expression for the tests of these types."""
     return r"^%s\.(%s)/" % (name.split(".")[0], "|".join(types))
 
 
-def suite(name, bundle, needs, variables, *more):
-    tests = types_of(name, SHARDS[name]) if name in SHARDS else r"^%s\." % name.removeprefix("tsan-")
-    # Scripts of the tests call the programs beside the bundle from other folders.
-    command = [os.path.abspath(bundle), "--testing-library", "swift-testing", "--filter", tests, *more,
+def suite(name, bundle, needs, variables, *options):
+    tests = pattern(name, SHARDS[name]) if name in SHARDS else r"^%s\." % name.removeprefix("tsan-")
+    # An absolute path, because test scripts call the programs beside the bundle from other folders.
+    command = [os.path.abspath(bundle), "--testing-library", "swift-testing", "--filter", tests, *options,
                "--xunit-output", report(name)]
     return Part(name, command, needs, 0.5 if name.split(".")[0] in WAITING_SUITES else 1, variables, "suite")
 
 
 def report(name):
-    """Where a suite leaves its xUnit report."""
+    """Returns the path of a suite's xUnit report."""
     return "%s/%s.xml" % (LOGS, name)

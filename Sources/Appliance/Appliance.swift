@@ -12,18 +12,18 @@ package final class Appliance: Sendable {
     private let systemd: SystemdNotify
     private let stopRequests: AsyncStream<Void>
     private let stops: AsyncStream<Void>.Continuation
-    private let ending: Ending
+    private let internalStop: InternalStop
 
-    /// What is wrong with the configuration, reported once there are subscribers.
+    /// An error in the configuration, reported once there are subscribers.
     private let configurationError: DeviceError?
 
     /// The time budget for repairs before the service reports ready. Remaining repairs run in the background.
-    private static let repairsBefore = Duration.seconds(2)
+    private static let repairBudget = Duration.seconds(2)
 
     /// Opens the archive and creates the services.
     ///
-    /// - Parameter environment: has systemd's variables.
-    /// - Throws: `DeviceError` with `busy` if another process has the archive, and any error that prevents recording.
+    /// - Parameter environment: contains systemd's variables.
+    /// - Throws: `DeviceError` with `busy` if another process has the archive open; any error that prevents recording.
     package init(_ loaded: LoadedConfiguration, environment: [String: String]) async throws {
         let configuration = loaded.configuration
         systemd = SystemdNotify(environment: environment)
@@ -31,41 +31,42 @@ package final class Appliance: Sendable {
         let opened = try await systemd.extendingTimeout { try await Self.openArchive(configuration) }
         for finding in opened.findings { Log.report(finding) }
         loaded.keepGoodCopy()
-        // Written now, not at the first press. Without space, starting a recording reports it.
-        try? configuration.reserve.keepBallast()
+        // Written now, not at the first press. If there is no space, starting a recording reports it.
+        try? configuration.reserve.ensureBallast()
         let recorder = try Recorder(
             configuration: configuration, archive: opened.archive, repairs: opened.repairs)
         self.recorder = recorder
         let (stopRequests, stops) = AsyncStream<Void>.makeStream()
         self.stopRequests = stopRequests
         self.stops = stops
-        let ending = Ending(stops)
-        self.ending = ending
+        let internalStop = InternalStop(stops)
+        self.internalStop = internalStop
         let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let failed: @Sendable (String, any Error) -> Void = { [hub = recorder.hub] name, error in
             hub.publish(.fault(code: name, message: DeviceError(wrapping: error).message))
         }
-        // In stop order: orders end first, then the recording is closed.
+        // In stop order: first no more commands are accepted, then the recording is closed.
         var services: [any Service] = [
             PanelService(settings: configuration.panel, controller: recorder.panel) { failed("panel", $0) },
             ControlSocket(
                 configuration.control,
                 handler: RecorderHandler(recorder: recorder, settingsChanged: { change.yield() })
             ) { failed("control", $0) },
-            SettingsService(recorder: recorder, changes: changes) { ending.request { $0.needsRestart = true } },
-            StorageService(recorder: recorder) { ending.request { $0.needsRestart = true } },
+            SettingsService(recorder: recorder, changes: changes) { internalStop.request { $0.needsRestart = true } },
+            StorageService(recorder: recorder) { internalStop.request { $0.needsRestart = true } },
             recorder, ListeningService(recorder: recorder), ClockService(recorder: recorder),
             WatchdogService(recorder: recorder, systemd: systemd),
             LogService(recorder: recorder, systemd: systemd),
         ]
         if !opened.isChecked {
-            services.append(ArchiveCheck(recorder: recorder) { error in ending.request { $0.damage = error } })
+            services.append(ArchiveCheck(recorder: recorder) { error in internalStop.request { $0.damage = error } })
         }
         supervisor = Supervisor(services) { service, error in failed(service.name, error) }
     }
 
-    /// The damage of the database that ended the appliance; the next start rebuilds it. Nil if it was told to stop.
-    package var endedBy: DeviceError? { ending.reason.damage }
+    /// The database error for which the appliance stopped; the next start rebuilds the database. Nil if it stopped for
+    /// another reason.
+    package var databaseDamage: DeviceError? { internalStop.reason.damage }
 
     /// Runs until `stop`.
     package func run() async {
@@ -75,19 +76,20 @@ package final class Appliance: Sendable {
         Log.report(.notice, "stopped")
     }
 
-    /// Whether the appliance has ended in order to start again with new settings.
-    package var needsRestart: Bool { ending.reason.needsRestart }
+    /// Whether the appliance stopped in order to start again with new settings.
+    package var needsRestart: Bool { internalStop.reason.needsRestart }
 
-    /// Stops the services in order, from any thread. When `run` returns, everything recorded is on the disk.
+    /// Stops the services in order. Callable from any thread. When `run` returns, everything recorded is on the disk.
     package func stop() {
         systemd.stopping()
         stops.finish()
     }
 
-    /// Blocks until the current recording is closed, as long as the disk makes progress, then for `ShutdownDeadline.rest`. The
-    /// next start completes what is left, such as text.
+    /// Blocks until the current recording is closed, as long as the disk makes progress, and then for
+    /// `ShutdownDeadline.gracePeriod`. The next start completes other work, such as transcription.
     ///
-    /// - Returns: what was lost if the disk made no progress; it is already reported and, if possible, in the archive.
+    /// - Returns: an error that says what was lost because the disk made no progress. It is already reported and, if
+    ///   possible, in the archive.
     package func awaitClosing() -> DeviceError? {
         var deadline = ShutdownDeadline(at: PanelController.now)
         while true {
@@ -105,12 +107,12 @@ package final class Appliance: Sendable {
         }
     }
 
-    /// Reports ready, and missing parts.
+    /// Checks the devices, reports faults, and notifies systemd that the appliance is ready.
     private func check() async {
         if let configurationError { recorder.hub.publish(fault: configurationError) }
         do {
             let microphone = try recorder.microphone.get()
-            // With a pre-roll, `ListeningService` reports what is wrong.
+            // With a pre-roll, `ListeningService` reports errors of the microphone.
             if recorder.configuration.capture.prerollSeconds == 0 {
                 try await onThread(named: "microphone") { _ = try microphone.open() }
             }
@@ -122,34 +124,34 @@ package final class Appliance: Sendable {
                 "microphone": recorder.configuration.capture.device, "button": "\(recorder.configuration.panel.button)",
                 "directory": recorder.configuration.storage.directory,
             ])
-        // An erasure that still fails is a fault; maintenance tries it again.
+        // An erasure that still fails is a fault; maintenance retries it.
         let erasure = Erasure(storage: recorder.configuration.storage.directory, archive: recorder.archive)
-        for error in (try? await erasure.finishInterrupted())?.refused.values.map({ $0 }) ?? [] {
+        for error in (try? await erasure.finishInterrupted())?.failures.values.map({ $0 }) ?? [] {
             recorder.hub.publish(fault: error)
         }
     }
 
-    /// Waits for a command that still has the archive open, but not for another appliance.
+    /// Opens the archive. Waits briefly for a command that has it open, but not for another appliance.
     private static func openArchive(_ configuration: Configuration) async throws -> Recovery.Opened {
         if let other = try? ControlClient(configuration), (try? other.ask(.status)) != nil {
             throw DeviceError(
                 .busy, "run",
-                "\(configuration.control.socket): another fieldscribe run is active there; stop it, or name another "
+                "\(configuration.control.socket): another fieldscribe run is active there; stop it, or set another "
                     + "control.socket and storage.directory")
         }
         for pause in [100, 400, 1_500] {
             do {
-                return try await Recovery.open(configuration, depth: .start, within: repairsBefore)
+                return try await Recovery.open(configuration, depth: .start, within: repairBudget)
             } catch let error as DeviceError where error.code == .busy {
                 try await Task.sleep(for: .milliseconds(pause))
             }
         }
-        return try await Recovery.open(configuration, depth: .start, within: repairsBefore)
+        return try await Recovery.open(configuration, depth: .start, within: repairBudget)
     }
 }
 
-/// Why the appliance ends without being told to.
-private final class Ending: Sendable {
+/// Stops the appliance for an internal reason, without a request from outside.
+private final class InternalStop: Sendable {
     struct Reason {
         var needsRestart = false
         var damage: DeviceError?

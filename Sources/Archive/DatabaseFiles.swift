@@ -2,17 +2,17 @@ import Core
 import Glibc
 import System
 
-/// The files of a database. SQLite opens them by name and would block on a pipe or follow a link, so their kinds are
-/// checked first.
+/// A database's files. SQLite opens them by name and would block on a pipe or follow a link, so their kinds are checked
+/// first.
 struct DatabaseFiles {
-    /// The database is last: if setting aside stops early, its logs must not stay beside a new database.
+    /// The database comes last: if `setAside` is interrupted, old logs must not be left beside a new database.
     private static let suffixes = ["-journal", "-wal", "-shm", ""]
 
     private let path: String
 
     init(_ path: String) { self.path = path }
 
-    /// - Throws: `DeviceError` with `damaged` if one of them exists and is not a regular file.
+    /// - Throws: `DeviceError` with `damaged` if one of the files exists and is not a regular file.
     func check() throws(DeviceError) {
         for suffix in Self.suffixes {
             guard let kind = FileStatus(path + suffix)?.kind, kind != .file else { continue }
@@ -23,8 +23,8 @@ struct DatabaseFiles {
         }
     }
 
-    /// Creates a missing database file with mode 0600; SQLite gives its logs the same mode. If this fails, SQLite reports
-    /// it later.
+    /// Creates a missing database file with mode 0600; SQLite gives its logs the same mode. If this fails, SQLite
+    /// reports it later.
     func create() {
         // SQLite's name for a database without a file.
         if path == ":memory:" { return }
@@ -33,11 +33,11 @@ struct DatabaseFiles {
 
     /// Whether a file exists that this process may not open.
     var areDenied: Bool {
-        Self.suffixes.contains { isTaken(path + $0) && access(path + $0, R_OK | W_OK) != 0 && errno == EACCES }
+        Self.suffixes.contains { pathExists(path + $0) && access(path + $0, R_OK | W_OK) != 0 && errno == EACCES }
     }
 
-    /// Returns `damaged` in place of an error if SQLite never writes such a header: it reports a wrong version there as
-    /// "read-only" or "unsupported".
+    /// Returns the error `damaged` instead of an error that SQLite reports for a damaged header: it reports a wrong
+    /// version in the header as "read-only" or "unsupported".
     func explain(_ error: DeviceError) -> DeviceError {
         guard error.code == .denied || error.code == .failed, hasDamagedHeader else { return error }
         return DeviceError(
@@ -51,12 +51,12 @@ struct DatabaseFiles {
         return bytes[18] > 2 || bytes[44..<47].contains { $0 > 0 } || bytes[47] > 4
     }
 
-    /// Renames all files to free names, and returns the database's new path.
+    /// Renames all files to unused names. Returns the database's new path.
     func setAside() throws(DeviceError) -> String {
-        var turn = 1
-        var aside: String { "\(path).damaged-\(turn)" }
-        while Self.suffixes.contains(where: { isTaken(aside + $0) }) { turn += 1 }
-        for suffix in Self.suffixes where isTaken(path + suffix) {
+        var number = 1
+        var aside: String { "\(path).damaged-\(number)" }
+        while Self.suffixes.contains(where: { pathExists(aside + $0) }) { number += 1 }
+        for suffix in Self.suffixes where pathExists(path + suffix) {
             try durableRename(path + suffix, to: aside + suffix)
         }
         return aside

@@ -2,17 +2,17 @@ import Core
 import Glibc
 import System
 
-/// The highest number that a recording has had, in the file `last-number` beside the database. It is written before
-/// anything is erased: only this file has the number of an erased recording.
+/// The highest number that a recording has had, stored in the file `last-number` beside the database. It is written
+/// before recordings are erased, because afterwards only this file has their numbers.
 struct HighestNumber {
     private static let name = "last-number"
     private let folder: Folder
 
-    /// - Parameter folder: the folder of the database.
+    /// - Parameter folder: The database's folder.
     init(in folder: Folder) { self.folder = folder }
 
-    /// The number; 0 if the file is missing, or has an impossible number.
-    var kept: Int {
+    /// The stored number; 0 if the file is missing or has an impossible number.
+    var stored: Int {
         guard let bytes = try? folder.openFile(Self.name, O_RDONLY).bytes(count: 32),
             let number = Int(String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)),
             (1..<(Journal.highest - 1_000_000)).contains(number)
@@ -21,8 +21,8 @@ struct HighestNumber {
     }
 
     /// Stores a number durably if it is higher than the stored one.
-    func keep(_ number: Int) throws(DeviceError) {
-        guard number > kept, number < Journal.highest - 1_000_000 else { return }
+    func store(_ number: Int) throws(DeviceError) {
+        guard number > stored, number < Journal.highest - 1_000_000 else { return }
         try folder.replace(Self.name, with: Array("\(number)\n".utf8))
     }
 }

@@ -2,26 +2,27 @@ import Core
 
 /// Creates the archive's tables, checks the schema of an existing file, and upgrades it.
 enum Migrations {
-    /// "FSCR": marks a file as ours.
-    private static let application = 0x4653_4352
+    /// "FSCR", the application ID in the header of our files.
+    private static let applicationID = 0x4653_4352
 
     /// The version of `schema`.
     static let version = 1
 
-    /// The version that builds before 1.0 wrote, with the same tables as version 1. A later schema must skip this number.
+    /// The version that builds before 1.0 wrote, with the same tables as version 1. A later schema must skip this
+    /// number.
     private static let versionBefore1 = 11
 
     /// Creates the tables in an empty file, or upgrades an archive to this version, in one transaction.
     ///
-    /// - Throws: `DeviceError` with `unsupported` if a newer version or another program wrote the file, `damaged` if its header or
-    ///   schema is damaged.
+    /// - Throws: `DeviceError` with `unsupported` if a newer version or another program wrote the file, `damaged` if
+    ///   its header or schema is damaged.
     static func apply(to connection: Connection, path: String) throws {
         let version = try connection.number("PRAGMA user_version")
         let owner = try connection.number("PRAGMA application_id")
         let recorded: Int? = try hasHouse(connection) ? connection.number("SELECT version FROM house") : nil
-        // A newer version changes the header and `house` in one transaction: if they differ, bits have flipped.
+        // A newer version changes the header and `house` in one transaction. If they differ, bits have flipped.
         let isDamaged = recorded.map {
-            owner == application ? version != $0 : (owner ^ application).nonzeroBitCount <= 2
+            owner == applicationID ? version != $0 : (owner ^ applicationID).nonzeroBitCount <= 2
         }
         if version < 0 || isDamaged == true {
             throw DeviceError(
@@ -32,25 +33,25 @@ enum Migrations {
             if owner == 0 && version == 0 {
                 try connection.number("SELECT count(*) FROM sqlite_schema") > 0
             } else {
-                owner != application
+                owner != applicationID
             }
         if isForeign {
             throw DeviceError(
                 .unsupported, "PRAGMA application_id", cause: .foreignDatabase,
-                "\(path): another program's database; run fieldscribe recover, which sets it aside, or name another "
-                    + "archive")
+                "\(path): is another program's database; run fieldscribe recover, which sets it aside, or choose "
+                    + "another archive")
         }
         if version > Self.version, version != versionBefore1 {
             throw DeviceError(
                 .unsupported, "PRAGMA user_version",
-                "\(path): written by a newer fieldscribe (schema \(version), this one knows \(Self.version)); update fieldscribe"
-            )
+                "\(path): was written by a newer fieldscribe (schema \(version), this one knows \(Self.version)); "
+                    + "update fieldscribe")
         }
         if version > 0 { try checkSchema(of: connection, path: path) }
         if version == Self.version { return }
         try connection.transaction {
             if version == 0 { try connection.execute(schema) }
-            try connection.execute("PRAGMA user_version = \(Self.version); PRAGMA application_id = \(application)")
+            try connection.execute("PRAGMA user_version = \(Self.version); PRAGMA application_id = \(applicationID)")
             try connection.run(
                 "UPDATE house SET version = ?, schema = ?", .integer(Self.version),
                 .text(try schemaChecksum(of: connection)))
@@ -59,25 +60,25 @@ enum Migrations {
 
     /// Checks that this version can read a database that it must not change.
     ///
-    /// - Throws: `DeviceError` with `unsupported`, or `damaged` if the schema is.
+    /// - Throws: `DeviceError` with `unsupported` if it cannot, `damaged` if the schema is damaged.
     static func checkVersion(of connection: Connection, path: String) throws(DeviceError) {
         let version = try connection.number("PRAGMA user_version")
         let owner = try connection.number("PRAGMA application_id")
-        guard owner == application, [Self.version, versionBefore1].contains(version) else {
+        guard owner == applicationID, [Self.version, versionBefore1].contains(version) else {
             throw DeviceError(
                 .unsupported, "PRAGMA user_version",
-                owner == application
-                    ? "\(path): written by another version of fieldscribe (schema \(version), this one reads \(Self.version)); "
-                        + "update fieldscribe"
-                    : "\(path): another program's database; name another archive")
+                owner == applicationID
+                    ? "\(path): was written by another version of fieldscribe (schema \(version), this one reads "
+                        + "\(Self.version)); update fieldscribe"
+                    : "\(path): is another program's database; choose another archive")
         }
         try checkSchema(of: connection, path: path)
     }
 
-    /// Compares the schema with its recorded checksum before any table is read: a view in place of a table may never end, and a
-    /// trigger may do anything.
+    /// Compares the schema with its recorded checksum before any table is read: a view in place of a table may never
+    /// end, and a trigger may do anything.
     ///
-    /// - Throws: `DeviceError` with `damaged`.
+    /// - Throws: `DeviceError` with `damaged` if they differ.
     private static func checkSchema(of connection: Connection, path: String) throws(DeviceError) {
         let recorded =
             try hasHouse(connection) ? connection.rows("SELECT schema FROM house LIMIT 1") { $0.text(0) } : []
@@ -93,7 +94,8 @@ enum Migrations {
         try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'house' AND type = 'table'") == 1
     }
 
-    /// A checksum of the schema's text: SQLite reports a flipped bit there as other errors than damage.
+    /// Returns a checksum of the schema's text. SQLite does not report a flipped bit in it as damage, but as other
+    /// errors.
     private static func schemaChecksum(of connection: Connection) throws(DeviceError) -> String {
         let lines = try connection.rows(
             "SELECT type || name || coalesce(sql, '') FROM sqlite_schema ORDER BY type, name"
@@ -101,11 +103,11 @@ enum Migrations {
         return CRC32.text(of: lines.joined(separator: "\n").utf8)
     }
 
-    /// Checks the whole file for damage, and rebuilds the full-text index if only the index is damaged.
+    /// Checks the whole file for damage. Rebuilds the full-text index if only the index is damaged.
     ///
-    /// - Throws: `DeviceError` with `damaged`.
+    /// - Throws: `DeviceError` with `damaged` if anything else is damaged.
     static func check(_ connection: Connection, path: String) throws {
-        // The index first: since SQLite 3.44 integrity_check reports a damaged index as a damaged database.
+        // Checks the index first: since SQLite 3.44, integrity_check reports a damaged index as a damaged database.
         do throws(DeviceError) {
             // Rank 1 also compares the index with the segments.
             try connection.execute("INSERT INTO segment_text (segment_text, rank) VALUES ('integrity-check', 1)")
@@ -116,16 +118,17 @@ enum Migrations {
         try checkTables(connection, path: path)
     }
 
-    /// Checks the whole file for damage over a read-only connection.
+    /// Checks the whole file for damage through a read-only connection.
     ///
-    /// - Throws: `DeviceError` with `damaged`.
+    /// - Throws: `DeviceError` with `damaged` if anything is damaged.
     static func checkReading(_ connection: Connection, path: String) throws {
-        // Reading the index makes FTS5 notice changes by other connections. Since SQLite 3.44 integrity_check reads the index too,
-        // but by FTS5's cached state, and reports the differences as damage.
+        // Reading the index makes FTS5 notice changes by other connections. Since SQLite 3.44 integrity_check reads the
+        // index too, but by FTS5's cached state, and reports the differences as damage.
         _ = try connection.number("SELECT count(*) FROM (SELECT 1 FROM segment_text LIMIT 1)")
         try checkTables(connection, path: path)
         do throws(DeviceError) {
-            // The sum reads every word of the index. SQLite counts a comparison with the segments as a write.
+            // The sum reads every word in the index. SQLite does not allow a comparison with the segments here, because
+            // it counts as a write.
             _ = try connection.number("SELECT sum(cnt) FROM temp.index_words")
             let isWhole = try connection.number(
                 "SELECT (SELECT count(*) FROM segment) = (SELECT count(*) FROM segment_text_docsize)")
@@ -139,15 +142,15 @@ enum Migrations {
     }
 
     private static func checkTables(_ connection: Connection, path: String) throws {
-        // quick_check does not compare indexes with tables: a flipped bit in one can hide rows.
+        // quick_check does not compare indexes with tables, and a flipped bit in an index can hide rows.
         let findings = try connection.rows("PRAGMA integrity_check(1)") { $0.text(0) }
-        let kept = try connection.rows("SELECT schema FROM house") { $0.text(0) }
-        guard findings == ["ok"], kept == [try schemaChecksum(of: connection)] else {
+        let recorded = try connection.rows("SELECT schema FROM house") { $0.text(0) }
+        guard findings == ["ok"], recorded == [try schemaChecksum(of: connection)] else {
             throw damage("PRAGMA integrity_check", path)
         }
     }
 
-    /// The tables of `version`. Times are samples since the recording's start, at 16,000 a second.
+    /// The tables of schema version `version`. Times are in samples since the recording's start, at 16,000 per second.
     private static let schema = """
         CREATE TABLE recording (
             id INTEGER PRIMARY KEY AUTOINCREMENT,   -- names a folder, so SQLite must not reuse it
@@ -253,13 +256,13 @@ enum Migrations {
         CREATE INDEX export_of_recording ON export (recording);
         CREATE INDEX export_to_volume ON export (volume);
 
-        -- That a recording was erased, but nothing of what it held.
+        -- Which recordings were erased and when, but none of their content.
         CREATE TABLE erasure (
             recording INTEGER NOT NULL,
             erased_at REAL NOT NULL
         ) STRICT;
 
-        -- The lines of history.jsonl and where each ends there. Erasing a recording keeps them.
+        -- The lines of history.jsonl, and the offset at which each ends there. Erasing a recording keeps its lines.
         CREATE TABLE history (
             number INTEGER PRIMARY KEY,
             recording INTEGER,
@@ -277,8 +280,8 @@ enum Migrations {
         ) STRICT;
         INSERT INTO house VALUES (0, '');
 
-        -- An apostrophe separates tokens. The search asks for a word's tokens in a row, so that don't finds don't
-        -- with either apostrophe.
+        -- An apostrophe separates tokens. The search requires a word's tokens to be adjacent, so that don't finds don't
+        -- with either kind of apostrophe.
         CREATE VIRTUAL TABLE segment_text USING fts5 (
             text, content = 'segment', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3'
         );

@@ -4,22 +4,23 @@ import System
 extension SQLiteArchive {
     /// Adds a recording whose files are complete and durable in a folder beside the recordings' folders.
     ///
-    /// The folder gets its final name with the recording's journal in it. So after a power cut there is the whole recording,
-    /// or only the prepared folder, which is removed later.
+    /// The folder gets its final name when the recording's journal is in it. So a power cut leaves either the whole
+    /// recording or only the prepared folder, which is removed later.
+    ///
     /// - Parameters:
     ///   - prepared: The folder's name.
-    ///   - file: The contents of `AddedFile.description` in the folder.
+    ///   - file: The content of `AddedFile.description` in the folder.
     /// - Returns: The recording's number.
-    /// - Throws: `DeviceError` with `busy` if the same file was added before; nothing is changed then.
+    /// - Throws: `DeviceError` with `busy`, with nothing changed, if the same file was already added.
     package func add(_ file: AddedFile, in prepared: String) throws -> Int {
-        try checkPlace()
+        try checkLocation()
         guard ScratchFolder.isName(prepared, for: AddedFile.purpose) else {
-            throw DeviceError(.unsupported, "add", "\(prepared): is not the folder of a prepared file")
+            throw DeviceError(.unsupported, "add", "\(prepared): is not the folder for a prepared file")
         }
-        if let known = try queries.history(of: nil).map(\.entry).recording(addedFrom: file.digest) {
-            throw AddedFile.known(known, file.name)
+        if let earlier = try queries.history(of: nil).map(\.entry).recording(addedFrom: file.digest) {
+            throw AddedFile.duplicateError(earlier, file.name)
         }
-        // Without a boot ID: this boot's clock does not apply to an old file.
+        // Without a boot ID, because this boot's clock does not apply to an old file.
         let start = JournalRecord.Start(
             startedAt: file.startedAt, clock: file.clock, microphone: file.source, boot: nil, monotonic: nil)
         let gaps = file.damage.map { Gap($0, cause: .damage) }

@@ -2,19 +2,19 @@ import Core
 import FoundationEssentials
 import System
 
-/// The history of who did what. An entry is durable in the file before the transaction that makes it true commits. An entry
-/// that only the file has comes from a power cut between the two.
+/// The history of who did what. An entry is durable in the file before its transaction commits. An entry that is only
+/// in the file comes from a power cut between the two.
 extension SQLiteArchive {
-    /// Adds an entry; the caller holds the transaction.
+    /// Adds an entry within the caller's transaction.
     ///
-    /// - Parameter fill: fills in the entry's fields.
+    /// - Parameter fill: Fills in the entry's fields.
     func addToHistory(_ act: HistoryEntry.Act, of recording: Int?, _ fill: (inout HistoryEntry) -> Void = { _ in })
         throws
     {
-        // Skips numbers that only another program can have inserted.
+        // Ignores numbers that only another program can have inserted.
         let last = try connection.rows(
             "SELECT number, line FROM history WHERE number < ? ORDER BY number DESC LIMIT 1",
-            [.integer(HistoryEntry.highest)]
+            [.integer(HistoryEntry.numberLimit)]
         ) { (number: $0.integer(0), line: $0.text(1)) }.first
         let end = try historyEnd()
         let own = try recording.flatMap { id in
@@ -27,15 +27,15 @@ extension SQLiteArchive {
             time: Date(timeIntervalSince1970: MonotonicClock.wallSeconds.asWallTime).ISO8601Format(),
             clock: MonotonicClock.wallIsSynchronized ? .synchronized : .unverified, boot: Boot.id,
             sinceBoot: Int(Boot.nanoseconds / 1_000_000_000),
-            before: last.map { Digest.of($0.line) } ?? HistoryEntry.start,
+            before: last.map { Digest.of($0.line) } ?? HistoryEntry.initialDigest,
             own: own.map { Digest.of($0) })
         fill(&entry)
         let line = try jsonText(entry)
-        let written = try history.append(Array(line.utf8), behind: end)
-        try insert(String(line.dropLast()), entry, end: written)
+        let newEnd = try history.append(Array(line.utf8), after: end)
+        try insert(String(line.dropLast()), entry, end: newEnd)
     }
 
-    /// Where the database's last entry ends in the file, in bytes.
+    /// The offset at which the database's last entry ends in the file.
     private func historyEnd() throws -> Int64 {
         try connection.rows("SELECT coalesce(max(end_bytes), 0) FROM history") { max(0, $0.long(0)) }.first ?? 0
     }
@@ -48,8 +48,8 @@ extension SQLiteArchive {
             .integer(end))
     }
 
-    /// Inserts the file's entries that the database lacks: all if the database is new, else those that a power cut left
-    /// uncommitted.
+    /// Inserts the file's entries that are not in the database: all entries if the database is new, otherwise those
+    /// that a power cut left uncommitted.
     func importHistory() throws {
         let end = try historyEnd()
         let found = try history.lines(from: end).map { (line: $0, entry: HistoryEntry(line: $0.text)) }
@@ -61,9 +61,9 @@ extension SQLiteArchive {
         }
     }
 
-    /// SQL for the last entry that changed a recording's samples: its last redaction, or its end if it was never
-    /// signed. A later repair that changes the file's length is no reason to sign again.
-    private static func lastOfSound(_ recording: String) -> String {
+    /// SQL for the number of the last entry that changed a recording's samples: its last redaction, or its end if it
+    /// was never signed. If a later repair changes the file's length, the recording is not signed again.
+    private static func lastSoundChange(_ recording: String) -> String {
         """
         (SELECT max(entry.number) FROM history AS entry WHERE entry.recording = \(recording) AND (
             entry.act = '\(HistoryEntry.Act.redacted.rawValue)' OR entry.act = '\(HistoryEntry.Act.recorded.rawValue)'
@@ -73,12 +73,13 @@ extension SQLiteArchive {
 
     private static let isSignature = "made.act = '\(HistoryEntry.Act.signed.rawValue)'"
 
-    /// The recordings to sign: ended and never signed, or redacted since; each with the number of that entry.
+    /// Returns the recordings to sign, which have ended and were never signed, or were redacted after they were signed.
+    /// Each has the number of the entry for its end or redaction.
     package nonisolated func unsigned() async throws -> [(recording: Int, entry: Int)] {
         try await readers.read { queries in
             try queries.connection.rows(
                 """
-                SELECT id, \(Self.lastOfSound("recording.id")) AS closed
+                SELECT id, \(Self.lastSoundChange("recording.id")) AS closed
                 FROM recording WHERE state = 'present' AND length_samples > 0 AND \(ArchiveQueries.isNumber) AND closed > coalesce(
                     (SELECT max(number) FROM history AS made WHERE made.recording = recording.id AND \(Self.isSignature)), 0)
                 ORDER BY id
@@ -89,14 +90,16 @@ extension SQLiteArchive {
 
     /// Adds a recording's signature to the history.
     ///
-    /// - Parameter closed: the entry at which the samples were read; if there is a later one, nothing is added.
+    /// - Parameter closed: The number of the entry from `unsigned()`. If the samples have changed since, nothing is
+    ///   added.
     package func enter(signature: String, sound: String, length: SamplePosition, of recording: Int, asOf closed: Int)
         throws
     {
         try connection.transaction {
-            let now = try connection.rows("SELECT \(Self.lastOfSound("?1"))", [.integer(recording)]) { $0.integer(0) }
-                .first
-            guard now == closed, try queries.recording(recording)?.length == length else { return }
+            let lastChange = try connection.rows("SELECT \(Self.lastSoundChange("?1"))", [.integer(recording)]) {
+                $0.integer(0)
+            }.first
+            guard lastChange == closed, try queries.recording(recording)?.length == length else { return }
             try addToHistory(.signed, of: recording) {
                 $0.sound = sound
                 $0.length = length.seconds
@@ -110,35 +113,35 @@ extension SQLiteArchive {
         try await readers.read { try $0.history(of: recording) }
     }
 
-    /// What is wrong with the history; empty if it is complete and unchanged.
+    /// Returns what is wrong with the history; empty if it is complete and unchanged.
     package nonisolated func historyFindings() async throws -> [StorageFinding] {
         let file = history
         return try await readers.read { queries in
-            // The database first: the file always has as many entries or more.
-            let known = try queries.history(of: nil)
+            // Reads the database first, since the file never has fewer entries.
+            let rows = try queries.history(of: nil)
             do throws(DeviceError) {
-                return HistoryCheck(file: file.path, known: known, found: try file.lines().map(\.text)).findings
+                return HistoryCheck(file: file.path, rows: rows, fileLines: try file.lines().map(\.text)).findings
             } catch {
                 return [StorageFinding(.damaged, error, at: file.path)]
             }
         }
     }
 
-    /// Rewrites a damaged history file from the database, if the database's own chain is intact, and sets the damaged file
-    /// aside. Returns that file's new path; nil if nothing was done.
+    /// If the history file is damaged and the database's hash chain is intact, sets the file aside and writes a new one
+    /// from the database. Returns the damaged file's new path; nil if nothing was done.
     package func repairHistory() throws -> String? {
-        let known = try queries.history(of: nil)
+        let rows = try queries.history(of: nil)
         var isDamaged = true
-        if let found = try? history.lines().map(\.text) {
-            isDamaged = !HistoryCheck(file: history.path, known: known, found: found).findings.isEmpty
+        if let fileLines = try? history.lines().map(\.text) {
+            isDamaged = !HistoryCheck(file: history.path, rows: rows, fileLines: fileLines).findings.isEmpty
         }
-        let own = HistoryCheck(file: history.path, known: known, found: known.map(\.text))
-        guard isDamaged, own.findings.isEmpty else { return nil }
-        let aside = try history.isThere ? try history.setAside() : "nothing, because it was missing"
-        try history.write(known.map(\.text))
+        let databaseCheck = HistoryCheck(file: history.path, rows: rows, fileLines: rows.map(\.text))
+        guard isDamaged, databaseCheck.findings.isEmpty else { return nil }
+        let aside = try history.exists ? try history.setAside() : "nothing, because it was missing"
+        try history.write(rows.map(\.text))
         try connection.transaction {
             var end: Int64 = 0
-            for line in known {
+            for line in rows {
                 end += Int64(line.text.utf8.count) + 1
                 try connection.run(
                     "UPDATE history SET end_bytes = ?2 WHERE number = ?1", .integer(line.entry.number), .integer(end))
@@ -164,10 +167,10 @@ extension ArchiveQueries {
 }
 
 extension HistoryEntry {
-    /// Parses an entry's line; nil if it is not one.
+    /// Parses a line of the history. Returns nil if it is not a valid entry.
     init?(line: String) {
         guard let entry = try? decodedJSON(HistoryEntry.self, from: line.utf8),
-            (1..<HistoryEntry.highest).contains(entry.number)
+            (1..<HistoryEntry.numberLimit).contains(entry.number)
         else { return nil }
         self = entry
     }

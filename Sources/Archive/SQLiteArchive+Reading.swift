@@ -1,23 +1,23 @@
 import Core
 
-/// Queries use connections of their own: they neither wait for writes nor delay them. Cancelling the task interrupts the
-/// query.
+/// Queries use their own connections, so they neither wait for writes nor delay them. Cancelling the task interrupts
+/// the query.
 extension SQLiteArchive {
     package nonisolated func recordings() async throws -> [RecordingSummary] {
         try await readers.read { try $0.recordings() }
     }
 
-    /// A recording's row; nil if there is none.
+    /// Returns a recording's row; nil if there is none.
     package nonisolated func recording(_ id: Int) async throws -> RecordingSummary? {
         try await readers.read { try $0.recording(id) }
     }
 
-    /// The gaps, in chronological order.
+    /// Returns a recording's gaps in chronological order.
     package nonisolated func gaps(of recording: Int) async throws -> [Gap] {
         try await readers.read { try $0.gaps(of: recording) }
     }
 
-    /// Returns recordings that were never closed or whose transcript is behind their audio, oldest first.
+    /// Returns the recordings that were never closed or are not completely transcribed, oldest first.
     package nonisolated func unfinished() async throws -> [RecordingSummary] {
         try await readers.read { try $0.unfinished() }
     }
@@ -42,7 +42,7 @@ extension SQLiteArchive {
         try await readers.read { try $0.shownPass(of: recording) }
     }
 
-    /// Returns closed recordings with a complete text that have not been diarized, oldest first.
+    /// Returns the closed recordings with a complete transcript that have not been diarized, oldest first.
     package nonisolated func withoutSpeakers() async throws -> [RecordingSummary] {
         try await readers.read { try $0.withoutSpeakers() }
     }
@@ -55,20 +55,20 @@ extension SQLiteArchive {
         try await readers.read { try $0.exports(of: recording) }
     }
 
-    /// How many lines of a recording's journal are damaged, and whether its text differs from the database's.
+    /// Returns the number of damaged lines in a recording's journal, and whether its text differs from the database's.
     package nonisolated func journalFindings(of recording: Int) async throws -> (damagedLines: Int, differs: Bool) {
         let journal = journal
         let found = try await readers.read { try $0.findings(in: journal, of: recording) }
         guard found != (0, false) else { return found }
-        // A commit writes the journal before the database: compare again while nothing is written.
-        return try await settledFindings(of: recording)
+        // They also differ during a commit, which writes the journal first. So compares again while nothing is written.
+        return try await findingsWithoutWrites(of: recording)
     }
 
-    private func settledFindings(of recording: Int) throws -> (damagedLines: Int, differs: Bool) {
+    private func findingsWithoutWrites(of recording: Int) throws -> (damagedLines: Int, differs: Bool) {
         try queries.findings(in: journal, of: recording)
     }
 
-    /// SHA-256 of a recording's signed samples, from its journal; nil if the journal has none.
+    /// Returns the SHA-256 of a recording's signed samples from its journal; nil if the journal has none.
     package nonisolated func journalSound(of recording: Int) async throws -> String? {
         let journal = journal
         return try await readers.read { _ in JournalRecord(try journal.read(recording).entries).owner.sound }
@@ -76,13 +76,13 @@ extension SQLiteArchive {
 
     /// Checks the whole database for damage.
     ///
-    /// - Throws: `DeviceError` with `damaged`.
+    /// - Throws: `DeviceError` with `damaged` if it is damaged.
     package nonisolated func check() async throws {
         let path = "\(journal.storage.path)/archive.sqlite"
         try await readers.read(isWhole: true) { try Migrations.checkReading($0.connection, path: path) }
     }
 
-    /// Queries over the writing connection, for use inside a transaction.
+    /// Queries on the writing connection, for use in a transaction.
     var queries: ArchiveQueries { ArchiveQueries(connection: connection) }
 }
 

@@ -1,20 +1,20 @@
 import Core
 
 extension SQLiteArchive {
-    /// An opened archive, and what was repaired to open it.
+    /// An opened archive, and the repairs that were needed to open it.
     package struct Opened: Sendable {
         package var archive: SQLiteArchive
-        /// The new path of a damaged database; the archive was rebuilt from the journals.
+        /// The new path of a damaged database that was set aside; nil if it was not damaged.
         package var setAside: String?
-        /// The new path of a file that replaced the recordings' folder.
+        /// The new path of anything that was in place of the recordings' folder; nil if nothing was.
         package var rootSetAside: String?
     }
 
-    /// Opens the archive, repairing it if needed. A database that is damaged, another program's, not a file or not
-    /// readable is set aside, never deleted; `catchUp(with:)` rebuilds it from the journals in the recordings' folders.
+    /// Opens the archive and repairs it if needed. A database that is damaged, another program's, not a file or not
+    /// readable is set aside, never deleted. `catchUp(with:)` rebuilds it from the journals in the recordings' folders.
     ///
-    /// - Parameter isChecked: whether to check the whole database for damage first.
-    /// - Throws: `DeviceError` as `init` does; `damaged` only if the disk damages new files, too.
+    /// - Parameter isChecked: Whether to check the whole database for damage first.
+    /// - Throws: The same errors as `init`, but `damaged` only if the disk also damages new files.
     package static func openRepairing(path: String, isChecked: Bool) async throws -> Opened {
         do {
             return try await opened(path, setAside: nil, isChecked: isChecked)
@@ -26,7 +26,7 @@ extension SQLiteArchive {
             else { throw error }
             let aside: String
             do throws(DeviceError) { aside = try files.setAside() } catch let refusal {
-                // Without access to the folder, the first error is the useful one.
+                // If the folder cannot be written, the first error is more useful.
                 throw refusal.code == .denied ? error : refusal
             }
             return try await opened(path, setAside: aside, isChecked: isChecked)
@@ -37,37 +37,37 @@ extension SQLiteArchive {
     private static func opened(_ path: String, setAside: String?, isChecked: Bool) async throws -> Opened {
         let archive = try SQLiteArchive(path: path, isChecked: isChecked)
         let rootSetAside = try archive.journal.setAsideNonFolder()
-        // Includes numbers of recordings that earlier versions erased.
-        try? await archive.keepHighestNumber()
-        // verify reports a file that cannot be read.
+        // The stored number may be missing if an earlier version erased recordings.
+        try? await archive.storeHighestNumber()
+        // If the history file cannot be read, the command verify reports it.
         try? await archive.importHistory()
         return Opened(archive: archive, setAside: setAside, rootSetAside: rootSetAside)
     }
 
-    /// Completes a recording's rows from its journal, and returns whether anything was missing.
+    /// Completes a recording's rows from its journal. Returns whether anything was missing.
     ///
-    /// - Parameter audio: the length of its audio; nil if that is incomplete or unknown.
-    /// - Throws: `DeviceError` by `foreignJournal` if the journal is another recording's.
+    /// - Parameter audio: The length of the recording's audio; nil if the audio is incomplete or its length unknown.
+    /// - Throws: `DeviceError` with the cause `foreignJournal` if the journal belongs to another recording.
     package func catchUp(with recording: Int, audio: SamplePosition? = nil) throws -> Bool {
-        let known = try journalBytes(of: recording)
+        let storedSize = try journalBytes(of: recording)
         let size = try journal.size(of: recording)
-        guard size > 0, known != size else { return false }
+        guard size > 0, storedSize != size else { return false }
         let record = JournalRecord(try journal.read(recording).entries)
-        if known == nil { try refuse(record, as: recording, audio: audio) }
-        // Without its first line, the repair that reads its audio adopts it.
-        guard known != nil || record.start != nil else { return false }
+        if storedSize == nil { try refuseIfForeign(record, as: recording, audio: audio) }
+        // If the journal's first line is missing, the repair that reads the audio calls `adopt`.
+        guard storedSize != nil || record.start != nil else { return false }
         try restore(record, as: recording, journalBytes: size)
-        // The export's history entry may be lost, too. For a new database, the history file has it.
-        if known != nil { try connection.transaction { try addToHistory(.restored, of: recording) } }
+        // History entries may also be missing. For a new database, they come from the history file.
+        if storedSize != nil { try connection.transaction { try addToHistory(.restored, of: recording) } }
         return true
     }
 
-    /// Adds the row of a recording that has a folder but no row. Restores its journal's contents; without a journal the
-    /// start is `startedAt`, unverified.
+    /// Adds the row for a recording that has a folder but no row, and restores its journal's content. If there is no
+    /// journal, the start is `startedAt`, with an unverified clock.
     package func adopt(recording: Int, startedAt: Double) throws {
         guard try journalBytes(of: recording) == nil else { return }
         var record = JournalRecord(try journal.read(recording).entries)
-        try refuse(record, as: recording)
+        try refuseIfForeign(record, as: recording)
         if record.start == nil {
             let start = JournalRecord.Start(startedAt: startedAt, clock: .unverified, microphone: "unknown")
             record.start = start
@@ -76,7 +76,7 @@ extension SQLiteArchive {
         try restore(record, as: recording, journalBytes: journal.size(of: recording))
     }
 
-    /// Adds the rows that the journal has; existing rows stay unchanged.
+    /// Adds the journal's rows. Existing rows stay unchanged.
     private func restore(_ record: JournalRecord, as recording: Int, journalBytes: Int64) throws {
         try connection.transaction {
             if let start = record.start, try self.journalBytes(of: recording) == nil {
@@ -111,12 +111,12 @@ extension SQLiteArchive {
         }
     }
 
-    /// Returns the rows of the passes, in order.
+    /// Adds the journal's passes and segments. Returns the row IDs of the passes, in order.
     private func restore(_ journaled: [JournalRecord.Pass], of recording: Int) throws -> [Int] {
         var ids: [Int] = []
-        var known = try queries.passes(of: recording)[...]
+        var rows = try queries.passes(of: recording)[...]
         for pass in journaled {
-            let row = known.popFirst()
+            let row = rows.popFirst()
             if row == nil, let correction = pass.correction {
                 ids.append(try insert(correction, pass.ordered, recording: recording))
                 continue
@@ -136,18 +136,18 @@ extension SQLiteArchive {
         return ids
     }
 
-    /// Rewrites a recording's journal if it is damaged, differs, or is missing from an existing folder; sets a damaged one
-    /// aside. Returns whether it was rewritten.
+    /// Rewrites a recording's journal if it is damaged, differs from the database, or is missing from an existing folder.
+    /// Sets a damaged journal aside. Returns whether the journal was rewritten.
     package func repairJournal(of recording: Int) throws -> Bool {
         let isMissing = try journal.size(of: recording) == 0
         if isMissing, try !journal.hasFolder(recording) { return false }
         let (entries, damagedLines) = try journal.read(recording)
         let record = JournalRecord(entries)
-        if record.owner.numbers.isEmpty { try refuse(record, as: recording) }
-        // If sealing has begun, do not write the text again: the sealing is completed instead.
+        if record.owner.numbers.isEmpty { try refuseIfForeign(record, as: recording) }
+        // If sealing has begun, the text must not be written again; the sealing is completed instead.
         let row = try queries.recording(recording)
         if record.seal != nil, row?.isSealed == false { return false }
-        // They differ if a failed write still reached the log. Then both texts are kept.
+        // They differ if a failed write reached the log nevertheless. In that case, both texts are kept.
         guard try isMissing || damagedLines > 0 || queries.findings(in: journal, of: recording).differs else {
             // Adds the recording's number to an old journal.
             if record.owner.numbers.isEmpty, row != nil, let owner = try journalOwner(of: recording) {
@@ -160,7 +160,7 @@ extension SQLiteArchive {
         return true
     }
 
-    /// A recording's rows as journal entries.
+    /// Returns a recording's rows as journal entries.
     func journalEntries(of recording: Int) throws -> [JournalEntry] {
         var entries = try journalOwner(of: recording).map { [$0] } ?? []
         try connection.rows(
@@ -204,6 +204,6 @@ extension SQLiteArchive {
 }
 
 extension DeviceError {
-    /// Whether the error concerns the whole database or its disk, not one recording.
+    /// Whether the error concerns the whole database or its disk rather than one recording.
     package var isOfDatabase: Bool { code == .damaged || code == .full || code == .busy }
 }

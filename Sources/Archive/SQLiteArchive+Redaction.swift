@@ -1,11 +1,11 @@
 import Core
 
 extension SQLiteArchive {
-    /// Erases the text in redacted ranges from every pass, bookmarks, index and journal. Safe to repeat after an
-    /// interruption. Segments keep their numbers and positions.
+    /// Erases the text in redacted ranges from all passes, bookmarks, the index and the journal. Can be repeated after
+    /// an interruption. Segments keep their numbers and positions.
     package func redact(recording: Int) async throws {
         if erasing.contains(recording) { throw unknown(recording: recording) }
-        // Its journal must not contain text again.
+        // A sealed recording's journal must not contain text again.
         try refuseSealed(recording)
         try connection.transaction {
             let ranges = try queries.gaps(of: recording).redacted
@@ -20,15 +20,15 @@ extension SQLiteArchive {
             if let speakers = try queries.speakers(of: recording) {
                 try replace(speakers.without(ranges), recording: recording)
             }
-            // Copies made before the redaction do not count, so that they are no reason to erase the recording.
+            // Copies made before the redaction do not count, so that the recording is not erased because of them.
             try connection.run("UPDATE export SET pass = NULL WHERE recording = ?", .integer(recording))
             try keep(journalBytes: journal.replace(journalEntries(of: recording), recording: recording), of: recording)
         }
         try await scrub()
     }
 
-    /// Replaces a pass's segments from the first that differs, without the redacted words. Segments never change, and are
-    /// inserted in order, so later ones must be inserted again.
+    /// Replaces the segments of a pass, from the first one with redacted words on. Segments cannot be changed and must
+    /// be inserted in order, so later segments are inserted again.
     private func redact(_ ranges: [SampleRange], pass: PassSummary, recording: Int) throws {
         let segments = try queries.segments(ofPass: pass.id)
         if let first = segments.first(where: { $0.redacted(ranges) != $0 }) {

@@ -2,7 +2,7 @@ import Core
 import FoundationEssentials
 import System
 
-/// Inserts rows; the caller holds the transaction, and writes the journal.
+/// Inserts rows within the caller's transaction. The caller writes the journal.
 extension SQLiteArchive {
     func insert(_ start: JournalRecord.Start, id: Int) throws {
         try connection.run(
@@ -18,7 +18,7 @@ extension SQLiteArchive {
             .integer(recording), .text(engine.name), .text(engine.version), .text(engine.model), .text(profile))
     }
 
-    /// Inserts a person's pass, complete, with its text.
+    /// Inserts a person's complete pass with its segments. Returns the row ID of the pass.
     func insert(_ correction: Correction, _ segments: [Segment], recording: Int) throws -> Int {
         let id = try connection.number(
             """
@@ -32,13 +32,13 @@ extension SQLiteArchive {
     }
 
     func insert(_ segment: Segment, pass: Int, recording: Int) throws {
-        let known = try connection.run(
+        let count = try connection.run(
             """
             UPDATE recording SET transcribed_samples = max(transcribed_samples, ?2)
             WHERE id = ?1 AND EXISTS (SELECT 1 FROM pass WHERE id = ?3 AND recording = ?1)
             """,
             .integer(recording), .position(segment.range.end), .integer(pass))
-        if known == 0 { throw unknown(recording: recording, pass: pass) }
+        if count == 0 { throw unknown(recording: recording, pass: pass) }
         let row = try connection.number(
             """
             INSERT INTO segment
@@ -57,7 +57,7 @@ extension SQLiteArchive {
                 VALUES (?, ?, ?, ?, ?, ?, ?)
                 """,
                 .integer(row), .integer(number + 1), .position(word.range.start), .position(word.range.end),
-                .text(word.text), .real(word.confidence), .integer(word.isSpread ? 1 : 0))
+                .text(word.text), .real(word.confidence), .integer(word.hasEstimatedTime ? 1 : 0))
         }
         for (number, alternative) in segment.alternatives.enumerated() {
             try connection.run(
@@ -66,32 +66,32 @@ extension SQLiteArchive {
         }
     }
 
-    /// - Returns: whether it was new.
+    /// - Returns: Whether the row was new.
     func insert(_ gap: Gap, recording: Int) throws -> Bool {
         try connection.run(
             "INSERT INTO gap (recording, start_sample, end_sample, cause) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
             .integer(recording), .position(gap.range.start), .position(gap.range.end), .text(gap.cause.rawValue)) > 0
     }
 
-    /// - Returns: whether it was new.
+    /// - Returns: Whether the row was new.
     func insert(_ mark: Bookmark, recording: Int) throws -> Bool {
         try connection.run(
             "INSERT INTO mark (recording, sample, text) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             .integer(recording), .position(mark.position), .text(mark.text)) > 0
     }
 
-    /// Replaces the speakers of a recording; returns how many recordings have this number.
+    /// Replaces a recording's speaker turns. Returns 1, or 0 if there is no such recording.
     @discardableResult
     func replace(_ speakers: Speakers, recording: Int) throws -> Int {
-        let known = try connection.run("UPDATE recording SET has_speakers = 1 WHERE id = ?", .integer(recording))
-        guard known > 0 else { return 0 }
+        let count = try connection.run("UPDATE recording SET has_speakers = 1 WHERE id = ?", .integer(recording))
+        guard count > 0 else { return 0 }
         try connection.run("DELETE FROM turn WHERE recording = ?", .integer(recording))
         for turn in speakers.all {
             try connection.run(
                 "INSERT INTO turn (recording, start_sample, end_sample, speaker) VALUES (?, ?, ?, ?)",
                 .integer(recording), .position(turn.range.start), .position(turn.range.end), .integer(turn.speaker))
         }
-        return known
+        return count
     }
 
     func insert(_ entry: ExportEntry) throws {
@@ -110,6 +110,6 @@ extension AdaptationState {
 }
 
 extension Correction {
-    /// The JSON that the database keeps.
+    /// Returns the JSON that the database stores.
     func json() throws -> String { String(try jsonText(self).dropLast()) }
 }

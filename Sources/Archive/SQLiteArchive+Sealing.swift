@@ -1,24 +1,26 @@
 import Core
 
-/// Sealing takes three steps, and every start completes them: `beginSealed` removes the text from the journal, the caller
-/// removes the files, and `endSealed` removes the rows and marks the recording as sealed.
+/// Sealing has three steps: `beginSealing` removes the text from the journal, the caller removes the files, and
+/// `finishSealing` removes the rows and marks the recording as sealed. Every start of the program completes interrupted
+/// steps.
 extension SQLiteArchive {
-    /// A recording's journal and its length in bytes, which tells whether anything was added since.
+    /// Returns a recording's journal and its length in bytes, by which later additions are noticed.
     package func journalContent(of recording: Int) throws -> (bytes: Int64, text: String) {
         let content = try journal.content(of: recording)
         return (Int64(content.count), String(decoding: content, as: UTF8.self))
     }
 
-    /// Replaces a recording's journal with one that has only its dates, copies and seal. From then on no text can be added.
+    /// Replaces a recording's journal with one that has only its dates, copies and seal. Afterwards, no text can be
+    /// added.
     ///
-    /// - Parameter bytes: the length of the journal that was sealed.
-    /// - Returns: false if anything was added since or the recording is gone; nothing is changed then.
-    package func beginSealed(_ recording: Int, _ manifest: SealedManifest, journalOf bytes: Int64) throws -> Bool {
+    /// - Parameter bytes: The length of the journal that was sealed.
+    /// - Returns: False, with nothing changed, if anything was added since, or if the recording no longer exists.
+    package func beginSealing(_ recording: Int, _ manifest: SealedManifest, journalOf bytes: Int64) throws -> Bool {
         guard !erasing.contains(recording), let row = try queries.recording(recording), !row.isSealed,
             try journal.size(of: recording) == bytes
         else { return false }
-        let known = try journalEntries(of: recording)
-        var entries = known.compactMap { entry -> JournalEntry? in
+        let oldEntries = try journalEntries(of: recording)
+        var entries = oldEntries.compactMap { entry -> JournalEntry? in
             switch entry {
             case .began(let startedAt, let clock, let microphone, let boot, let monotonic):
                 return .began(
@@ -39,26 +41,26 @@ extension SQLiteArchive {
                 try keep(journalBytes: journal.replace(entries, recording: recording), of: recording)
             }
         } catch {
-            // If the journal was replaced but the row was not, no text may be added until sealing ends.
-            if !isBegun(recording) { sealing.remove(recording) }
+            // If the journal was replaced but the row was not changed, no text may be added until sealing is finished.
+            if !mayHaveSeal(recording) { sealing.remove(recording) }
             throw error
         }
         return true
     }
 
-    /// Whether the journal says that the recording is sealed; also true if it cannot be read.
-    private func isBegun(_ recording: Int) -> Bool {
+    /// Whether the journal has a seal. Also true if the journal cannot be read.
+    private func mayHaveSeal(_ recording: Int) -> Bool {
         do { return try seal(of: recording) != nil } catch { return true }
     }
 
-    /// The seal in a recording's journal; nil if there is none.
+    /// Returns the seal in a recording's journal; nil if there is none.
     package func seal(of recording: Int) throws -> SealedManifest? {
         JournalRecord(try journal.read(recording).entries).seal
     }
 
-    /// Erases the rows and index entries of a recording whose journal says that it is sealed, including the free pages
-    /// of the archive's files. Then marks it as sealed.
-    package func endSealed(_ recording: Int) async throws {
+    /// Erases the rows and index entries of a recording whose journal has a seal, also from free pages in the archive's
+    /// files. Then marks the recording as sealed.
+    package func finishSealing(_ recording: Int) async throws {
         guard let manifest = try seal(of: recording) else { throw unknown(recording: recording) }
         sealing.insert(recording)
         try await deleteSegments(of: recording)
@@ -87,21 +89,21 @@ extension SQLiteArchive {
     }
 }
 
-/// Replacing a sealed file takes three steps, and every start completes them: `beginResealed`, the caller replaces the
-/// file, `endResealed`.
+/// Replacing a sealed file has three steps: `beginResealing`, the replacement of the file by the caller, and
+/// `finishResealing`. Every start of the program completes interrupted steps.
 extension SQLiteArchive {
     /// Writes the new sealed file's manifest to the journal.
     ///
-    /// - Parameter before: the current manifest.
-    /// - Returns: false, with nothing changed, if the current manifest differs or the recording is gone.
-    package func beginResealed(_ recording: Int, _ manifest: SealedManifest, before: SealedManifest) throws -> Bool {
+    /// - Parameter before: The current manifest.
+    /// - Returns: False, with nothing changed, if the current manifest differs or the recording no longer exists.
+    package func beginResealing(_ recording: Int, _ manifest: SealedManifest, before: SealedManifest) throws -> Bool {
         guard !erasing.contains(recording), try queries.recording(recording)?.seal == before.text else { return false }
         try connection.transaction { try appendToJournal(.sealed(manifest: manifest.text), recording: recording) }
         return true
     }
 
     /// Marks a recording as sealed with the manifest in its journal.
-    package func endResealed(_ recording: Int) throws {
+    package func finishResealing(_ recording: Int) throws {
         guard let manifest = try seal(of: recording) else { throw unknown(recording: recording) }
         try connection.transaction {
             try connection.run(
@@ -110,10 +112,10 @@ extension SQLiteArchive {
         }
     }
 
-    /// Adds to the history that recordings were opened, all or none.
+    /// Adds the opening of sealed recordings to the history, in one transaction.
     ///
-    /// - Parameter digests: SHA-256 of each sealed file, by recording.
-    package func enterOpened(_ digests: [Int: String]) throws {
+    /// - Parameter digests: The SHA-256 of each sealed file, by recording.
+    package func addOpeningsToHistory(_ digests: [Int: String]) throws {
         try connection.transaction {
             for (id, digest) in digests.sorted(by: { $0.key < $1.key }) {
                 try addToHistory(.opened, of: id) { $0.digest = digest }

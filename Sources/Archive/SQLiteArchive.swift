@@ -5,25 +5,25 @@ import System
 
 /// The archive in an SQLite file. While it is open, no other process can open it.
 ///
-/// Every change is one transaction, and durable when its method returns. A recording's changes are also in its journal, in
-/// the folder `recordings` beside the file, from which the database can be rebuilt.
+/// Every change is one transaction, which is durable when the method returns. A recording's changes are also in its
+/// journal, in the folder `recordings` beside the file. The database can be rebuilt from the journals.
 package actor SQLiteArchive: Core.Archive, ExportLedger {
     private let queue = ArchiveQueue()
     let connection: Connection
     let readers: ArchiveReaders
-    /// The folder of the database, held open: after a rename, nothing is written to another folder of its name.
+    /// The database's folder, kept open. After a rename, nothing is written to another folder with its old name.
     private let storage: Folder
     private let numbers: HighestNumber
     let journal: Journal
     let history: HistoryFile
-    /// The highest number that a folder or an erased recording has had; nil until it is first read.
+    /// The highest number that a folder or an erased recording has had; nil before it is read for the first time.
     var highestFolder: Int?
     /// Recordings that began in this process and have not ended.
-    package nonisolated var begun: Set<Int> { unended.withLock { $0 } }
+    package nonisolated var unendedRecordings: Set<Int> { unended.withLock { $0 } }
     private let unended = Mutex<Set<Int>>([])
-    /// Recordings that are being erased in steps: nothing can be added to them.
+    /// Recordings that are being erased in steps. Nothing can be added to them.
     var erasing: Set<Int> = []
-    /// Recordings whose sealing has begun and not ended: no text can be added to them.
+    /// Recordings that are being sealed. No text can be added to them.
     package internal(set) var sealing: Set<Int> = []
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -33,9 +33,9 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
 
     /// Opens the archive, or creates it and its folder, and upgrades its schema.
     ///
-    /// - Parameter isChecked: whether to check the whole database for damage.
-    /// - Throws: `DeviceError` with `busy` if another process has it open, `damaged` if it is not a database, `unsupported`
-    ///   if a newer version or another program wrote it, `denied`, `full`.
+    /// - Parameter isChecked: Whether to check the whole database for damage.
+    /// - Throws: `DeviceError` with `busy` if another process has the archive open, `damaged` if the file is not a
+    ///   database, `unsupported` if a newer version or another program wrote it, `denied`, `full`.
     package init(path: String, isChecked: Bool = false) throws {
         let parent = folder(of: path)
         if access(parent, F_OK) != 0 { try makeFolder(parent) }
@@ -45,18 +45,18 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         do { connection = try Self.connect(path, isChecked: isChecked) } catch let error as DeviceError {
             throw files.explain(error)
         }
-        storage = try Folder(opening: folder(of: path), crosses: true)
+        storage = try Folder(opening: folder(of: path), crossesMounts: true)
         readers = ArchiveReaders(beside: LentConnection(connection), in: storage)
         numbers = HighestNumber(in: storage)
         journal = Journal(storage: storage)
         history = HistoryFile(folder: storage)
     }
 
-    package nonisolated func checkPlace() throws { try storage.checkPath() }
+    package nonisolated func checkLocation() throws { try storage.checkPath() }
 
-    /// Sets whether closing the database leaves its log: SQLite removes the log by path, which may belong to another
-    /// archive by then.
-    package func keepLog(_ stays: Bool) { connection.keepsLog(stays) }
+    /// Sets whether closing the database leaves its log in place. SQLite removes the log by path, which may lead to
+    /// another archive by then.
+    package func keepLog(_ keep: Bool) { connection.keepsLog(keep) }
 
     private static func connect(_ path: String, isChecked: Bool) throws -> Connection {
         let connection = try Connection(path: path)
@@ -69,8 +69,8 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     package func beginRecording(
         startedAt: Double, clock: RecordingSummary.Clock, microphone: String
     ) throws -> Int {
-        try checkPlace()
-        // The audio may include some seconds before this call. More than a minute means that the clock was set meanwhile.
+        try checkLocation()
+        // The audio may include some seconds before this call. If it seems to be more than a minute, the clock was set.
         let earlier = MonotonicClock.wallSeconds - startedAt
         let monotonic = Boot.nanoseconds - ((0...60).contains(earlier) ? Int64(earlier * 1e9) : 0)
         let start = JournalRecord.Start(
@@ -89,22 +89,24 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         return id
     }
 
-    /// Returns the next number, above those of all rows and folders, whose folder `claim` could make.
+    /// Returns the next number above those of all rows and folders for which `claim` could create the folder.
     ///
-    /// A rebuilt database lacks the folders that could not be read; none of them is written to.
+    /// Folders count because a rebuilt database has no rows for those that could not be read. They are never written
+    /// to.
     func claimNumber(_ claim: (Int) throws -> Bool) throws -> Int {
-        let used = try highestRow()
-        let highest = try highestFolder ?? max(journal.highestNumber(), numbers.kept)
+        let rows = try highestRow()
+        let highest = try highestFolder ?? max(journal.highestNumber(), numbers.stored)
         highestFolder = highest
-        // Ignores a folder that somebody gave the highest possible number.
-        let last = highest < Journal.highest - 1_000_000 ? max(used, highest) : used
+        // Ignores a folder to which somebody gave one of the highest possible numbers.
+        let last = highest < Journal.highest - 1_000_000 ? max(rows, highest) : rows
         for id in (last + 1)...(last + 1_000) where try claim(id) { return id }
         throw DeviceError(
-            .failed, "mkdir", "\(journal.root): a thousand names for a new recording are taken; move some of them away"
+            .failed, "mkdir",
+            "\(journal.root): the next thousand folder names for a new recording are taken; move some of them away"
         )
     }
 
-    /// The highest number that a row has or had, as far as this database knows.
+    /// The highest number of a present or deleted row in this database.
     private func highestRow() throws -> Int {
         try connection.number(
             """
@@ -113,9 +115,9 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             """, .integer(Journal.highest))
     }
 
-    /// Stores the highest number outside the database, so that a rebuilt one does not reuse it: an erased recording has
-    /// no folder and no journal, but copies of it may exist.
-    func keepHighestNumber() throws { try numbers.keep(highestRow()) }
+    /// Stores the highest number outside the database, so that a rebuilt database does not reuse it. An erased
+    /// recording has no folder and no journal, but copies of it may exist.
+    func storeHighestNumber() throws { try numbers.store(highestRow()) }
 
     package func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) throws {
         try connection.transaction {
@@ -136,8 +138,8 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     }
 
     package func discard(recording id: Int) throws {
-        let gone = try connection.transaction {
-            // Later recordings of the same boot keep their order.
+        let deletedCount = try connection.transaction {
+            // The history keeps the boot, so that later recordings of that boot keep their order.
             let boot = try connection.rows(
                 """
                 SELECT boot_id FROM recording WHERE id = ?1 AND EXISTS (
@@ -145,17 +147,17 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
                     WHERE later.boot_id = recording.boot_id AND later.id > ?1 AND later.clock = 'unverified')
                 """, [.integer(id)]
             ) { $0.text(0) }.first
-            // Only if nothing was committed: a recording whose end could not be written has length 0, too.
-            let gone = try connection.run(
+            // Only if nothing was committed: a recording whose end could not be written also has length 0.
+            let count = try connection.run(
                 """
                 DELETE FROM recording WHERE id = ?1 AND length_samples = 0
                 AND NOT EXISTS (SELECT 1 FROM pass WHERE recording = ?1)
                 """, .integer(id))
-            if gone > 0, let boot { try addToHistory(.erased, of: id) { $0.begunIn = boot } }
-            return gone
+            if count > 0, let boot { try addToHistory(.erased, of: id) { $0.begunIn = boot } }
+            return count
         }
         _ = unended.withLock { $0.remove(id) }
-        if gone > 0 { journal.discard(id) }
+        if deletedCount > 0 { journal.discard(id) }
     }
 
     package func beginPass(recording: Int, engine: EngineDescription, profile: String) throws -> Int {
@@ -170,22 +172,22 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
 
     package func setEngine(_ engine: EngineDescription, ofPass pass: Int, recording: Int) throws {
         try connection.transaction {
-            let known = try queries.passes(of: recording).first { $0.id == pass }
-            guard let known, known.correction == nil else { throw unknown(recording: recording, pass: pass) }
+            let row = try queries.passes(of: recording).first { $0.id == pass }
+            guard let row, row.correction == nil else { throw unknown(recording: recording, pass: pass) }
             try connection.run(
                 "UPDATE pass SET engine = ?, version = ?, model = ? WHERE id = ?", .text(engine.name),
                 .text(engine.version), .text(engine.model), .integer(pass))
             try appendToJournal(
-                .pass(number: try queries.number(ofPass: pass, in: recording), engine: engine, profile: known.profile),
+                .pass(number: try queries.number(ofPass: pass, in: recording), engine: engine, profile: row.profile),
                 recording: recording)
         }
     }
 
     package func endPass(_ pass: Int, recording: Int) throws {
         try connection.transaction {
-            let known = try connection.run(
+            let count = try connection.run(
                 "UPDATE pass SET complete = 1 WHERE id = ? AND recording = ?", .integer(pass), .integer(recording))
-            if known == 0 { throw unknown(recording: recording, pass: pass) }
+            if count == 0 { throw unknown(recording: recording, pass: pass) }
             let number = try queries.number(ofPass: pass, in: recording)
             try appendToJournal(.passEnded(number: number), recording: recording)
             let engine = try queries.passes(of: recording).first { $0.id == pass }.map {
@@ -201,12 +203,12 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     package func commit(_ segments: [Segment], adaptation: AdaptationState?, pass: Int, recording: Int) throws {
         guard !segments.isEmpty else { return }
         try connection.transaction {
-            // A redaction may have come before this slower pass.
+            // The recording may have been redacted during this pass.
             let redacted = try queries.gaps(of: recording).redacted
             let segments = segments.map { $0.redacted(redacted) }
             for segment in segments { try insert(segment, pass: pass, recording: recording) }
             if let adaptation = adaptation?.json {
-                // Not in the journal: if the database is lost, the engine adapts again.
+                // The adaptation state is not in the journal. If the database is lost, the engine adapts again.
                 try connection.run("UPDATE pass SET channel = ? WHERE id = ?", .text(adaptation), .integer(pass))
             }
             let number = try queries.number(ofPass: pass, in: recording)
@@ -214,9 +216,9 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         }
     }
 
-    /// Adds a person's correction as a complete pass, in one transaction. Returns its number.
+    /// Adds a person's correction as a complete pass, in one transaction. Returns the pass's row ID.
     ///
-    /// - Parameter segments: The whole text, in order.
+    /// - Parameter segments: All segments of the corrected transcript, in order.
     /// - Throws: `DeviceError` with `missing` if there is no such recording, `failed` if segments overlap.
     package func correct(_ segments: [Segment], _ correction: Correction, recording: Int) throws -> Int {
         try connection.transaction {
@@ -231,8 +233,9 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         }
     }
 
-    package func transcribed(upTo position: SamplePosition, recording: Int) throws {
-        // Not in the journal: if the database is lost, the silence since the last segment is decoded again.
+    package func markTranscribed(upTo position: SamplePosition, recording: Int) throws {
+        // The position is not in the journal. If the database is lost, the silence after the last segment is decoded
+        // again.
         let changed = try connection.run(
             "UPDATE recording SET transcribed_samples = max(transcribed_samples, ?2) WHERE id = ?1",
             .integer(recording), .position(position))
@@ -267,7 +270,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         try changing(.speakers(content: speakers), recording: recording) { try replace(speakers, recording: recording) }
     }
 
-    /// Changes a recording's row and appends to its journal, both or none.
+    /// Changes a recording's row and appends an entry to its journal; does both or neither.
     func changing(_ entry: JournalEntry, recording: Int, _ change: () throws -> Int) throws {
         try connection.transaction {
             if try change() == 0 { throw unknown(recording: recording) }
@@ -279,14 +282,14 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         try appendToJournal([entry], recording: recording)
     }
 
-    /// Appends lines to the journal before the transaction commits, so that the journal has everything that is
+    /// Appends entries to the journal before the transaction commits, so that the journal has everything that is
     /// committed.
     private func appendToJournal(_ entries: [JournalEntry], recording: Int) throws {
         if erasing.contains(recording) { throw unknown(recording: recording) }
-        try refuse(entries, ofSealed: recording)
+        try refuseText(in: entries, ifSealed: recording)
         let isFirst = entries.contains { if case .began = $0 { true } else { false } }
         let committed = try journalBytes(of: recording)
-        // If the journal is missing, write all of it, including this change.
+        // If the journal is missing, writes the whole journal, including this change.
         let bytes =
             try isFirst || (try journal.size(of: recording)) > 0
             ? journal.append(entries, recording: recording, committed: committed ?? 0)
@@ -294,38 +297,38 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         try keep(journalBytes: bytes, of: recording)
     }
 
-    /// The length of a recording's journal after the last change; nil if there is no such recording.
+    /// Returns the journal's length after the last change; nil if there is no such recording.
     func journalBytes(of recording: Int) throws -> Int64? {
         try connection.rows("SELECT journal_bytes FROM recording WHERE id = ?", [.integer(recording)]) {
             Int64($0.integer(0))
         }.first
     }
 
-    /// Stores the length of a recording's journal after a change.
+    /// Stores the journal's length after a change.
     func keep(journalBytes: Int64, of recording: Int) throws {
         try connection.run(
             "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(journalBytes))
     }
 
-    /// Refuses text for a sealed recording; its dates and copies can still be added.
-    private func refuse(_ entries: [JournalEntry], ofSealed recording: Int) throws {
-        let isOfText = entries.contains { entry in
+    /// Refuses entries with text if the recording is sealed. Dates and copies can still be added.
+    private func refuseText(in entries: [JournalEntry], ifSealed recording: Int) throws {
+        let hasText = entries.contains { entry in
             switch entry {
             case .pass, .passEnded, .segment, .correction, .gap, .mark, .ended, .speakers: true
             case .recording, .began, .dated, .exported, .sealed: false
             }
         }
-        if isOfText { try refuseSealed(recording) }
+        if hasText { try refuseSealed(recording) }
     }
 
     /// - Throws: `DeviceError` with `denied` if a recording is sealed or being sealed.
     func refuseSealed(_ recording: Int) throws {
-        let isBegun = sealing.contains(recording)
-        guard try isBegun || queries.recording(recording)?.isSealed == true else { return }
+        let isBeingSealed = sealing.contains(recording)
+        guard try isBeingSealed || queries.recording(recording)?.isSealed == true else { return }
         throw DeviceError(
             .denied, "UPDATE recording", on: "recording \(recording)",
-            "is \(isBegun ? "being sealed" : "sealed"), so nothing can be added",
-            remedy: "decrypt it with the private key, and work on the result")
+            "is \(isBeingSealed ? "being sealed" : "sealed"), so nothing can be added",
+            remedy: "decrypt it with the private key, and use the decrypted recording")
     }
 
     func unknown(recording: Int, pass: Int? = nil) -> DeviceError {

@@ -2,11 +2,12 @@ import Core
 import Glibc
 import System
 
-/// The folder of one recorder on a volume, for readable or for encrypted copies. Locked against other copies while in use.
+/// One recorder's folder on a volume, for readable or for encrypted copies. Locked against other copy runs while in
+/// use.
 struct CopyFolder: Sendable {
     static let topName = "Fieldscribe"
 
-    /// `Fieldscribe`, over all recorders.
+    /// The folder `Fieldscribe`, which contains the folders of all recorders.
     let top: Folder
     let folder: Folder
     /// The folder's name, which may differ from the recorder's.
@@ -16,9 +17,9 @@ struct CopyFolder: Sendable {
     /// Opens the folder below a volume's root, or creates it.
     ///
     /// - Parameters:
-    ///   - device: names the folder of readable copies.
-    ///   - identity: distinguishes recorders; also the name of the folder of encrypted copies, which must not reveal
-    ///     the device's name.
+    ///   - device: the name of the folder for readable copies.
+    ///   - identity: distinguishes recorders. The folder for encrypted copies is named after it, so that it does not
+    ///     reveal the device's name.
     init(in root: Folder, device: DeviceName, identity: String?, isEncrypted: Bool) throws(DeviceError) {
         self.isEncrypted = isEncrypted
         top = try Self.folder(Self.topName, in: root)
@@ -54,21 +55,21 @@ struct CopyFolder: Sendable {
     }
 
     /// Returns an unused name for a copy that is being written.
-    func freeTemporary() throws(DeviceError) -> String {
+    func unusedTemporaryName() throws(DeviceError) -> String {
         for name in temporaries where try clear(name) { return name }
         throw DeviceError(
             .failed, "open", on: folder.path,
-            "\(temporaries.joined(separator: ", ")) are not Fieldscribe's", remedy: "move them away")
+            "\(temporaries.joined(separator: ", ")) are not Fieldscribe's files", remedy: "move them away")
     }
 
-    /// Removes what interrupted copies left.
+    /// Removes the files that interrupted copies left behind.
     func clearTemporaries() throws(DeviceError) {
         for name in temporaries { _ = try clear(name) }
     }
 
     /// Removes an incomplete copy.
     ///
-    /// - Returns: whether the name is free now; false if something else has it, which stays.
+    /// - Returns: whether the name is unused now; false if other files use it, which stay.
     func clear(_ name: String) throws(DeviceError) -> Bool {
         guard let kind = try folder.status(name)?.kind else { return true }
         guard kind == (isEncrypted ? .file : .folder) else { return false }
@@ -81,7 +82,7 @@ struct CopyFolder: Sendable {
             for file in try temporary.names() where CopySettings.isName(file) { try temporary.remove(file) }
             try folder.removeFolder(name)
         } catch {
-            // Files of other programs, or another file system that is mounted there.
+            // There are files from other programs, or another file system is mounted there.
             if [ENOTEMPTY, EEXIST, EISDIR, EPERM, EXDEV].contains(error.status) { return false }
             throw error
         }
@@ -90,7 +91,7 @@ struct CopyFolder: Sendable {
 }
 
 extension Folder {
-    /// Returns the copies whose folders a person has renamed, by the digests of their manifests.
+    /// Returns the new names of folders that a person has renamed, by the digest of the copy's manifest.
     func renamedCopies() throws(DeviceError) -> [String: String] {
         var found: [String: String] = [:]
         for name in try names().sorted() where CopyName(name) == nil && !name.hasPrefix(".") {
@@ -102,20 +103,21 @@ extension Folder {
         return found
     }
 
-    /// Replaces a text, such as the list of all copies: a power cut leaves the old one or the new one.
-    func replaceList(_ name: String, with text: String) throws(DeviceError) {
+    /// Replaces a text file, such as the list of all copies. After a power cut, there is either the old or the new
+    /// text.
+    func replaceText(_ name: String, with text: String) throws(DeviceError) {
         let temporary = "\(name).new"
         for name in [name, temporary] { try checkReplaceable(name) }
         try rethrowing { try replace(name, temporary: temporary) { try $0.write(text) } }
     }
 
-    /// Replaces a text if it differs.
+    /// Replaces a text file if its content differs.
     ///
     /// - Returns: whether it differed.
-    func renewList(_ name: String, with text: String) throws(DeviceError) -> Bool {
+    func replaceIfChanged(_ name: String, with text: String) throws(DeviceError) -> Bool {
         let found = try? content(ofFile: name, limit: 1 << 22)
         if found == Array(text.utf8) { return false }
-        try replaceList(name, with: text)
+        try replaceText(name, with: text)
         return true
     }
 }

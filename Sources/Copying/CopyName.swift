@@ -1,11 +1,11 @@
 import Core
 
-/// The name of one recording's folder: `000007_2026-11-20_09-30-12` or `000007_clock-unverified`. Later copies end in `_2` and
-/// so on. Valid on FAT; no two names differ only by case.
+/// The name of the folder with a recording's copy: `000007_2026-11-20_09-30-12` or `000007_clock-unverified`. The names
+/// of later copies end in `_2` and so on. Valid on FAT; no two names differ only in case.
 package struct CopyName: Hashable, CopyNaming {
     package var recording: Int
 
-    /// The start in the recorder's time zone, as `2026-11-20_09-30-12`; nil if the clock was unverified.
+    /// The start in the recorder's time zone, such as `2026-11-20_09-30-12`; nil if the clock was unverified.
     package private(set) var time: String?
 
     var copyNumber = 1
@@ -19,7 +19,7 @@ package struct CopyName: Hashable, CopyNaming {
         "\(recording.padded(to: 6))_\(time ?? Self.unverified)" + (copyNumber > 1 ? "_\(copyNumber)" : "")
     }
 
-    /// Parses a name; nil unless it is exactly one that Fieldscribe writes.
+    /// Parses a name; nil unless it is exactly as Fieldscribe writes it.
     package init?(_ text: String) {
         let fields = text.split(separator: "_", omittingEmptySubsequences: false).map(String.init)
         guard let recording = fields.first.flatMap({ Int($0) }), recording > 0 else { return nil }
@@ -35,16 +35,16 @@ package struct CopyName: Hashable, CopyNaming {
             rest = rest.dropFirst(2)
         }
         if let last = rest.first {
-            guard rest.count == 1, let copyNumber = Int(last), (2...Self.largestCopyNumber).contains(copyNumber) else {
+            guard rest.count == 1, let copyNumber = Int(last), (2...Self.maximumCopyNumber).contains(copyNumber) else {
                 return nil
             }
             self.copyNumber = copyNumber
         }
-        // Signs, or another number of leading zeros.
+        // Rejects signs and a different number of leading zeros, which `Int` accepts.
         guard self.text == text else { return nil }
     }
 
-    /// Returns whether a folder has the name of an incomplete copy: `partial`, `partial-2` ...
+    /// Returns whether a folder has the name of an incomplete copy, such as `partial` or `partial-2`.
     package static func isTemporary(_ name: String) -> Bool {
         name == "partial" || (name.hasPrefix("partial-") && Int(name.dropFirst("partial-".count)) != nil)
     }
@@ -56,22 +56,22 @@ package struct CopyName: Hashable, CopyNaming {
         return "\(day) \(WallTime.months[month - 1]) \(numbers[0]), \(numbers[3]):\(numbers[4])"
     }
 
-    /// A higher number is not a copy's name.
-    static let largestCopyNumber = 1_000_000
+    /// Names with higher numbers are not copies.
+    static let maximumCopyNumber = 1_000_000
     private static let unverified = "clock-unverified"
 }
 
-/// The name of one recorder's folder on a stick: lowercase letters, digits and hyphens, at most 32 characters.
+/// The name of a recorder's folder on a stick: lowercase letters, digits and hyphens, at most 32 characters.
 package struct DeviceName: Hashable, Sendable {
     package let text: String
 
-    /// Derives a name from any text, such as the host's name.
+    /// Derives a valid name from any text, such as the host name.
     package init(madeOf text: String) {
         var name = ""
         for byte in text.utf8 where name.utf8.count < 32 {
-            let small = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 32 : byte
-            if Self.isAllowed(small) {
-                name.unicodeScalars.append(UnicodeScalar(small))
+            let lowercase = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 32 : byte
+            if Self.isAllowed(lowercase) {
+                name.unicodeScalars.append(UnicodeScalar(lowercase))
             } else if !name.isEmpty, name.last != "-" {
                 name += "-"
             }
@@ -84,7 +84,7 @@ package struct DeviceName: Hashable, Sendable {
         self.text = reserved.contains(name) ? "fieldscribe-\(name)" : name
     }
 
-    /// Parses a name; nil unless it is exactly one that Fieldscribe writes.
+    /// Parses a name; nil unless it is exactly as Fieldscribe writes it.
     init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count <= 44, text.utf8.allSatisfy(Self.isAllowed) else { return nil }
         self.text = text
@@ -96,7 +96,8 @@ package struct DeviceName: Hashable, Sendable {
     }
 }
 
-/// The name of one recording's encrypted copy: `000007.fieldscribe.age`, then `000007_2.fieldscribe.age`. It reveals only the number.
+/// The name of a recording's encrypted copy: `000007.fieldscribe.age`, then `000007_2.fieldscribe.age`. Reveals only
+/// the recording's number.
 package struct SealedName: Hashable, CopyNaming {
     private static let ending = ".fieldscribe.age"
 
@@ -109,14 +110,14 @@ package struct SealedName: Hashable, CopyNaming {
         recording.padded(to: 6) + (copyNumber > 1 ? "_\(copyNumber)" : "") + Self.ending
     }
 
-    /// Parses a name; nil unless it is exactly one that Fieldscribe writes.
+    /// Parses a name; nil unless it is exactly as Fieldscribe writes it.
     package init?(_ text: String) {
         guard text.hasSuffix(Self.ending) else { return nil }
         let fields = text.dropLast(Self.ending.count).split(separator: "_", omittingEmptySubsequences: false)
         guard let first = fields.first, fields.count <= 2, let recording = Int(first), recording > 0 else { return nil }
         self.recording = recording
         if fields.count == 2 {
-            guard let copyNumber = Int(fields[1]), (2...CopyName.largestCopyNumber).contains(copyNumber) else {
+            guard let copyNumber = Int(fields[1]), (2...CopyName.maximumCopyNumber).contains(copyNumber) else {
                 return nil
             }
             self.copyNumber = copyNumber

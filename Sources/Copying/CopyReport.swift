@@ -1,18 +1,18 @@
 import Core
 
-/// The result of copying.
+/// The result of a copy run.
 package struct CopyReport: Sendable {
     /// One recording that is complete on the target.
     package struct Copy: Hashable, Sendable {
         package var recording: Int
 
-        /// Its folder or encrypted file, below the target's `Fieldscribe`.
+        /// The path of the copy's folder or encrypted file, relative to the target's folder `Fieldscribe`.
         package var folder: String
 
-        /// Bytes that were written and read back; 0 if it was already there.
+        /// The number of bytes that were written and read back; 0 if the copy was already there.
         var bytes: Int64
 
-        /// The extent of an incomplete text, in words; nil if it is complete.
+        /// How much has been transcribed, as readable text; nil if the transcript is complete.
         var written: String?
 
         var isSealed: Bool { SealedName(folder.split(separator: "/").last.map(String.init) ?? "") != nil }
@@ -28,13 +28,14 @@ package struct CopyReport: Sendable {
     /// Why the lists of all recordings were not written; nil if they were.
     package var listsError: DeviceError?
 
-    /// Whether every read bypassed the page cache; otherwise some files were dropped from it first.
-    var readPastCache = true
+    /// Whether every read bypassed the page cache; otherwise some files were dropped from the cache before they were
+    /// read.
+    var bypassedCache = true
 
-    /// Recordings with readable copies on the target, made before copies were encrypted. They stay there.
-    package var inClear: [Int] = []
+    /// The recordings with readable copies on the target from the time before copies were encrypted. They stay there.
+    package var unencryptedRecordings: [Int] = []
 
-    /// Redacted recordings whose earlier copies have files that somebody has changed or added.
+    /// The redacted recordings whose earlier copies have files that somebody changed or added. Those files stay.
     var keptAfterRedaction: [Int] = []
 
     /// Adds a copy and removes earlier entries of the same recording.
@@ -44,15 +45,15 @@ package struct CopyReport: Sendable {
         if isNew { copied.append(copy) } else { kept.append(copy) }
     }
 
-    /// The line of RESULT.txt about `keptAfterRedaction`; nil if it is empty.
+    /// The line about `keptAfterRedaction` in RESULT.txt; nil if there are no such recordings.
     var redactionText: String? {
         guard !keptAfterRedaction.isEmpty else { return nil }
         return
-            "REDACTED SINCE: \(SealedTexts.recordings(keptAfterRedaction)). Earlier copies were replaced, except for files that somebody has "
-            + "changed or added there: check them, since they may still have the redacted words."
+            "REDACTED SINCE: \(SealedTexts.recordings(keptAfterRedaction)). Earlier copies were replaced, except for "
+            + "files that somebody has changed or added there: check them, because they may contain redacted words."
     }
 
-    /// The lines of RESULT.txt about `failures`.
+    /// The lines about `failures` in RESULT.txt.
     var failureLines: [String] {
         if failures.isEmpty { return [] }
         return ["NOT EVERYTHING WAS COPIED. The rest is still on the recorder."]
@@ -60,23 +61,23 @@ package struct CopyReport: Sendable {
     }
 
     /// How the copies were read back, for RESULT.txt.
-    var proof: String {
-        readPastCache ? "bypassing the recorder's cache" : "after the recorder had emptied its cache"
+    var readBackMethod: String {
+        bypassedCache ? "bypassing the recorder's cache" : "after the recorder had emptied its cache"
     }
 
     /// The first failure; nil if everything is on the target.
     package var error: DeviceError? { failures.first?.error ?? listsError }
 }
 
-/// The progress of copying.
+/// The progress of a copy run.
 package struct CopyProgress: Hashable, Sendable {
     package var recording: Int
 
-    /// The position of this recording among `count`, from 1.
+    /// The position of this recording among the `count` recordings of the run, from 1.
     package var number: Int
     package var count: Int
 
-    /// The samples that were read, out of `length`.
+    /// The position up to which samples have been read, out of `length`.
     package var reached: SamplePosition
     package var length: SamplePosition
 }

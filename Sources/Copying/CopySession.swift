@@ -6,7 +6,7 @@ import Transcripts
 struct CopySession<Name: CopyNaming> {
     let folder: CopyFolder
     let thread = WorkThread(named: "copy", niceness: 5)
-    /// What the ledger lists for the volume.
+    /// The ledger's entries for the volume.
     var entries: [ExportEntry]
     var known: KnownCopies<Name>
     var report = CopyReport()
@@ -18,19 +18,19 @@ struct CopySession<Name: CopyNaming> {
 }
 
 extension FolderExport {
-    /// Copies a recording unless a current copy is there.
+    /// Copies a recording unless the target already has a current copy.
     ///
     /// - Parameters:
-    ///   - pass: the pass whose whole text is copied.
-    ///   - writer: called on the session's thread.
-    /// - Returns: whether the recording was redacted meanwhile, so that it has to be copied again.
+    ///   - pass: the ID of the pass whose complete text is copied.
+    ///   - writer: creates the writer; called on the session's thread.
+    /// - Returns: whether the recording was redacted in the meantime and has to be copied again.
     func place<Writer: CopyWriter>(
         _ job: RecordingCopy, _ pass: Int?, in session: inout CopySession<Writer.Name>,
         writer: @escaping @Sendable () throws -> Writer
     ) async throws -> Bool {
         let placed = try await place(
             job.summary.id, job.history.map(\.entry), in: &session,
-            written: settings.formats.isEmpty ? nil : unwrittenText(job.timeline), writer: writer)
+            written: settings.formats.isEmpty ? nil : transcriptionProgress(job.timeline), writer: writer)
         guard let manifest = placed.manifest ?? placed.entry?.manifest(unlessOf: pass) else { return false }
         let (entry, isRedacted) = try await entry(
             of: job, pass: pass, in: "\(session.folder.device.text)/\(placed.name.text)", manifest)
@@ -38,9 +38,9 @@ extension FolderExport {
         return isRedacted
     }
 
-    /// Copies a recording and removes its copies from before a redaction; the ledger does not list the copy yet.
+    /// Copies a recording and removes copies made before its last redaction. Does not add the copy to the ledger.
     ///
-    /// - Parameter written: the extent of the text; nil if it is complete.
+    /// - Parameter written: how much has been transcribed; nil if the transcript is complete.
     func place<Writer: CopyWriter>(
         _ recording: Int, _ history: [HistoryEntry], in session: inout CopySession<Writer.Name>, written: String?,
         writer: @escaping @Sendable () throws -> Writer
@@ -50,25 +50,26 @@ extension FolderExport {
             var placement = Placement(try writer(), in: folder, known: known)
             return try placement.run()
         }
-        session.report.readPastCache = session.report.readPastCache && placed.isDirect
+        session.report.bypassedCache = session.report.bypassedCache && placed.isDirect
         let name = folder.device.text
         let manifest = placed.manifest ?? placed.entry?.manifest ?? ""
-        // Before the ledger lists the new copy: after an interruption, the next run comes here again.
+        // Done before the ledger lists the new copy, so that the next run repeats it after an interruption.
         try await removeRedacted(
             of: recording, but: ("\(name)/\(placed.name.text)", manifest), session.entries, history, below: folder.top,
             &session.report)
         session.report.add(
             CopyReport.Copy(
-                recording: recording, folder: "\(name)/\(placed.place)", bytes: placed.bytes, written: written),
+                recording: recording, folder: "\(name)/\(placed.nameOnVolume)", bytes: placed.bytes, written: written),
             isNew: placed.isNew)
         return placed
     }
 
+    /// Adds a copy's entry to the ledger and to the session.
     func add<Name>(
         _ entry: ExportEntry, of placed: PlacedCopy<Name>, to session: inout CopySession<Name>
     ) async throws {
         do { try await ledger?.add(entry) } catch {
-            // Without an entry, nothing identifies an encrypted file later, and each copy would add another.
+            // Without an entry, nothing identifies the encrypted file later, and each run would add another copy.
             if placed.isNew, session.folder.isEncrypted {
                 session.report.copied.removeAll { $0.recording == entry.recording }
                 if !placed.hasReplaced { try? session.folder.folder.remove(placed.name.text) }

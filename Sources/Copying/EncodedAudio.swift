@@ -2,91 +2,92 @@ import Audio
 import Core
 import System
 
-/// Streams an encoded file without storing it, although encoders complete its beginning last.
+/// Streams an encoded file without storing it, although encoders rewrite its beginning last.
 ///
-/// A tar states a file's length before its bytes, so the sound is encoded twice: first measured, then passed on and compared with
-/// the measurement. Used on one thread.
+/// A tar header states the length of the file that follows, so the sound is encoded twice: first to measure it, then to
+/// forward the bytes and compare them with the measurement. Used on one thread.
 final class EncodedAudio: SeekableBytes {
-    /// Encoders rewrite at most this many bytes at the beginning.
+    /// The maximum number of bytes at the beginning that encoders rewrite.
     private static let headLimit = 65_536
 
-    struct Measure: Equatable {
+    struct Measurement: Equatable {
         var length: Int64
-        /// The final beginning.
+        /// The first bytes in their final form.
         var head: [UInt8]
-        /// SHA-256 of the rest.
+        /// SHA-256 of the remaining bytes.
         var rest: String
     }
 
-    private let expected: Measure?
-    private let pass: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+    private let expected: Measurement?
+    private let forward: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     private var head: [UInt8] = []
     private var rest = Digest()
     private var whole = Digest()
     private(set) var length: Int64 = 0
-    private var hasPassedHead = false
+    private var hasForwardedHead = false
 
     /// - Parameters:
-    ///   - expected: the measurement; nil measures only.
-    ///   - pass: called with the bytes in order.
+    ///   - expected: the measurement; nil to measure only.
+    ///   - forward: called with the bytes in order.
     init(
-        expected: Measure? = nil, pass: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void = { _ in }
+        expected: Measurement? = nil,
+        forward: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void = { _ in }
     ) {
         self.expected = expected
-        self.pass = pass
+        self.forward = forward
     }
 
     func read(into target: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DeviceError) -> Int {
-        guard offset >= 0, offset <= head.count else { throw Self.unsteady }
+        guard offset >= 0, offset <= head.count else { throw Self.mismatch }
         let count = min(target.count, head.count - Int(offset))
         target.copyBytes(from: head[Int(offset)..<Int(offset) + count])
         return count
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError) {
-        guard offset >= 0, offset <= length else { throw Self.unsteady }
+        guard offset >= 0, offset <= length else { throw Self.mismatch }
         var bytes = bytes
-        var place = offset
-        if place < Int64(Self.headLimit) {
-            let count = min(bytes.count, Self.headLimit - Int(place))
-            let start = Int(place)
+        var position = offset
+        if position < Int64(Self.headLimit) {
+            let count = min(bytes.count, Self.headLimit - Int(position))
+            let start = Int(position)
             head.replaceSubrange(start..<min(start + count, head.count), with: bytes[..<count])
             length = max(length, Int64(head.count))
             bytes = UnsafeRawBufferPointer(rebasing: bytes[count...])
-            place += Int64(count)
+            position += Int64(count)
         }
         if bytes.isEmpty { return }
-        guard place == length else { throw Self.unsteady }
-        try passHead()
+        guard position == length else { throw Self.mismatch }
+        try forwardHead()
         rest.add(bytes)
-        try give(bytes)
+        try emit(bytes)
         length += Int64(bytes.count)
     }
 
-    /// Ends the file after the encoder has finished.
+    /// Completes the file after the encoder has finished.
     ///
-    /// - Returns: the measurement, and the SHA-256 of the whole file that was passed on.
+    /// - Returns: the measurement, and the SHA-256 of all forwarded bytes.
     /// - Throws: `DeviceError` if the measurement differs from the expected one.
-    func finish() throws(DeviceError) -> (measure: Measure, digest: String) {
-        try passHead()
-        let measure = Measure(length: length, head: head, rest: rest.finish())
-        if let expected, measure != expected { throw Self.unsteady }
-        return (measure, whole.finish())
+    func finish() throws(DeviceError) -> (measurement: Measurement, digest: String) {
+        try forwardHead()
+        let measurement = Measurement(length: length, head: head, rest: rest.finish())
+        if let expected, measurement != expected { throw Self.mismatch }
+        return (measurement, whole.finish())
     }
 
-    private func passHead() throws(DeviceError) {
-        guard !hasPassedHead else { return }
-        hasPassedHead = true
+    private func forwardHead() throws(DeviceError) {
+        guard !hasForwardedHead else { return }
+        hasForwardedHead = true
         guard let expected else { return }
-        try rethrowing { try expected.head.withUnsafeBytes { try give($0) } }
+        try rethrowing { try expected.head.withUnsafeBytes { try emit($0) } }
     }
 
-    private func give(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
+    private func emit(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
         guard expected != nil else { return }
         whole.add(bytes)
-        try pass(bytes)
+        try forward(bytes)
     }
 
-    private static let unsteady = DeviceError(
+    private static let mismatch = DeviceError(
         .failed, "encode", "encoding the sound twice gave different results", remedy: "try export.audio = wav")
 }

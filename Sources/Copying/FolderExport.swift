@@ -4,7 +4,7 @@ import Glibc
 import System
 import Transcripts
 
-/// Copies recordings to a folder, usually a stick's. Each copy is complete under its final name, or absent.
+/// Copies recordings to a folder, usually on a stick. A copy gets its final name only when it is complete.
 package struct FolderExport: Sendable {
     let archive: any ArchiveReading
     let ledger: (any ExportLedger)?
@@ -20,34 +20,35 @@ package struct FolderExport: Sendable {
     /// Lines for RESULT.txt about corrections on the stick.
     package var corrections: [String] = []
 
-    /// Returns the accuracy of a corrected recording for the list; `title` is its title there.
+    /// Returns the accuracy of a corrected recording's transcript for the list of recordings, in which it has this
+    /// `title`.
     package var readings: @Sendable (_ recording: Int, _ title: String) async throws -> [PlottedReading] = { _, _ in []
     }
 
-    /// Adds punctuation to the texts; nil to copy them as they are.
+    /// Adds punctuation to the transcripts; nil to leave them as they are.
     package var punctuator: Punctuator?
 
     /// The number of recordings that do not fit on the drive, for RESULT.txt.
     package var leftOut = 0
 
-    /// The keys that copies are encrypted for; nil for readable copies. With a failure, nothing may be copied.
+    /// The keys that copies are encrypted for; nil for readable copies. If this is a failure, nothing may be copied.
     package var recipients: Result<[Recipient], DeviceError>?
 
-    /// Signs the copies; nil for unsigned ones.
+    /// Signs the copies; nil for unsigned copies.
     package var signer: RecorderKey?
 
-    /// Called after each block of a recording.
+    /// Called after each block of a recording is read.
     package var progress: @Sendable (CopyProgress) -> Void = { _ in }
 
-    /// Polled; if true, copying ends with `ECANCELED`.
+    /// Polled; if true, copying fails with `ECANCELED`.
     package var shouldStop: @Sendable () -> Bool = { false }
 
-    /// Called before each change of the target, so that tests can make it fail.
+    /// Called before each change to the target, so that tests can make it fail.
     var gate: Folder.Gate = { _, _ in }
 
     /// - Parameters:
-    ///   - ledger: lists earlier copies; nil compares every copy with its recording.
-    ///   - audioPath: returns the path of a recording's WAV.
+    ///   - ledger: lists earlier copies; nil to compare every copy with its recording.
+    ///   - audioPath: returns the path of a recording's WAV file.
     package init(
         archive: any ArchiveReading, ledger: (any ExportLedger)?, settings: CopySettings,
         audioPath: @escaping @Sendable (Int) -> String
@@ -58,27 +59,28 @@ package struct FolderExport: Sendable {
         self.audioPath = audioPath
     }
 
-    /// Copies the recordings that the target lacks. If one fails, the report has its error, and the others are copied.
+    /// Copies the recordings that the target lacks. If one fails, its error is in the report, and the others are
+    /// copied.
     ///
     /// - Parameters:
-    ///   - recordings: the numbers; nil for all.
-    ///   - path: the folder with the folder `Fieldscribe`.
-    /// - Throws: `DeviceError` if nothing can be copied, or with `ECANCELED` if it was stopped.
+    ///   - recordings: the IDs; nil for all.
+    ///   - path: the folder that contains the folder `Fieldscribe`.
+    /// - Throws: `DeviceError` if nothing can be copied; with `ECANCELED` if copying was stopped.
     package func copy(_ recordings: [Int]? = nil, to path: String) async throws -> CopyReport {
         let all = try await archive.recordings()
         let chosen = try choose(recordings, of: all)
         if let recipients { return try await encrypt(chosen, to: path, for: recipients) }
         // A recording that is sealed on the recorder is copied as it is.
         let sealed = chosen.filter(\.isSealed)
-        let carried = try await sealed.isEmpty ? CopyReport() : copySealed(sealed, to: path)
+        let sealedReport = try await sealed.isEmpty ? CopyReport() : copySealed(sealed, to: path)
         let folder = try await openFolder(in: path, isEncrypted: false)
-        var own = self
-        own.settings.device = folder.device
-        return try await own.copy(
-            chosen.filter { !$0.isSealed }, of: all, isAll: recordings == nil, to: folder, carried)
+        var export = self
+        export.settings.device = folder.device
+        return try await export.copy(
+            chosen.filter { !$0.isSealed }, of: all, isAll: recordings == nil, to: folder, sealedReport)
     }
 
-    /// Opens this recorder's folder on a volume and removes what interrupted copies left there.
+    /// Opens this recorder's folder on a volume and removes the files that interrupted copies left there.
     func openFolder(in path: String, isEncrypted: Bool) async throws -> CopyFolder {
         try await onThread(named: "copy") {
             let folder = try CopyFolder(
@@ -91,19 +93,19 @@ package struct FolderExport: Sendable {
 
     private func copy(
         _ chosen: [RecordingSummary], of all: [RecordingSummary], isAll: Bool, to folder: CopyFolder,
-        _ carried: CopyReport
+        _ sealedReport: CopyReport
     ) async throws -> CopyReport {
         var session = try await CopySession<CopyName>(folder, ledger?.exports(to: settings.volume) ?? [])
-        session.report = carried
+        session.report = sealedReport
         var texts = IndexTexts()
         let renamed = try await session.thread.run { try folder.folder.renamedCopies() }
-        let failures = try await each(of: chosen) { job, pass in
+        let failures = try await forEach(of: chosen) { job, pass in
             texts.add(job.summary, job.timeline)
             return try await place(job, pass, in: &session) { try PlainWriter(job, in: folder, renamed: renamed) }
         }
         var report = session.report
         report.failures += failures
-        // Recordings that were not asked for are on the target, too.
+        // Recordings that were not requested are on the target, too.
         if !isAll { texts = try await self.texts(of: all, session.known) }
         var readings: [PlottedReading] = []
         do {
@@ -112,34 +114,34 @@ package struct FolderExport: Sendable {
                 readings += try await self.readings(summary.id, title.isEmpty ? CopyName(summary).title : title)
             }
         } catch let error as DeviceError {
-            // The list is written even without them.
+            // The list is written without the accuracy, too.
             report.listsError = error
         }
         let index = CopyIndex(exportFolder: folder, known: session.known, texts: texts)
         return try await addLists(to: report, index, readings, all: all)
     }
 
-    private func choose(_ numbers: [Int]?, of all: [RecordingSummary]) throws -> [RecordingSummary] {
-        guard let numbers else { return all.filter { $0.length > .zero } }
+    private func choose(_ ids: [Int]?, of all: [RecordingSummary]) throws -> [RecordingSummary] {
+        guard let ids else { return all.filter { $0.length > .zero } }
         var seen: Set<Int> = []
         let summaries = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
-        return try numbers.filter { seen.insert($0).inserted }.map { number in
-            guard let summary = summaries[number] else {
-                throw DeviceError.noRecording(number, "export")
+        return try ids.filter { seen.insert($0).inserted }.map { id in
+            guard let summary = summaries[id] else {
+                throw DeviceError.noRecording(id, "export")
             }
             return summary
         }
     }
 
-    /// Calls `body` with each recording and the pass of its text.
+    /// Calls `body` with each recording and the ID of its complete pass, if there is one.
     ///
     /// - Parameters:
-    ///   - endsAll: whether all other recordings would fail too, for example without a volume.
-    ///   - body: returns whether the recording was redacted meanwhile and has to be copied again.
+    ///   - stopsAll: returns whether all other recordings would fail with the same error.
+    ///   - body: returns whether the recording was redacted in the meantime and has to be copied again.
     /// - Returns: the recordings that failed.
-    /// - Throws: `DeviceError` with `ECANCELED` if it was stopped.
-    func each(
-        of chosen: [RecordingSummary], endsAll: (DeviceError) -> Bool = { _ in false },
+    /// - Throws: `DeviceError` with `ECANCELED` if copying was stopped.
+    func forEach(
+        of chosen: [RecordingSummary], stopsAll: (DeviceError) -> Bool = { _ in false },
         _ body: (RecordingCopy, Int?) async throws -> Bool
     ) async throws -> [(recording: Int, error: DeviceError)] {
         var failures: [(recording: Int, error: DeviceError)] = []
@@ -151,7 +153,7 @@ package struct FolderExport: Sendable {
                     guard attempts <= Self.maxAttempts else {
                         throw DeviceError(
                             .busy, "export", on: "recording \(summary.id)",
-                            "was redacted repeatedly while it was copied", remedy: "copy it again")
+                            "was redacted again each time it was being copied", remedy: "copy it again")
                     }
                 }
             } catch let error as DeviceError {
@@ -160,7 +162,7 @@ package struct FolderExport: Sendable {
                     .appliance, "copy",
                     ["recording": "\(summary.id)", "operation": error.operation, "status": "\(error.status)"])
                 failures.append((summary.id, error))
-                if error.endsCopies || endsAll(error) { break }
+                if error.stopsCopying || stopsAll(error) { break }
             }
         }
         return failures
@@ -169,20 +171,21 @@ package struct FolderExport: Sendable {
     private func attempt(
         _ summary: RecordingSummary, _ number: Int, of count: Int, _ body: (RecordingCopy, Int?) async throws -> Bool
     ) async throws -> Bool {
-        // Read first: text that arrives later is then newer than the ledger's pass, never older. A growing text
-        // counts as incomplete.
+        // Read before the text, so that the copied text can only be newer than the pass in the ledger, never older. A
+        // text that still grows counts as incomplete.
         let shown = settings.formats.isEmpty ? nil : try await archive.shownPass(of: summary.id)
         let pass = shown.flatMap { $0.isComplete ? $0.id : nil }
         return try await body(job(summary, number, of: count), pass)
     }
 
     private func job(_ summary: RecordingSummary, _ number: Int, of count: Int) async throws -> RecordingCopy {
-        // History first: redactions in it precede the text; `entry(of:pass:in:_:)` detects later ones.
+        // Read before the text, so that the text reflects every redaction in it; `entry(of:pass:in:_:)` detects later
+        // ones.
         let history = try await archive.history(of: summary.id)
         try await waitForRedaction(summary.id)
         guard let (summary, timeline) = try await transcript(of: summary.id) else {
             throw DeviceError(
-                .missing, "export", "recording \(summary.id): was deleted in the meantime; nothing is left to do")
+                .missing, "export", "recording \(summary.id): was deleted in the meantime; there is nothing to do")
         }
         if summary.isSealed {
             throw DeviceError(
@@ -203,7 +206,7 @@ package struct FolderExport: Sendable {
             }, history: history, signer: signer, original: try source.original())
     }
 
-    /// Returns the list's texts of every recording that the ledger lists on the target.
+    /// Returns the texts for the list: those of every recording that the ledger lists on the target.
     private func texts(of all: [RecordingSummary], _ known: KnownCopies<CopyName>) async throws -> IndexTexts {
         var texts = IndexTexts()
         for summary in all where known.copies[summary.id] != nil && !summary.isSealed {
@@ -226,8 +229,8 @@ package struct FolderExport: Sendable {
             try await onThread(named: "copy") {
                 let page = try indexPage(index.entries(), readings: readings)
                 let top = index.exportFolder.top
-                try top.replaceList(Self.listName, with: page)
-                try top.replaceList("RESULT.txt", with: result)
+                try top.replaceText(Self.listName, with: page)
+                try top.replaceText("RESULT.txt", with: result)
                 try top.syncFileSystem()
             }
         } catch let error as DeviceError {

@@ -6,22 +6,22 @@ import System
 /// A new file on the target. Buffers consecutive bytes into large writes. Used on one thread.
 package final class NewFile: SeekableBytes {
     private static let capacity = 256 * 1_024
-    /// Writes of at least this many bytes bypass the buffer.
-    private static let large = 65_536
-    /// Writeback starts after this many bytes.
-    private static let ahead: Int64 = 4 << 20
+    /// Writes of at least this many bytes bypass an empty buffer.
+    private static let minimumUnbuffered = 65_536
+    /// The number of bytes after which writeback starts.
+    private static let writebackInterval: Int64 = 4 << 20
 
     private let file: FileDescriptor
     private let gate: Folder.Gate
     private let shouldStop: @Sendable () -> Bool
-    /// Bytes for `bufferOffset` that are not in the file yet.
+    /// Bytes that belong at `bufferOffset` but are not in the file yet.
     private var buffer: [UInt8] = []
     private var bufferOffset: Int64 = 0
     private var size: Int64 = 0
-    /// Writeback was started up to here.
-    private var begun: Int64 = 0
+    /// The offset up to which writeback was started.
+    private var writebackOffset: Int64 = 0
 
-    /// Creates the file; fails if it exists.
+    /// Creates the file. Fails if it exists.
     ///
     /// - Parameter shouldStop: polled before each write, which then fails with `ECANCELED`.
     package init(_ name: String, in folder: Folder, shouldStop: @escaping @Sendable () -> Bool) throws(DeviceError) {
@@ -41,44 +41,45 @@ package final class NewFile: SeekableBytes {
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError) {
         if offset != bufferOffset + Int64(buffer.count) || buffer.count + bytes.count > Self.capacity { try flush() }
         if buffer.isEmpty { bufferOffset = offset }
-        guard !buffer.isEmpty || bytes.count < Self.large else {
-            try put(bytes)
+        guard !buffer.isEmpty || bytes.count < Self.minimumUnbuffered else {
+            try writeToFile(bytes)
             return
         }
         buffer += bytes
     }
 
     /// Writes at `bufferOffset`.
-    private func put(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
+    private func writeToFile(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
         if shouldStop() { throw Copying.interrupted }
         try gate("write", file.path)
         try file.write(bytes, at: bufferOffset)
         bufferOffset += Int64(bytes.count)
         size = max(size, bufferOffset)
         // The disk writes while the next bytes are encoded.
-        if size - begun >= Self.ahead {
-            file.beginWriting(size - begun, from: begun)
-            begun = size
+        if size - writebackOffset >= Self.writebackInterval {
+            file.startWriteback(size - writebackOffset, from: writebackOffset)
+            writebackOffset = size
         }
     }
 
-    /// Writes everything to the disk.
+    /// Writes everything to the disk, past the kernel's cache.
     package func sync() throws(DeviceError) {
         try flush()
         try gate("fsync", file.path)
         try file.sync()
     }
 
-    /// Writes the buffer to the file, not necessarily to the disk.
+    /// Writes the buffer to the file, but not necessarily to the disk.
     package func flush() throws(DeviceError) {
         guard !buffer.isEmpty else { return }
-        try rethrowing { try buffer.withUnsafeBytes { try put($0) } }
+        try rethrowing { try buffer.withUnsafeBytes { try writeToFile($0) } }
         buffer.removeAll(keepingCapacity: true)
     }
 }
 
 extension Folder {
-    /// Replaces a file by one that `body` writes under a temporary name. A power cut leaves the old one or the new one.
+    /// Replaces a file with one that `body` writes under a temporary name. After a power cut, either the old or the new
+    /// file exists.
     package func replace(_ name: String, temporary: String, _ body: (NewFile) throws -> Void) throws {
         try remove(temporary)
         do {
@@ -95,7 +96,7 @@ extension Folder {
 }
 
 enum Copying {
-    /// Thrown if `shouldStop` is true; `ECANCELED` distinguishes it from failures.
+    /// Thrown if `shouldStop` returns true; `ECANCELED` distinguishes it from failures.
     static let interrupted = DeviceError(
         .failed, "copy", status: ECANCELED, "the copy was interrupted; copy again to continue")
 }

@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// The name of a copy on a volume.
+/// The name of a copy's folder or file on a volume.
 protocol CopyNaming: Hashable, Sendable {
     init?(_ text: String)
     var text: String { get }
@@ -19,19 +19,19 @@ extension CopyNaming {
     }
 }
 
-/// Writes copies of one recording in one form: readable folders or encrypted files. Blocks; used on one thread.
+/// Writes copies of one recording, either as readable folders or as encrypted files. Blocks; used on one thread.
 protocol CopyWriter: Sendable {
     associatedtype Name: CopyNaming
 
     var firstName: Name { get }
 
-    /// Compares a copy that the ledger lists with the recording. May update its texts in place.
+    /// Compares a copy that the ledger lists with the recording. May update the copy's texts in place.
     mutating func examine(_ copy: KnownCopies<Name>.Copy) throws(DeviceError) -> ExaminedCopy<Name>
 
-    /// Returns a complete copy of the current recording that the ledger does not list.
+    /// Returns the copy with this name if it is a complete copy of the recording that only the ledger lacks.
     func recognize(_ name: Name) throws(DeviceError) -> PlacedCopy<Name>?
 
-    /// Returns an upper bound of the bytes that a new copy needs. Called before `write`.
+    /// Returns an upper bound on the size of a new copy in bytes. Called before `write`.
     mutating func expectedBytes() throws(DeviceError) -> Int64
 
     /// Writes a new copy under a temporary name, syncs it, and reads it back past the cache.
@@ -42,18 +42,18 @@ extension CopyWriter {
     func recognize(_ name: Name) throws(DeviceError) -> PlacedCopy<Name>? { nil }
 }
 
-/// The result of comparing a known copy with its recording.
+/// The result of comparing a copy in the ledger with its recording.
 enum ExaminedCopy<Name: CopyNaming> {
     case current(PlacedCopy<Name>)
-    /// The new copy replaces this one.
+    /// A new copy should replace this one.
     case replaceable
-    /// Missing, or stays beside the new copy.
+    /// The copy is missing, or should stay beside the new one.
     case unusable
 }
 
-/// A copy that was written and read back, before it has its name.
+/// A copy that was written and read back, but does not have its final name yet.
 struct WrittenCopy {
-    /// The manifest as the ledger stores it.
+    /// The manifest in the form that the ledger stores.
     var manifest: String
     var bytes: Int64
     var isDirect: Bool
@@ -63,23 +63,22 @@ struct WrittenCopy {
 struct PlacedCopy<Name: CopyNaming>: Sendable {
     /// The name in the ledger.
     var name: Name
-    /// The folder's name if a person has renamed it.
+    /// The current name of the folder if a person has renamed it.
     var renamed: String?
     var isNew = false
-    /// Whether it replaced an older copy of the same name.
+    /// Whether the copy replaced an older one with the same name.
     var hasReplaced = false
     var bytes: Int64 = 0
     var isDirect = true
-    /// The manifest that the ledger does not list yet.
+    /// The manifest, if the ledger does not list it yet.
     var manifest: String?
-    /// The ledger's entry of a copy that was already there.
+    /// The ledger's entry, if the copy was already there.
     var entry: ExportEntry?
 
-    /// The name on the volume.
-    var place: String { renamed ?? name.text }
+    var nameOnVolume: String { renamed ?? name.text }
 }
 
-/// Finds or makes the copy of one recording in a folder: it is complete under its final name, or absent. Blocks.
+/// Finds or makes the copy of one recording in a folder. A copy gets its final name only when it is complete. Blocks.
 struct Placement<Writer: CopyWriter> {
     private var writer: Writer
     private let folder: CopyFolder
@@ -90,7 +89,7 @@ struct Placement<Writer: CopyWriter> {
         (self.writer, self.folder, self.known) = (writer, folder, known)
     }
 
-    /// Writes a copy unless a current one is there.
+    /// Writes a copy unless there is a current one.
     mutating func run() throws(DeviceError) -> PlacedCopy<Writer.Name> {
         var replaced: Writer.Name?
         for copy in known.latest(of: writer.firstName.recording) {
@@ -106,12 +105,12 @@ struct Placement<Writer: CopyWriter> {
     private mutating func place(replacing replaced: Writer.Name?) throws(DeviceError) -> PlacedCopy<Writer.Name> {
         var name = replaced ?? writer.firstName
         while replaced == nil, try folder.folder.exists(name.text) {
-            // Complete but not in the ledger: power was lost before the last step, or the ledger is new.
+            // A copy may be complete but not in the ledger: power was lost before the last step, or the ledger is new.
             if !known.names.contains(name), let found = try writer.recognize(name) { return found }
             name = name.next
         }
-        try checkRoom(for: try writer.expectedBytes())
-        let temporary = try folder.freeTemporary()
+        try checkSpace(for: try writer.expectedBytes())
+        let temporary = try folder.unusedTemporaryName()
         var hasName = false
         do throws(DeviceError) {
             let written = try writer.write(as: temporary)
@@ -127,24 +126,24 @@ struct Placement<Writer: CopyWriter> {
                 name: name, isNew: true, hasReplaced: replaced != nil, bytes: written.bytes,
                 isDirect: written.isDirect, manifest: written.manifest)
         } catch {
-            // If this fails too, the next copy removes the temporary. A readable copy with its final name is then
-            // recognized.
+            // If this fails too, the next copy run removes the temporary copy. It recognizes a readable copy that has
+            // its final name.
             _ = try? folder.clear(temporary)
             if hasName, folder.isEncrypted { try? folder.folder.remove(name.text) }
             guard error.status == EFBIG else { throw error }
             throw DeviceError(
                 .full, error.operation, status: EFBIG, on: folder.folder.path,
-                "the target cannot store a file that long (FAT is limited to 4 GiB)",
+                "the target cannot store such a large file (FAT is limited to 4 GiB)",
                 remedy: "use a stick with exFAT or ext4, or export.audio = flac")
         }
     }
 
-    /// Gives a copy the first free name.
+    /// Renames a copy to the first unused name.
     private func rename(_ temporary: String, from first: Writer.Name) throws(DeviceError) -> Writer.Name {
         var name = first
         while true {
             do throws(DeviceError) {
-                try folder.folder.rename(temporary, toFree: name.text)
+                try folder.folder.rename(temporary, toUnused: name.text)
                 return name
             } catch {
                 guard [EEXIST, ENOTEMPTY].contains(error.status) else { throw error }
@@ -153,7 +152,7 @@ struct Placement<Writer: CopyWriter> {
         }
     }
 
-    private func checkRoom(for needed: Int64) throws(DeviceError) {
+    private func checkSpace(for needed: Int64) throws(DeviceError) {
         let free = try folder.folder.freeBytes()
         guard free < needed else { return }
         func megabytes(_ bytes: Int64) -> String { "\(max(1, bytes / 1_000_000)) MB" }
@@ -165,6 +164,6 @@ struct Placement<Writer: CopyWriter> {
 }
 
 extension DeviceError {
-    /// Whether the volume is gone, so that the other recordings fail too.
-    var endsCopies: Bool { [EIO, ENODEV, ENXIO, EROFS].contains(status) }
+    /// Whether the volume is no longer writable, so that all other recordings would fail, too.
+    var stopsCopying: Bool { [EIO, ENODEV, ENXIO, EROFS].contains(status) }
 }

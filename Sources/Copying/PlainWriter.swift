@@ -3,11 +3,11 @@ import Core
 import Glibc
 import System
 
-/// Writes readable copies: one folder for each recording.
+/// Writes readable copies, one folder per recording.
 struct PlainWriter: CopyWriter {
     private let folder: CopyFolder
     private let copy: RecordingCopy
-    /// Copies that a person has renamed, by the digests of their manifests.
+    /// The new names of copies that a person has renamed, by the digest of the copy's manifest.
     private let renamed: [String: String]
     private let text: (name: String, digest: String)?
 
@@ -20,16 +20,15 @@ struct PlainWriter: CopyWriter {
 
     func examine(_ copy: KnownCopies<CopyName>.Copy) throws(DeviceError) -> ExaminedCopy<CopyName> {
         do throws(DeviceError) {
-            var other: String?
+            var newName: String?
             var found = try manifest(of: copy.name.text, copy.entry)
             if found == nil, let renamed = renamed[copy.entry.manifest] {
-                other = renamed
+                newName = renamed
                 found = try manifest(of: renamed, copy.entry)
             }
             guard let manifest = found else { return .unusable }
-            let place = other ?? copy.name.text
-            let folder = try folder.folder.folder(place)
-            // A redaction erases the file that was added.
+            let folder = try folder.folder.folder(newName ?? copy.name.text)
+            // A redaction erases the added file that the recording was converted from.
             let isErased = manifest.digests.keys.contains {
                 RecordingFolder.isOriginal($0) && $0 != self.copy.original?.name
             }
@@ -37,21 +36,21 @@ struct PlainWriter: CopyWriter {
             if Set(manifest.digests.keys).isSuperset(of: self.copy.names),
                 try self.copy.hasTexts(manifest, in: folder, text: text)
             {
-                return .current(PlacedCopy(name: copy.name, renamed: other, entry: copy.entry))
+                return .current(PlacedCopy(name: copy.name, renamed: newName, entry: copy.entry))
             }
-            // The sound is there; only the text is new.
-            guard let proof = try self.copy.renewTexts(in: folder, manifest) else { return .unusable }
+            // The copy has the current sound, so only the texts have to be replaced.
+            guard let proof = try self.copy.replaceTexts(in: folder, manifest) else { return .unusable }
             return .current(
                 PlacedCopy(
-                    name: copy.name, renamed: other, isNew: true, bytes: proof.bytes, isDirect: proof.isDirect,
+                    name: copy.name, renamed: newName, isNew: true, bytes: proof.bytes, isDirect: proof.isDirect,
                     manifest: proof.manifest.digest))
         } catch {
-            guard error.isOfForeignEntry else { throw error }
+            guard error.isForeignEntry else { throw error }
             return .unusable
         }
     }
 
-    /// Returns the manifest of a copy in the ledger if all of its files are there.
+    /// Returns the manifest of a copy that the ledger lists, if all of the copy's files exist.
     private func manifest(of name: String, _ entry: ExportEntry) throws(DeviceError) -> Manifest? {
         guard try folder.folder.exists(name) else { return nil }
         do throws(DeviceError) {
@@ -60,7 +59,7 @@ struct PlainWriter: CopyWriter {
             for file in manifest.digests.keys { _ = try folder.open(file, O_RDONLY | O_NONBLOCK) }
             return manifest
         } catch {
-            guard error.isOfForeignEntry else { throw error }
+            guard error.isForeignEntry else { throw error }
             return nil
         }
     }
@@ -70,7 +69,7 @@ struct PlainWriter: CopyWriter {
             guard let proof = try copy.matches(try folder.folder.folder(name.text)) else { return nil }
             return PlacedCopy(name: name, isDirect: proof.isDirect, manifest: proof.manifest.digest)
         } catch {
-            guard error.isOfForeignEntry else { throw error }
+            guard error.isForeignEntry else { throw error }
             return nil
         }
     }
@@ -86,6 +85,6 @@ struct PlainWriter: CopyWriter {
 }
 
 extension DeviceError {
-    /// Whether the entry that failed to open is not a copy, and stays untouched.
-    var isOfForeignEntry: Bool { [ELOOP, ENOTDIR, EXDEV, EISDIR, ENOENT, EACCES].contains(status) }
+    /// Whether opening failed because the folder's entry is missing or is not a copy. Such an entry stays unchanged.
+    var isForeignEntry: Bool { [ELOOP, ENOTDIR, EXDEV, EISDIR, ENOENT, EACCES].contains(status) }
 }

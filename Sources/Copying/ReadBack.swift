@@ -3,34 +3,36 @@ import Core
 import Glibc
 import System
 
-/// Reads a file from the volume instead of the page cache, in large aligned blocks, and hashes each once in order. Used on one
-/// thread.
+/// Reads a file from the volume instead of the page cache, in large aligned blocks, and hashes each block once, in
+/// order. Used on one thread.
 final class ReadBack: SeekableBytes {
     private static let block = 1 << 20
 
     let length: Int64
 
-    /// Whether reads bypass the cache (O_DIRECT); otherwise the file was dropped from it first.
+    /// Whether reads bypass the page cache (O_DIRECT). If not, the file was dropped from the cache before reading.
     let isDirect: Bool
 
     private let file: FileDescriptor
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: block, alignment: 4_096)
-    private var held: (block: Int64, count: Int)?
-    private var hashed: Int64 = 0
+    /// The block in the buffer.
+    private var loaded: (block: Int64, count: Int)?
+    /// The number of hashed blocks.
+    private var hashedBlocks: Int64 = 0
     private var digest = Digest()
     private let shouldStop: @Sendable () -> Bool
 
     init(_ name: String, in folder: Folder, shouldStop: @escaping @Sendable () -> Bool) throws(DeviceError) {
         var isDirect = true
-        file = try folder.openPastCache(name, isDirect: &isDirect)
+        file = try folder.openBypassingCache(name, isDirect: &isDirect)
         self.isDirect = isDirect
         length = try file.size()
         self.shouldStop = shouldStop
     }
 
-    /// Reads the whole file.
+    /// Reads the whole file and compares its SHA-256 with the expected one.
     ///
-    /// - Throws: `DeviceError` with `damaged` if its SHA-256 differs.
+    /// - Throws: `DeviceError` with `damaged` if they differ.
     convenience init(
         _ name: String, in folder: Folder, expecting digest: String?, shouldStop: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
@@ -49,13 +51,13 @@ final class ReadBack: SeekableBytes {
     func read(into target: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DeviceError) -> Int {
         var done = 0
         while done < target.count, offset + Int64(done) < length {
-            let place = offset + Int64(done)
-            let block = place / Int64(Self.block)
+            let position = offset + Int64(done)
+            let block = position / Int64(Self.block)
             // Hashes earlier blocks first.
-            while hashed < block { try load(hashed) }
-            if held?.block != block { try load(block) }
-            let start = Int(place % Int64(Self.block))
-            let count = min(target.count - done, (held?.count ?? 0) - start)
+            while hashedBlocks < block { try load(hashedBlocks) }
+            if loaded?.block != block { try load(block) }
+            let start = Int(position % Int64(Self.block))
+            let count = min(target.count - done, (loaded?.count ?? 0) - start)
             if count <= 0 { break }
             UnsafeMutableRawBufferPointer(rebasing: target[done...]).copyMemory(
                 from: UnsafeRawBufferPointer(rebasing: buffer[start..<start + count]))
@@ -70,7 +72,7 @@ final class ReadBack: SeekableBytes {
 
     /// Reads the rest and returns the SHA-256 of the whole file.
     func finish() throws(DeviceError) -> String {
-        while hashed * Int64(Self.block) < length { try load(hashed) }
+        while hashedBlocks * Int64(Self.block) < length { try load(hashedBlocks) }
         return digest.finish()
     }
 
@@ -81,18 +83,18 @@ final class ReadBack: SeekableBytes {
         var count = 0
         // Stops at the end: O_DIRECT refuses another read at an unaligned offset.
         while count < expected {
-            let got = uninterrupted {
+            let bytesRead = uninterrupted {
                 pread(
                     file.number, buffer.baseAddress.map { $0 + count }, Self.block - count, off_t(offset) + off_t(count)
                 )
             }
-            if got == 0 { break }
-            guard got > 0 else { throw .system("pread", on: file.path) }
-            count += got
+            if bytesRead == 0 { break }
+            guard bytesRead > 0 else { throw .system("pread", on: file.path) }
+            count += bytesRead
         }
-        held = (block, count)
-        guard block == hashed else { return }
+        loaded = (block, count)
+        guard block == hashedBlocks else { return }
         digest.add(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        hashed += 1
+        hashedBlocks += 1
     }
 }

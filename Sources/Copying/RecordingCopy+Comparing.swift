@@ -4,12 +4,16 @@ import System
 import Transcripts
 
 extension RecordingCopy {
-    /// The number of bytes of a text that are searched for the pass; a page of three hours has three million.
-    private static let longestText = 32 << 20
+    /// The maximum number of bytes of a text file that are searched for the pass; the page of three hours of speech has
+    /// three million.
+    private static let maximumTextBytes = 32 << 20
 
-    /// Returns whether the texts of a copy are current. Reads no sound. Without a person's corrections, the simplest
-    /// text decides (`textDigest`). Some corrections appear only in some formats: then every format without an identity
-    /// is compared, and one with an identity names its pass.
+    /// Returns whether the texts of a copy are current, without reading any sound.
+    ///
+    /// If there are no corrections, the simplest text decides (`textDigest`). Otherwise every format without an
+    /// identity is compared, because some corrections appear only in some formats, and the identity in another format
+    /// has to have the current pass.
+    ///
     /// - Parameter text: the result of `textDigest`.
     func hasTexts(
         _ manifest: Manifest, in folder: Folder, text: (name: String, digest: String)?
@@ -24,14 +28,14 @@ extension RecordingCopy {
         guard let format = TranscriptFormat.allCases.first(where: { $0.holdsIdentity && formats.contains($0) }) else {
             return true
         }
-        let identity = RecordingIdentity(in: try Self.head(of: format.fileName, in: folder))
+        let identity = RecordingIdentity(in: try Self.beginning(of: format.fileName, in: folder))
         return identity?.pass == timeline.pass
     }
 
-    private static func head(of name: String, in folder: Folder) throws(DeviceError) -> String {
+    private static func beginning(of name: String, in folder: Folder) throws(DeviceError) -> String {
         let file = try folder.open(name, O_RDONLY | O_NONBLOCK)
         var bytes: [UInt8] = []
-        while bytes.count < longestText, case let block = try file.bytes(at: Int64(bytes.count), count: 1 << 20),
+        while bytes.count < maximumTextBytes, case let block = try file.bytes(at: Int64(bytes.count), count: 1 << 20),
             !block.isEmpty
         {
             bytes += block

@@ -2,9 +2,9 @@ import Core
 import System
 import Transcripts
 
-// Copies made before a redaction still have the redacted parts.
+// Copies made before a redaction still contain the redacted parts.
 extension RecordingCopy {
-    /// Returns whether a copy has the recording's current sound. Reads it back only if something was redacted.
+    /// Returns whether a copy has the recording's current sound. Reads the copy only if the recording was redacted.
     func hasSound(in folder: Folder) throws(DeviceError) -> Bool {
         if timeline.gaps.redacted.isEmpty { return true }
         let sound = try soundDigest()
@@ -15,10 +15,10 @@ extension RecordingCopy {
         return true
     }
 
-    /// Removes the unaltered files of a copy; files that a person has changed or added stay. Page and manifest are
-    /// removed last, so that an interrupted removal can be completed.
+    /// Removes the unaltered files of a copy. Files that a person has changed or added stay. Removes the page and the
+    /// manifest last, so that a later run can complete an interrupted removal.
     ///
-    /// - Returns: whether the folder is empty.
+    /// - Returns: whether the folder is empty now.
     static func remove(
         _ manifest: Manifest, from folder: Folder, shouldStop: @escaping @Sendable () -> Bool
     ) throws(DeviceError) -> Bool {
@@ -29,7 +29,7 @@ extension RecordingCopy {
                 let file = try ReadBack(name, in: folder, shouldStop: shouldStop)
                 if try file.finish() == manifest.digests[name] { try folder.remove(name) }
             } catch {
-                guard error.isOfForeignEntry else { throw error }
+                guard error.isForeignEntry else { throw error }
             }
         }
         try folder.sync()

@@ -2,19 +2,19 @@ import Core
 import System
 
 extension RecordingCopy {
-    /// Replaces the texts of a copy that has the recording's current sound, and adds formats that it lacks.
+    /// Replaces the texts of a copy that has the recording's current sound, and adds formats that the copy lacks.
     ///
-    /// Writes everything under temporary names and reads it back, then renames each text, the manifest last. After an interruption
-    /// the manifest no longer matches, and the next copy gets a new folder.
+    /// Writes everything under temporary names and reads it back, then renames each text and finally the manifest.
+    /// After an interruption, the copy no longer matches its manifest, and the next copy run makes a new folder.
     ///
-    /// - Parameter manifest: the copy's own.
-    /// - Returns: nil if the copy differs from its manifest, for example after a person has edited a text, or a
-    ///   person's own file has a format's name; it then stays untouched.
-    func renewTexts(in folder: Folder, _ manifest: Manifest) throws(DeviceError) -> Proof? {
+    /// - Parameter manifest: the copy's manifest.
+    /// - Returns: nil, with the copy unchanged, if it differs from its manifest, for example because a person edited a
+    ///   text, or if a person's file has the name of a text to add.
+    func replaceTexts(in folder: Folder, _ manifest: Manifest) throws(DeviceError) -> Proof? {
         let old = Self.names(in: manifest)
         guard old.contains(settings.audioName), old.isSubset(of: names) else { return nil }
         for name in names.subtracting(old) { if try folder.exists(name) { return nil } }
-        // A file that a person has put there under this name stays.
+        // A person's file with the same name stays.
         var companions: [(name: String, bytes: [UInt8])] = []
         for file in self.companions {
             if manifest.digests[file.name] == nil, try folder.exists(file.name) { continue }
@@ -35,7 +35,7 @@ extension RecordingCopy {
         do throws(DeviceError) {
             try replace(texts, in: folder, &proof)
         } catch {
-            for (name, _) in texts { try? folder.remove(Self.fresh(name)) }
+            for (name, _) in texts { try? folder.remove(Self.temporaryName(name)) }
             throw error
         }
         return proof
@@ -45,19 +45,20 @@ extension RecordingCopy {
         _ texts: [(name: String, bytes: [UInt8])], in folder: Folder, _ proof: inout Proof
     ) throws(DeviceError) {
         for (name, bytes) in texts {
-            try folder.remove(Self.fresh(name))
-            try write(bytes, as: Self.fresh(name), in: folder)
+            try folder.remove(Self.temporaryName(name))
+            try write(bytes, as: Self.temporaryName(name), in: folder)
         }
         try folder.sync()
         try folder.syncFileSystem()
-        for (name, bytes) in texts { try check(Self.fresh(name), Digest.of(bytes), in: folder, &proof) }
-        // Removed first: after an interruption, the old signature would make the new manifest look altered.
+        for (name, bytes) in texts { try check(Self.temporaryName(name), Digest.of(bytes), in: folder, &proof) }
+        // Removed before the renames, because after an interruption the old signature would make the new manifest look
+        // altered.
         try folder.remove(CopySettings.signatureName)
         try folder.sync()
-        for (name, _) in texts { try folder.rename(Self.fresh(name), replacing: name) }
+        for (name, _) in texts { try folder.rename(Self.temporaryName(name), replacing: name) }
         try folder.sync()
         try folder.syncFileSystem()
     }
 
-    private static func fresh(_ name: String) -> String { "\(name).new" }
+    private static func temporaryName(_ name: String) -> String { "\(name).new" }
 }

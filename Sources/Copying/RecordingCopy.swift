@@ -14,14 +14,14 @@ struct RecordingCopy {
     let length: SamplePosition
     let shouldStop: @Sendable () -> Bool
     var progress: @Sendable (SamplePosition) -> Void
-    /// Shown on the page and beside it; a change alone causes no new copy.
+    /// The history, for the page and the file beside it. A change in the history alone does not cause a new copy.
     var history: [HistoryLine] = []
-    /// Signs the copy; nil for an unsigned one.
+    /// Signs the copy; nil for an unsigned copy.
     var signer: RecorderKey?
     /// The added file that the recording was converted from; nil if there is none.
     var original: OriginalFile?
 
-    /// What was written and read back.
+    /// The result of reading a copy back.
     struct Proof {
         var manifest: Manifest
         var bytes: Int64
@@ -37,7 +37,7 @@ struct RecordingCopy {
         let (sound, peaks) = try encodeAudio(into: file, named: "\(folder.path)/\(settings.audioName)")
         try file.sync()
         let details = details(peaks: peaks, sound: sound)
-        // One at a time, because the texts of a long recording need much memory.
+        // One text at a time, because the texts of a long recording need a lot of memory.
         for format in settings.formats {
             let bytes = try render(format, details)
             digests[format.fileName] = Digest.of(bytes)
@@ -49,8 +49,8 @@ struct RecordingCopy {
         }
         if let original {
             let copied = try NewFile(original.name, in: folder, shouldStop: shouldStop)
-            digests[original.name] = try read(original) { part throws(DeviceError) in
-                try copied.write(part, at: copied.length)
+            digests[original.name] = try read(original) { bytes throws(DeviceError) in
+                try copied.write(bytes, at: copied.length)
             }
             try copied.sync()
         }
@@ -73,8 +73,8 @@ struct RecordingCopy {
         return proof
     }
 
-    /// Returns what was read back if a folder is a complete copy of this recording: the files match their manifest, the text and
-    /// the samples match the recording. Otherwise nil.
+    /// Returns the result of reading a folder back if it is a complete copy of this recording: its files match their
+    /// manifest, and its text and samples match the recording. Otherwise nil.
     func matches(_ folder: Folder) throws(DeviceError) -> Proof? {
         guard let manifest = try Manifest(in: folder), Self.names(in: manifest) == names,
             try hasTexts(manifest, in: folder, text: try textDigest())
@@ -82,7 +82,7 @@ struct RecordingCopy {
         return try readBack(manifest, in: folder, sound: soundDigest)
     }
 
-    /// Reads a copy back; returns nil unless its files match its manifest, and its samples the recording.
+    /// Reads a copy back. Returns nil unless its files match its manifest and its samples match the recording.
     ///
     /// - Parameter sound: returns the digest of the recording's samples.
     func readBack(
@@ -97,57 +97,57 @@ struct RecordingCopy {
             }
             return proof
         } catch {
-            // Incomplete, or another recording: it stays untouched.
+            // The folder is incomplete or a copy of another recording. It stays unchanged.
             if error.code == .damaged || error.code == .missing { return nil }
             throw error
         }
     }
 
-    /// Returns the file that shows whether the text has changed, with its digest.
+    /// Returns the name and digest of the file that shows whether the text has changed.
     ///
-    /// - Parameter sound: the digest of the samples; nil if it is not known yet.
-    func textDigest(sound known: String? = nil) throws(DeviceError) -> (name: String, digest: String)? {
-        guard let format = settings.tellingFormat else { return nil }
+    /// - Parameter knownDigest: the digest of the samples; nil if it is not known yet.
+    func textDigest(sound knownDigest: String? = nil) throws(DeviceError) -> (name: String, digest: String)? {
+        guard let format = settings.comparedFormat else { return nil }
         var sound: String?
         if format.holdsIdentity {
-            sound = known
+            sound = knownDigest
             if sound == nil { sound = try soundDigest() }
         }
         return (format.fileName, Digest.of(try render(format, details(peaks: [], sound: sound))))
     }
 
-    /// The names of sound and texts in a copy with these settings.
+    /// The names of the sound and the texts in a copy with these settings.
     var names: Set<String> {
         Set(settings.formats.map(\.fileName) + [settings.audioName]).union(original.map { [$0.name] } ?? [])
     }
 
-    /// The same names in an existing copy.
+    /// The names of the sound and the texts in an existing copy.
     static func names(in manifest: Manifest) -> Set<String> {
         Set(manifest.digests.keys).subtracting([historyFileName, CopySettings.publicKeyName])
     }
 
-    /// The files beside sound and texts.
+    /// The files beside the sound and the texts.
     var companions: [(name: String, bytes: [UInt8])] {
         [(historyFileName, Array(historyDocument(history).utf8))]
             + (signer.map { [(CopySettings.publicKeyName, Array($0.publicText.utf8))] } ?? [])
     }
 
-    /// Returns the recorder's signature of a manifest; nil without a signer.
+    /// Returns the recorder's signature of a manifest; nil if copies are not signed.
     func signature(of manifest: Manifest) -> String? {
         signer?.sign(Array(manifest.text.utf8), comment: "fieldscribe copy of recording \(summary.id)")
     }
 
-    /// Estimates the copy's bytes: FLAC halves speech and removes gaps.
+    /// Estimates the size of the copy in bytes. FLAC takes about half the space for speech, and almost none for gaps.
     func expectedBytes() throws(DeviceError) -> Int64 {
         let whole = SampleRange(.zero, length)
-        let lost = timeline.gaps.reduce(Int64(0)) { sum, gap in
+        let gapSamples = timeline.gaps.reduce(Int64(0)) { sum, gap in
             min(length.samples, sum + (gap.range.intersection(whole)?.count ?? 0))
         }
         let frame = 2 * Int64(source.channels)
         let sound =
             settings.audio == .wav
-            ? length.samples * frame + 65_536 : max(0, length.samples - lost) * frame / 10 * 6 + 65_536
-        // A file occupies whole clusters, of at most 64 KiB on usual sticks.
+            ? length.samples * frame + 65_536 : max(0, length.samples - gapSamples) * frame / 10 * 6 + 65_536
+        // A file occupies whole clusters, which are at most 64 KiB on common sticks.
         var bytes = sound + Int64(settings.formats.count + 5) * 65_536
         if let original { bytes += original.bytes + 65_536 }
         for format in settings.formats { bytes += Int64(try render(format, details(peaks: [])).count) }
@@ -164,7 +164,7 @@ struct RecordingCopy {
         do { return try format.file(timeline, details: details) } catch {
             throw DeviceError(
                 .failed, "render",
-                "recording \(summary.id): its \(format.rawValue) cannot be written; leave it out of export.formats")
+                "recording \(summary.id): the format \(format.rawValue) failed; remove it from export.formats")
         }
     }
 
@@ -181,8 +181,10 @@ struct RecordingCopy {
         return details
     }
 
-    /// - Parameter name: the file that errors name.
-    /// - Returns: the digest of the samples and the peaks.
+    /// Encodes the recording's audio.
+    ///
+    /// - Parameter name: the file's path, for error messages.
+    /// - Returns: the digest of the samples, and the peaks.
     func encodeAudio(
         into bytes: any SeekableBytes, named name: String
     ) throws(DeviceError) -> (sound: String, peaks: [UInt8]) {
@@ -215,17 +217,17 @@ struct RecordingCopy {
 
     func soundDigest() throws(DeviceError) -> String { try readSource { _ in } }
 
-    /// Reads the file that the recording was converted from; returns its digest.
+    /// Reads the file that the recording was converted from, and returns the file's digest.
     func read(
         _ original: OriginalFile, _ body: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) -> String {
         var (digest, count) = (Digest(), Int64(0))
         let file = try original.open()
-        try file.forEachBlock { part throws(DeviceError) in
+        try file.forEachBlock { bytes throws(DeviceError) in
             if shouldStop() { throw Copying.interrupted }
-            digest.add(part)
-            count += Int64(part.count)
-            try body(part)
+            digest.add(bytes)
+            count += Int64(bytes.count)
+            try body(bytes)
         }
         guard count == original.bytes else {
             throw DeviceError(
@@ -234,9 +236,7 @@ struct RecordingCopy {
         return digest.finish()
     }
 
-    /// Reads the recording as `readSamples` does.
-    ///
-    /// - Returns: the digest of its samples.
+    /// Reads the recording like `readSamples`, and returns the digest of its samples.
     func readSource(
         _ body: (UnsafeBufferPointer<Int16>) throws(DeviceError) -> Void
     ) throws(DeviceError) -> String {
@@ -248,7 +248,7 @@ struct RecordingCopy {
         return digest.finish()
     }
 
-    /// Reads the recording from start to end, channels interleaved.
+    /// Reads the recording from start to end, with interleaved channels.
     private func readSamples(
         _ body: (UnsafeBufferPointer<Int16>) throws(DeviceError) -> Void
     ) throws(DeviceError) {
@@ -258,21 +258,24 @@ struct RecordingCopy {
         var position = SamplePosition.zero
         while position < length {
             if shouldStop() { throw Copying.interrupted }
-            let wanted = UnsafeMutableBufferPointer(
+            let target = UnsafeMutableBufferPointer(
                 rebasing: buffer[..<(channels * Int(min(Int64(Self.block / channels), length - position)))])
-            let count = try source.readFrames(at: position, into: wanted)
+            let count = try source.readFrames(at: position, into: target)
             guard count > 0 else {
                 throw DeviceError(
                     .damaged, "read", cause: .damagedAudio,
                     "recording \(summary.id): its audio ends early; see fieldscribe verify \(summary.id)")
             }
-            try body(UnsafeBufferPointer(rebasing: wanted[..<(count * channels)]))
+            try body(UnsafeBufferPointer(rebasing: target[..<(count * channels)]))
             position = position + Int64(count)
             progress(position)
         }
     }
 
-    /// Decodes the audio from the volume and compares its samples with the source's.
+    /// Decodes the audio on the volume and compares its samples with those of the recording.
+    ///
+    /// - Parameter sound: the digest of the recording's samples.
+    /// - Throws: `DeviceError` with `damaged` if they differ.
     func readBackAudio(
         in folder: Folder, sound: String
     ) throws(DeviceError) -> (digest: String, bytes: Int64, isDirect: Bool) {

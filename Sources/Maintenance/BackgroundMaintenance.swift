@@ -4,14 +4,14 @@ import Settings
 import Synchronization
 import System
 
-/// Works on earlier recordings while nothing is recorded. Completes the start's repairs, erases by
-/// `storage.after-export`, transcribes missing text, runs the second pass, identifies speakers and seals. Also runs the
-/// second pass of recordings that a private key has opened, and seals them again.
+/// Works on earlier recordings while nothing is recorded. Completes the repairs from the start, erases recordings
+/// according to `storage.after-export`, transcribes missing text, runs the second pass, identifies speakers and seals
+/// recordings. Also runs the second pass for recordings that were opened with a private key, and seals them again.
 package struct BackgroundMaintenance: Sendable {
-    /// How a run ended.
+    /// The reason why a run ended.
     package enum End: Hashable, Sendable {
         case done
-        /// It was asked to stop.
+        /// The run was asked to stop.
         case interrupted
         case failed(DeviceError)
     }
@@ -25,16 +25,16 @@ package struct BackgroundMaintenance: Sendable {
     private let reported = ReportedFaults()
     private let progress: SecondPassProgress
     private let opened: OpenedRecordings?
-    private let writes: @Sendable (Bool) -> Void
+    private let onTranscribing: @Sendable (Bool) -> Void
 
     /// - Parameters:
-    ///   - opened: nil if no private key can open recordings.
-    ///   - repairs: those that remain after the start; nil without any.
-    ///   - writes: called when transcription starts and stops.
+    ///   - opened: the opened recordings; nil if no private key can open recordings.
+    ///   - repairs: the repairs that remain after the start; nil if there are none.
+    ///   - writes: called with true when transcription starts, and with false when it stops.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub, workers: DecodeWorkers,
         progress: SecondPassProgress, opened: OpenedRecordings? = nil, repairs: Repairs? = nil,
-        writes: @escaping @Sendable (Bool) -> Void
+        writes onTranscribing: @escaping @Sendable (Bool) -> Void
     ) {
         self.configuration = configuration
         self.archive = archive
@@ -43,24 +43,24 @@ package struct BackgroundMaintenance: Sendable {
         self.progress = progress
         self.opened = opened
         self.repairs = repairs
-        self.writes = writes
+        self.onTranscribing = onTranscribing
     }
 
-    /// Does all work until it is asked to stop: a new recording's text has priority, and a small board lacks memory for
-    /// two sets of workers.
+    /// Does all work, or stops early when asked: transcribing a new recording has priority, and a small board lacks
+    /// memory for two sets of workers.
     ///
-    /// - Parameter asked: ends when the run must stop.
-    package func run(until asked: AsyncStream<Never>) async -> End {
+    /// - Parameter stop: a stream that ends when the run must stop.
+    package func run(until stop: AsyncStream<Never>) async -> End {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await work() }
                 group.addTask {
-                    for await _ in asked {}
+                    for await _ in stop {}
                     throw CancellationError()
                 }
                 let first = await group.nextResult()
                 group.cancelAll()
-                await workers.endRereaders()
+                await workers.stopSecondPass()
                 try first?.get()
             }
             return .done
@@ -74,17 +74,17 @@ package struct BackgroundMaintenance: Sendable {
             runOpenedSecondPass,
         ]
         for step in steps {
-            // The storage folder's path may lead to another archive by now.
-            try archive.checkPlace()
+            // By now, another archive may be at the storage directory's path.
+            try archive.checkLocation()
             try await step()
         }
     }
 
-    /// All other work continues without signatures; their absence is reported once per start.
+    /// Signs recordings. If that fails, all other work continues, and the failure is reported once per start.
     private func sign() async throws {
         let storage = configuration.storage.directory
         do {
-            for error in try await SigningRecordings(storage: storage, archive: archive).run()
+            for error in try await SigningJob(storage: storage, archive: archive).run()
             where reported.isNew(error) {
                 Log.report(.warning, "unsigned", ["message": error.message])
             }
@@ -93,9 +93,9 @@ package struct BackgroundMaintenance: Sendable {
         }
     }
 
-    /// A recording that cannot be sealed stays as it is; each failure is reported as a fault.
+    /// Seals recordings. A recording that cannot be sealed is not changed, and the failure is reported as a fault.
     private func seal() async throws {
-        let sealing = SealingRecordings(configuration, archive: archive, unreadable: unreadable)
+        let sealing = SealingJob(configuration, archive: archive, unreadable: unreadable)
         do {
             let failures = try await sealing.run { Log.report(.notice, "sealed", ["recording": "\($0)"]) }
             for (_, error) in failures.sorted(by: { $0.key < $1.key }) { hub.publish(fault: error) }
@@ -108,7 +108,7 @@ package struct BackgroundMaintenance: Sendable {
         }
     }
 
-    /// Failed erasures do not stop other work; each failure is reported as a fault.
+    /// Erases recordings. Failures do not stop other work, and each is reported as a fault.
     private func erase() async throws {
         let storage = configuration.storage
         do {
@@ -117,11 +117,11 @@ package struct BackgroundMaintenance: Sendable {
             for id in outcome.erased {
                 Log.report(.notice, "erased", ["recording": "\(id)", "reason": "after-export"])
             }
-            for (_, error) in outcome.refused.sorted(by: { $0.key < $1.key }) { hub.publish(fault: error) }
+            for (_, error) in outcome.failures.sorted(by: { $0.key < $1.key }) { hub.publish(fault: error) }
         } catch { hub.publish(fault: DeviceError(wrapping: error)) }
     }
 
-    /// Repairs that need disk space do not stop other work.
+    /// Completes repairs. A repair that lacks disk space does not stop other work.
     private func repair() async throws {
         do { try await repairs?.run { Log.report($0) } } catch let error as DeviceError where error.code == .full {
             hub.publish(fault: error)
@@ -131,16 +131,17 @@ package struct BackgroundMaintenance: Sendable {
     private func transcribeBacklog() async throws {
         let backlog = Backlog(configuration: configuration, archive: archive, hub: hub, unreadable: unreadable)
         guard try await !backlog.waiting().isEmpty else { return }
-        writes(true)
-        defer { writes(false) }
-        let pool = try workers.readers()
+        onTranscribing(true)
+        defer { onTranscribing(false) }
+        let pool = try workers.liveWorkers()
         for id in try await backlog.run(pool: pool) {
             Log.report(.information, "transcribed", ["recording": "\(id)"])
         }
         await pool.releaseIdle()
     }
 
-    /// Sealing continues without speakers. A missing model is reported once, because nothing is lost.
+    /// Identifies speakers. If that fails, recordings are sealed without speakers. The same failure is reported only
+    /// once.
     private func identifySpeakers() async throws {
         let diarization = DiarizationJob(
             configuration: configuration, archive: archive, hub: hub, unreadable: unreadable)
@@ -155,7 +156,7 @@ package struct BackgroundMaintenance: Sendable {
         }
     }
 
-    /// Proposes names in earlier recordings; a failure does not stop other work.
+    /// Learns voices and proposes names in other recordings. A failure does not stop other work.
     private func learnVoices() async throws {
         do {
             for id in try await VoiceprintJob(configuration: configuration, archive: archive).run() {
@@ -166,15 +167,15 @@ package struct BackgroundMaintenance: Sendable {
         }
     }
 
-    /// A recording that is locked in the meantime is not a fault. A recording's failure is reported once, and does not
-    /// affect others.
+    /// Runs the second pass for opened recordings. A failure is reported once and does not affect other recordings. It
+    /// is not a fault if the recordings are locked in the meantime.
     private func runOpenedSecondPass() async throws {
-        guard configuration.readsTwice, !configuration.storage.seal.isEmpty, let opened else { return }
+        guard configuration.usesSecondPass, !configuration.storage.seal.isEmpty, let opened else { return }
         let done = try await OpenedSecondPass(
             configuration: configuration, archive: archive, opened: opened, hub: hub, progress: progress
         ).run {
             await workers.releaseIdle()
-            return try workers.rereaders()
+            return try workers.secondPassWorkers()
         } report: { error in
             if reported.isNew(error) { hub.publish(fault: error) }
         }
@@ -182,21 +183,21 @@ package struct BackgroundMaintenance: Sendable {
     }
 
     private func runSecondPass() async throws {
-        guard configuration.readsTwice else { return }
+        guard configuration.usesSecondPass else { return }
         let secondPass = SecondPassJob(
             configuration: configuration, archive: archive, hub: hub, unreadable: unreadable, progress: progress)
         guard try await !secondPass.waiting().isEmpty else { return }
         await workers.releaseIdle()
-        for id in try await secondPass.run(pool: workers.rereaders()) {
+        for id in try await secondPass.run(pool: workers.secondPassWorkers()) {
             Log.report(.information, "reread", ["recording": "\(id)"])
         }
     }
 }
 
-/// The reported faults, so that each is reported once.
+/// Keeps track of the reported faults, so that each is reported only once.
 private final class ReportedFaults: Sendable {
     private let messages = Mutex<Set<String>>([])
 
-    /// Returns whether an error is new, and remembers it.
+    /// Adds an error, and returns whether it is new.
     func isNew(_ error: DeviceError) -> Bool { messages.withLock { $0.insert(error.message).inserted } }
 }

@@ -1,25 +1,25 @@
 import Core
 
-/// Why recognition failed, in one line: what failed, why, and what to do. Unlike Apple's, it always has an actionable
-/// message.
+/// A recognition error with a message of one line: what failed, why, and what to do. Unlike Apple's errors, it always
+/// has an actionable message.
 public struct SFSpeechError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure.
     public enum Code: String, Hashable, Sendable {
-        /// No model is installed for the locale, or a file of it is missing.
+        /// No model for the locale is installed, or one of its files is missing.
         case noModel
-        /// A model, or a runtime that it needs, is damaged or cannot be loaded.
+        /// A model or the runtime that it needs is damaged or cannot be loaded.
         case cannotLoadModel
         /// An audio file cannot be read.
         case audioReadFailed
-        /// A microphone is missing, busy, or may not be used.
+        /// A microphone is missing, busy, or not accessible.
         case microphoneUnavailable
-        /// A rate or channel count that cannot be converted.
+        /// The sample rate or the number of channels cannot be converted.
         case unexpectedAudioFormat
-        /// A buffer begins before the end of the previous one.
+        /// A buffer starts before the end of the previous one.
         case audioDisordered
         /// The vocabulary or language model cannot be used.
         case malformedSupplementalModel
-        /// The analyzer or task has finished, or cannot do what was asked.
+        /// The analyzer or task has finished, or the call is not allowed in its current state.
         case invalidState
         /// The engine failed.
         case internalServiceError
@@ -40,12 +40,12 @@ public struct SFSpeechError: Error, Hashable, Sendable, CustomStringConvertible 
     /// The message.
     public var description: String { message }
 
-    /// The message, under the name that Apple's errors use.
+    /// The message, under the name that Apple's errors have.
     public var localizedDescription: String { message }
 }
 
 extension SFSpeechError {
-    /// Converts our modules' errors; `CancellationError` becomes `canceled`.
+    /// Converts an error from our modules. `CancellationError` becomes `canceled`.
     init(_ error: any Error, orElse code: Code = .internalServiceError) {
         switch error {
         case let error as SFSpeechError: self = error
@@ -64,7 +64,7 @@ extension SFSpeechError {
         }
     }
 
-    /// Converts an error of an engine.
+    /// Converts an error from an engine.
     static func ofEngine(_ error: any Error) -> SFSpeechError {
         let code = (error as? DeviceError)?.code
         return SFSpeechError(

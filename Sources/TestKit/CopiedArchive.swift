@@ -1,42 +1,42 @@
 import Core
 
-/// A read-only archive with the recordings that a test puts into it.
+/// An archive for code that only reads, with the recordings that a test adds.
 package actor CopiedArchive: ArchiveReading {
-    private var held: [(summary: RecordingSummary, timeline: Timeline)]
+    private var entries: [(summary: RecordingSummary, timeline: Timeline)]
 
-    package init(_ held: [(summary: RecordingSummary, timeline: Timeline)]) { self.held = held }
+    package init(_ entries: [(summary: RecordingSummary, timeline: Timeline)]) { self.entries = entries }
 
     /// Adds or replaces a recording.
     package func put(_ summary: RecordingSummary, _ timeline: Timeline) {
-        held.removeAll { $0.summary.id == summary.id }
-        held.append((summary, timeline))
+        entries.removeAll { $0.summary.id == summary.id }
+        entries.append((summary, timeline))
     }
 
-    private var later: (summary: RecordingSummary, timeline: Timeline)?
+    private var pending: (summary: RecordingSummary, timeline: Timeline)?
 
-    /// Calls `put` after the next `recordings()`.
-    package func putAfterNextList(_ summary: RecordingSummary, _ timeline: Timeline) { later = (summary, timeline) }
+    /// Adds or replaces a recording after the next call of `recordings()`.
+    package func putAfterNextList(_ summary: RecordingSummary, _ timeline: Timeline) { pending = (summary, timeline) }
 
     package func recordings() -> [RecordingSummary] {
         defer {
-            if let later { put(later.summary, later.timeline) }
-            later = nil
+            if let pending { put(pending.summary, pending.timeline) }
+            pending = nil
         }
-        return held.map(\.summary).sorted { $0.id < $1.id }
+        return entries.map(\.summary).sorted { $0.id < $1.id }
     }
 
     package func transcript(of recording: Int) -> (RecordingSummary, Timeline)? {
-        held.first { $0.summary.id == recording }.map { ($0.summary, $0.timeline) }
+        entries.first { $0.summary.id == recording }.map { ($0.summary, $0.timeline) }
     }
 
-    /// The number of the last pass of each recording, and whether it is complete.
+    /// The ordinal of each recording's last pass, and whether that pass is complete.
     private var reading = (number: 3, isComplete: true)
 
     package func read(_ number: Int, isComplete: Bool) { reading = (number, isComplete) }
 
-    /// By default each recording has three passes.
+    /// Returns the last pass. By default, each recording has three passes.
     package func shownPass(of recording: Int) -> PassSummary? {
-        held.first { $0.summary.id == recording }.map {
+        entries.first { $0.summary.id == recording }.map {
             PassSummary(
                 id: reading.number * recording, recording: recording,
                 engine: EngineDescription(name: "stand-in", version: "1", model: "none"), profile: "final",

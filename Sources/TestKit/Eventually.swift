@@ -4,11 +4,11 @@ import System
 
 /// Blocks the thread until a condition holds, by polling.
 ///
-/// Replaces sleeps in tests, without assertions about the time. Tasks use `eventually`.
+/// Tests use it instead of sleeping, so that they do not depend on timing. Tasks use `eventually`.
 ///
 /// - Parameters:
-///   - what: What the test waits for, for the error.
-///   - interval: The time between two checks.
+///   - what: a description of the condition, for the error.
+///   - interval: the time between two checks.
 /// - Throws: `NeverHappened` after ten minutes, or the condition's error.
 @available(*, noasync)
 package func waitUntil(
@@ -41,7 +41,7 @@ package struct NeverHappened: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// Turns a hang into an error with a message.
+/// A time limit that turns a hang into an error with a message.
 private struct WaitLimit {
     private let what: String
     private let end = ContinuousClock.now + .seconds(600)

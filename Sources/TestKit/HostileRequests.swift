@@ -1,19 +1,19 @@
 /// Requests to a control socket with one invalid field.
 package enum HostileRequests {
-    /// JSON and invalid JSON: values too small, too large, of another type, or none.
+    /// Valid and invalid JSON values: too small, too large, or of the wrong type.
     package static let values = [
         "-1", "0", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "-9223372036854775809",
         "1e300", "-1e300", "NaN", "1.5", "true", "null", #""x""#, #""\u0000\u202e""#, "[]", "{}", "[-1]",
         "[9223372036854775807]",
     ]
 
-    /// Values that make a request about as long as permitted, and longer.
+    /// Values that make a request almost as long as permitted, or longer.
     private static let longValues = [
         String(repeating: "[", count: 60_000), #""\#(String(repeating: "x", count: 60_000))""#,
         "[\(String(repeating: "1,", count: 30_000))1]", #""\#(String(repeating: "x", count: 70_000))""#,
     ]
 
-    /// The required members of nested objects, so that the tested field is the only fault.
+    /// The required members of nested objects, so that only the tested field is invalid.
     private static let objects = [
         "strike": [:],
         "entry": ["recording": "999999", "volume": #""v""#, "folder": #""f""#, "manifest": #""m""#, "exportedAt": "1"],
@@ -22,15 +22,15 @@ package enum HostileRequests {
 
     /// Returns a request with a value in a field.
     ///
-    /// - Parameter field: Its path: `limit`, `strike.from`.
+    /// - Parameter field: the path of the field, such as `limit` or `strike.from`.
     package static func line(_ command: String, _ field: String, _ value: String) -> String {
-        let parts = field.split(separator: ".").map(String.init)
-        guard parts.count == 2, var object = objects[parts[0]] else {
+        let path = field.split(separator: ".").map(String.init)
+        guard path.count == 2, var object = objects[path[0]] else {
             return #"{"command":"\#(command)","\#(field)":\#(value)}"#
         }
-        object[parts[1]] = value
+        object[path[1]] = value
         let pairs = object.map { #""\#($0.key)":\#($0.value)"# }.joined(separator: ",")
-        return #"{"command":"\#(command)","\#(parts[0])":{\#(pairs)}}"#
+        return #"{"command":"\#(command)","\#(path[0])":{\#(pairs)}}"#
     }
 
     /// Returns every command with every value in every field, and long values in every field of `search`.
@@ -41,16 +41,16 @@ package enum HostileRequests {
         }
     }
 
-    /// Sends lines one after another; returns the beginnings of those without an answer.
+    /// Sends lines one after another, and returns the beginnings of the lines that were not answered.
     ///
-    /// - Parameter path: The socket.
+    /// - Parameter path: the path of the socket.
     package static func unanswered(_ lines: [String], at path: String) -> [String] {
         var client: SocketClient?
         return lines.filter { line in
-            let asking = client ?? SocketClient(path)
-            let answer = asking?.ask(line)
-            // After `watch` or a refused line the connection accepts no further request.
-            client = line.contains(#""watch""#) || line.utf8.count > 65_536 ? nil : asking
+            let current = client ?? SocketClient(path)
+            let answer = current?.ask(line)
+            // After `watch` or a rejected line, the connection accepts no further request.
+            client = line.contains(#""watch""#) || line.utf8.count > 65_536 ? nil : current
             if answer == nil { client = nil }
             return answer == nil
         }.map { String($0.prefix(100)) }

@@ -2,7 +2,7 @@ import Core
 
 package actor MemoryLedger: ExportLedger {
     package private(set) var entries: [ExportEntry]
-    /// Thrown by the next `add`, once.
+    /// An error that the next `add` throws, once.
     private var failure: DeviceError?
 
     package init(_ entries: [ExportEntry] = []) { self.entries = entries }

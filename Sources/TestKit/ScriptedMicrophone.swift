@@ -1,20 +1,20 @@
 import Core
 import Synchronization
 
-/// A microphone that plays a script; after the last step it has ended.
+/// A microphone that plays a script, and ends after the last step.
 package struct ScriptedMicrophone: MicrophoneProvider {
     package enum Step: Sendable {
-        /// Interleaved if there are two channels.
+        /// Delivers samples, interleaved if there are two channels.
         case samples([Int16])
-        /// Repeats a block, so that only a stop ends the recording.
+        /// Delivers the same samples again and again, so that the recording lasts until it is stopped.
         case forever([Int16])
         case lost(Int)
-        /// Fails; the rest is for the next opening.
+        /// Reading fails. The next opening continues with the next step.
         case failure(DeviceError)
-        /// The next opening fails; the first step, or after a failure or another refused opening.
+        /// Opening fails. May be the first step, or follow a failure or another refusal.
         case refusal(DeviceError)
         case ended
-        /// Runs on the reading thread; the microphone is silent while it blocks.
+        /// Runs a closure on the reading thread. The microphone delivers nothing while it blocks.
         case perform(@Sendable () -> Void)
     }
 
@@ -23,18 +23,19 @@ package struct ScriptedMicrophone: MicrophoneProvider {
     package let isMonitored: Bool
     package let channels: Int
     private let script: Script
-    private let gives: Int
+    private let actualChannels: Int
 
-    /// A microphone that plays `steps`; reopened, it continues after the step that failed.
+    /// Creates a microphone that plays `steps`. When it is reopened, it continues after the step that failed.
     ///
     /// - Parameters:
-    ///   - channels: The requested number.
-    ///   - gives: The actual number; nil for the requested one.
+    ///   - channels: the requested number of channels.
+    ///   - actualChannels: the number of channels that the microphone delivers; nil for the requested number.
     package init(
-        isRealTime: Bool = false, isMonitored: Bool = false, channels: Int = 1, gives: Int? = nil, _ steps: [Step]
+        isRealTime: Bool = false, isMonitored: Bool = false, channels: Int = 1, actualChannels: Int? = nil,
+        _ steps: [Step]
     ) {
         self.channels = channels
-        self.gives = gives ?? channels
+        self.actualChannels = actualChannels ?? channels
         self.isRealTime = isRealTime
         self.isMonitored = isMonitored
         script = Script(steps)
@@ -42,7 +43,7 @@ package struct ScriptedMicrophone: MicrophoneProvider {
 
     package func open() throws(DeviceError) -> any Microphone {
         if let refusal = script.refusal() { throw refusal }
-        return Player(script, channels: gives)
+        return Player(script, channels: actualChannels)
     }
 
     private final class Script: Sendable {
@@ -55,7 +56,7 @@ package struct ScriptedMicrophone: MicrophoneProvider {
 
         func advance() { next.withLock { $0 += 1 } }
 
-        /// Returns the error of the next opening, if the script has one.
+        /// Returns the error for the current opening if the next step is a refusal, and skips that step.
         func refusal() -> DeviceError? {
             guard index < steps.count, case .refusal(let error) = steps[index] else { return nil }
             advance()
@@ -101,10 +102,10 @@ package struct ScriptedMicrophone: MicrophoneProvider {
         }
 
         private func copy(_ samples: [Int16], into buffer: UnsafeMutableBufferPointer<Int16>) -> CaptureBlock {
-            let part = samples[offset...].prefix(min(buffer.count, maximumBlock * channels))
-            offset += part.count
-            _ = buffer.update(from: part)
-            return .samples(part.count / channels)
+            let block = samples[offset...].prefix(min(buffer.count, maximumBlock * channels))
+            offset += block.count
+            _ = buffer.update(from: block)
+            return .samples(block.count / channels)
         }
     }
 }

@@ -1,14 +1,14 @@
 import Glibc
 
-/// Random numbers from a seed (SplitMix64), so that a failed property test can be repeated.
+/// Generates random numbers from a seed (SplitMix64), so that a failed property test can be repeated.
 package struct SeededGenerator: RandomNumberGenerator {
     package let seed: UInt64
     private var state: UInt64
 
-    /// The seed that `FIELDSCRIBE_SEED` sets.
+    /// The seed in `FIELDSCRIBE_SEED`; nil if it is not set.
     package static var given: UInt64? { getenv("FIELDSCRIBE_SEED").flatMap { UInt64(String(cString: $0)) } }
 
-    /// Takes the given seed, or a new one, and prints it with the caller's place.
+    /// Uses the given seed, or a random one, and prints it with the caller's file and line.
     package init(file: String = #fileID, line: Int = #line) {
         self.init(seed: Self.given ?? .random(in: .min ... .max))
         print("\(file):\(line): seed \(seed)")

@@ -1,18 +1,18 @@
 import Glibc
 
-/// A client of a local socket that can send anything. Waits time out after 120 s, so that a test fails instead of
-/// hanging.
+/// A client for a local socket that can send any bytes. Sending and receiving time out after 120 s, so that a test
+/// fails instead of hanging.
 package final class SocketClient {
     package let number: Int32
     private var received: [UInt8] = []
 
-    /// Connects; nil if nobody listens.
+    /// Connects to a socket. Nil if nothing listens there.
     package init?(_ path: String) {
         number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var timeout = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        guard named(path, { connect(number, $0, $1) }) == 0 else { return nil }
+        guard withAddress(of: path, { connect(number, $0, $1) }) == 0 else { return nil }
     }
 
     deinit { close(number) }
@@ -32,7 +32,7 @@ package final class SocketClient {
     @discardableResult
     package func send(_ line: String) -> Bool { send(Array(line.utf8) + [0x0A]) }
 
-    /// Sends a line with a descriptor (SCM_RIGHTS).
+    /// Sends a line with a file descriptor (SCM_RIGHTS).
     package func send(_ line: String, descriptor: Int32) -> Bool {
         var bytes = Array(line.utf8) + [0x0A]
         // struct cmsghdr (length, level, type SCM_RIGHTS), which Swift does not import.
@@ -44,10 +44,10 @@ package final class SocketClient {
                 control.storeBytes(of: SOL_SOCKET, toByteOffset: 8, as: Int32.self)
                 control.storeBytes(of: 1, toByteOffset: 12, as: Int32.self)
                 control.storeBytes(of: descriptor, toByteOffset: header, as: Int32.self)
-                var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
-                return withUnsafeMutablePointer(to: &part) { part in
+                var buffer = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+                return withUnsafeMutablePointer(to: &buffer) { buffer in
                     var message = msghdr()
-                    message.msg_iov = part
+                    message.msg_iov = buffer
                     message.msg_iovlen = 1
                     message.msg_control = control.baseAddress
                     message.msg_controllen = control.count
@@ -57,9 +57,9 @@ package final class SocketClient {
         }
     }
 
-    package func endSending() { shutdown(number, Int32(SHUT_WR)) }
+    package func finishSending() { shutdown(number, Int32(SHUT_WR)) }
 
-    /// Returns the next line; nil if the peer closed the connection.
+    /// Returns the next line; nil if the peer closed the connection or the time is over.
     package func line() -> String? {
         while true {
             if let end = received.firstIndex(of: 0x0A) {
@@ -82,19 +82,19 @@ package final class SocketClient {
     }
 }
 
-/// Leaves a stale socket at a path, like a killed process.
+/// Creates a socket that nothing listens on, like one that a killed process left behind.
 package func leaveSocket(at path: String) -> Bool {
     let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(number) }
-    return named(path) { bind(number, $0, $1) } == 0
+    return withAddress(of: path) { bind(number, $0, $1) } == 0
 }
 
-/// Calls with the address of a path.
-private func named(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-    var name = sockaddr_un()
-    name.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
-    return withUnsafePointer(to: &name) {
+/// Calls `body` with the socket address of a path.
+private func withAddress(of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+    return withUnsafePointer(to: &address) {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
     }
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// A temporary folder for a test, removed with its content after the last reference.
+/// A temporary folder for a test. It is removed with its contents when the last reference is released.
 package final class TemporaryFolder: Sendable {
     package let path: String
 
@@ -9,14 +9,16 @@ package final class TemporaryFolder: Sendable {
         let parent = FileManager.default.temporaryDirectory.path
         var template = Array("\(parent)/fieldscribe-XXXXXX".utf8CString)
         path = template.withUnsafeMutableBufferPointer { template in
-            guard let made = template.baseAddress.flatMap(mkdtemp) else { preconditionFailure("no folder for tests") }
-            return String(cString: made)
+            guard let path = template.baseAddress.flatMap(mkdtemp) else {
+                preconditionFailure("cannot create a folder for tests")
+            }
+            return String(cString: path)
         }
     }
 
     deinit {
         var failure: (any Error)?
-        // A killed process may still be removing its own files there, which makes a removal fail.
+        // Retries, because a killed process may still be removing its own files, which makes the removal fail.
         for _ in 1...100 where access(path, F_OK) == 0 {
             do { try FileManager.default.removeItem(atPath: path) } catch { failure = error }
         }
@@ -25,17 +27,17 @@ package final class TemporaryFolder: Sendable {
 
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Makes an executable shell script in it, and returns its path.
+    /// Creates an executable shell script in the folder, and returns its path.
     ///
-    /// Another process (install) writes it: a file that this process wrote stays busy (ETXTBSY) while a concurrently
-    /// forked child holds it open.
-    /// - Parameter script: The lines after the `#!` line.
+    /// Another process (`install`) writes the script: a file that this process wrote cannot be executed (ETXTBSY) while
+    /// a concurrently forked child has it open.
+    /// - Parameter script: the lines after the `#!` line.
     package func program(_ name: String, _ script: String) throws -> String {
         let (path, text) = (file(name), file(".\(name.split(separator: "/").last ?? "").text"))
         try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: text))
         defer { unlink(text) }
-        let words: [String] = ["install", "-D", "-m", "755", text, path]
-        let strings = words.map { strdup($0) }
+        let arguments: [String] = ["install", "-D", "-m", "755", text, path]
+        let strings = arguments.map { strdup($0) }
         defer { strings.forEach { free($0) } }
         var id = pid_t()
         var status: Int32 = -1

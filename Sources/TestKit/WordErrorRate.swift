@@ -1,6 +1,6 @@
 import Core
 
-/// The word error rate on a corpus with varying spellings.
+/// The word error rate for a corpus with varying spellings.
 package typealias WordErrorRate = WordErrors
 
 extension WordErrors {
@@ -9,8 +9,8 @@ extension WordErrors {
         self.init(reference: Self.normalized(reference), hypothesis: Self.normalized(hypothesis))
     }
 
-    /// Returns words in lower case with letters, digits and apostrophes only. Unifies spellings, abbreviations and
-    /// numbers up to ten; drops fillers and text in brackets. Identical for every engine.
+    /// Splits a text into lowercase words that contain only letters, digits and apostrophes. Unifies spellings,
+    /// abbreviations and numbers up to ten, and removes fillers and text in brackets. Treats all engines alike.
     package static func normalized(_ text: String) -> [String] {
         withoutBrackets(text.lowercased()).replacing("i.e.", with: "that is").map { $0 == "’" || $0 == "‘" ? "'" : $0 }
             .split { !($0.isASCIIAlphanumeric || $0 == "'") }
@@ -22,7 +22,7 @@ extension WordErrors {
             }
     }
 
-    /// Removes `<sil>`, `[noise]`, and `(2)` after alternative pronunciations.
+    /// Removes markers such as `<sil>` and `[noise]`, and numbers of alternative pronunciations such as `(2)`.
     private static func withoutBrackets(_ text: String) -> String {
         text.replacing(#/<[^>]*>|\[[^\]]*\]/#, with: " ").replacing(#/\([0-9]+\)/#, with: "")
     }

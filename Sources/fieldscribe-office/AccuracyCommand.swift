@@ -9,9 +9,9 @@ enum AccuracyCommand: Command {
     static let help = Filter.help(
         [
             """
-            Compares each engine's transcript with what people corrected. The true rate is between the two figures: the
-            errors in 100 words of the whole transcript, if everything unchanged is right; and the errors in 100 words
-            of the lines that a person changed or confirmed.
+            Compares each engine's transcript with people's corrections. The true error rate lies between two figures: the
+            errors per 100 words of the whole transcript, as if every unchanged word were right; and the errors per 100
+            words of the lines that a person changed or confirmed.
             """,
             Argument.recordings("all recordings with corrections"),
         ], Option.json)
@@ -35,7 +35,7 @@ enum AccuracyCommand: Command {
         if unmeasured > 0 {
             let recordings = counted(unmeasured, "corrected recording", "corrected recordings")
             Terminal.say(
-                "\(recordings) cannot be measured: no word was corrected, or the archive lacks the engine's text; gather an earlier copy"
+                "\(recordings) cannot be measured: no word was corrected, or the engine's transcript is not in the archive; gather an earlier copy"
             )
         } else if rows.isEmpty {
             Terminal.say("none of these recordings has corrections")
@@ -47,7 +47,7 @@ enum AccuracyCommand: Command {
         }
         for (engine, accuracy) in engines.sorted(by: { $0.key < $1.key }) {
             try Terminal.print(
-                "\(oneLine(engine)): \(accuracy.whole.roundedPercent) to \(accuracy.heard.roundedPercent) %\n")
+                "\(oneLine(engine)): \(accuracy.whole.roundedPercent) to \(accuracy.checked.roundedPercent) % wrong\n")
         }
     }
 }

@@ -8,26 +8,26 @@ enum AddCommand: Command {
     static let summary = "Add audio files to the archive."
     static let help: [any HelpPart] = [
         Argument(
-            "FILE...", "a phone's or another recorder's file, of any kind that fieldscribe transcribe reads", .files),
+            "FILE...", "audio files, for example from a phone, in any format that fieldscribe transcribe reads", .files),
         GatherCommand.target,
         Option.files("for PostgreSQL: the folder for the copies, which all users of the archive can see"),
         WorkCommand.program,
         """
         Runs fieldscribe add, which transcribes each file, and gathers the result as recordings of a recorder named desk. The
-        file itself is in the copy, byte for byte. A file that is in the archive already is not added again.
+        copy contains the file itself, byte for byte. A file that is already in the archive is not added again.
         """,
-        "Exit status: 0 all files are in the archive; else that of fieldscribe add; 4 also if a recording was refused.",
+        "Exit status: 0 all files are in the archive; otherwise that of fieldscribe add; 4 also if a recording was refused.",
     ]
 
     static func run(_ arguments: Arguments) throws {
-        guard !arguments.rest.isEmpty else { throw arguments.usage("name a file") }
+        guard !arguments.rest.isEmpty else { throw arguments.usage("give at least one file") }
         let archive = try ArchiveChoice.open(arguments, name: arguments[GatherCommand.target], creates: true)
         Interrupts.handle()
-        let adding = try OfficeAdding(into: archive, program: arguments[WorkCommand.program])
+        let adding = try OfficeAddition(into: archive, program: arguments[WorkCommand.program])
         let known = try adding.known()
         let files = arguments.rest.filter { path in
-            guard let digest = try? OfficeAdding.digest(of: path), let id = known[digest] else { return true }
-            Terminal.say("fieldscribe-office: \(AddedFile.known(id, oneLine(path)).message)")
+            guard let digest = try? OfficeAddition.digest(of: path), let id = known[digest] else { return true }
+            Terminal.say("fieldscribe-office: \(AddedFile.duplicateError(id, oneLine(path)).message)")
             return false
         }
         if files.isEmpty { return }

@@ -11,13 +11,13 @@ enum ExportCommand: Command {
         isRequired: true)
     private static let formats = Option(
         "--format", "F",
-        "write transcripts instead: \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); several with commas between them",
+        "write transcripts instead: \(TranscriptFormat.allCases.map(\.rawValue).joined(separator: ", ")); separate several with commas",
         .words(TranscriptFormat.allCases.map(\.rawValue)))
     private static let force = Option.flag("--force", "replace transcripts that differ")
     static let help = Filter.help([
         """
-        Copies are complete and checked, with the corrections saved beside them; another archive can gather them. With --format,
-        writes the transcripts that show prints.
+        Writes complete, verified copies with the corrections beside them; another archive can gather these copies. With
+        --format, writes the transcripts that show prints.
         """,
         Argument.recordings(), target, formats, force,
     ])
@@ -35,27 +35,27 @@ enum ExportCommand: Command {
         let archive = try ArchiveChoice.open(arguments)
         let recordings = try Filter.recordings(arguments, in: archive)
         let export = try OfficeExport(of: archive, to: target)
-        var (new, known, refused) = (0, 0, 0)
+        var (written, existing, refused) = (0, 0, 0)
         for recording in recordings {
             do throws(DeviceError) {
                 if chosen.isEmpty {
-                    if try export.copy(recording) { new += 1 } else { known += 1 }
+                    if try export.copy(recording) { written += 1 } else { existing += 1 }
                 }
                 for format in chosen {
                     let title = recording.title.isEmpty ? "Recording \(recording.id)" : oneLine(recording.title)
                     let isNew = try export.write(recording, as: format, title: title, replaces: arguments[force])
-                    if isNew { new += 1 } else { known += 1 }
+                    if isNew { written += 1 } else { existing += 1 }
                 }
             } catch {
-                // Every other recording would fail, too.
+                // Every other recording would fail too.
                 if error.code == .full || error.code == .disconnected { throw error }
                 refused += 1
                 Terminal.say("fieldscribe-office: recording \(recording.id): \(error.message)")
             }
         }
-        let what = chosen.isEmpty ? counted(new, "copy", "copies") : counted(new, "text", "texts")
+        let what = chosen.isEmpty ? counted(written, "copy", "copies") : counted(written, "transcript", "transcripts")
         var parts = ["\(what) written"]
-        if known > 0 { parts.append("\(known) there already") }
+        if existing > 0 { parts.append("\(existing) already there") }
         if refused > 0 { parts.append("\(refused) refused") }
         try Terminal.print("\(target): \(parts.joined(separator: ", "))\n")
         if refused > 0 { throw ExitError(status: 4) }

@@ -2,7 +2,7 @@ import Core
 import System
 import Transcripts
 
-/// The program for the office: one archive for the recordings of many recorders.
+/// The office program: one archive for the recordings of many recorders.
 @main struct FieldscribeOffice {
     private static var program: Program {
         Program(
@@ -25,9 +25,9 @@ import Transcripts
     static func main() {
         Program.main({ program }) { arguments in
             guard let kind = IncomingFile.Kind(rawValue: arguments.rest[0]) else {
-                throw arguments.usage("\(arguments.rest[0]): no such kind of file")
+                throw arguments.usage("\(arguments.rest[0]): unknown kind of file")
             }
-            try ConfinedProcess.serve {
+            try SandboxedProcess.serve {
                 IncomingFile.answer(to: $0, as: kind, name: arguments[.incomingName] ?? "")
             }
         }

@@ -7,24 +7,24 @@ enum GatherCommand: Command {
     static let summary = "Add copies from sticks and folders to the archive."
     static let target = Option(
         "--into", "ARCHIVE",
-        "a folder or postgresql://..., created if it is missing; default $FIELDSCRIBE_ARCHIVE, else fieldscribe-archive in your home folder",
+        "a folder or postgresql://..., created if it is missing; default $FIELDSCRIBE_ARCHIVE, or fieldscribe-archive in your home folder",
         .folders)
     private static let sourceFiles = Option(
         "--from-files", "FOLDER",
-        "the folder with the copies of a source in PostgreSQL, if it is not where that archive says", .folders)
+        "the folder with the copies of a source in PostgreSQL, if it is not where that archive expects it", .folders)
     private static let key = Option(
         "--key", "FILE",
-        "a private key from age-keygen or ssh-keygen, to decrypt sealed copies; in the archive they are readable",
+        "a private key from age-keygen or ssh-keygen, to decrypt sealed copies; the archive stores them unencrypted",
         .files)
     private static let page = Option.flag(
         "--page",
-        "write index.html, a searchable page of all recordings for any browser. Without a FOLDER, only write that page"
+        "write index.html, a searchable page of all recordings for any browser; without a FOLDER, write only that page"
     )
     static let help: [any HelpPart] = [
         """
         Finds all copies, at any depth, and adds those that the archive does not have: sound, transcript,
         history and corrections. Checks each file against SHA256SUMS, and each signature if minisign is installed. Lists
-        the copies that it rejects and adds the others. You can interrupt it at any moment and run it again.
+        the copies that it refuses and adds the others. You may interrupt it at any time and run it again.
         """,
         Argument(
             "FOLDER...",
@@ -33,13 +33,15 @@ enum GatherCommand: Command {
         Option.files("for PostgreSQL: the folder for the copies, which all users of the archive can see"), sourceFiles,
         key, page, Option.json("print one JSON object"),
         """
-        Exit status: 0 everything is in the archive; 1 it could not continue; 3 sealed copies were left out because no key was
+        Exit status: 0 everything is in the archive; 1 could not continue; 3 sealed copies were left out because no key was
         given; 4 some copies were refused.
         """,
     ]
 
     static func run(_ arguments: Arguments) throws {
-        guard !arguments.rest.isEmpty || arguments[page] else { throw arguments.usage("name a folder or a stick") }
+        guard !arguments.rest.isEmpty || arguments[page] else {
+            throw arguments.usage("give at least one folder or stick")
+        }
         let archive = try ArchiveChoice.open(arguments, name: arguments[target], creates: !arguments.rest.isEmpty)
         if arguments.rest.isEmpty { return try writePage(archive) }
         let (sources, refused) = try sources(arguments, into: archive)
@@ -53,21 +55,21 @@ enum GatherCommand: Command {
         }
         report.problems = refused + report.problems
         for line in report.problems + report.notes { Terminal.say("fieldscribe-office: \(line)") }
-        for place in report.outdated {
+        for folder in report.outdated {
             Terminal.say(
-                "fieldscribe-office: \(place): contains passages that were redacted later, and is no longer shown; delete that folder "
-                    + "once nobody needs it")
+                "fieldscribe-office: \(folder): contains passages that were redacted later, and is no longer shown; delete the folder "
+                    + "when nobody needs it any more")
         }
         if report.sealed > 0 {
             Terminal.say(
-                "fieldscribe-office: left out \(counted(report.sealed, "sealed copy", "sealed copies")); name the private key "
+                "fieldscribe-office: left out \(counted(report.sealed, "sealed copy", "sealed copies")); pass the private key "
                     + "with --key FILE")
         }
         if arguments[.json] {
             try Terminal.print(jsonText(report, isIndented: true))
         } else {
             var parts = ["\(counted(report.taken, "copy", "copies")) added"]
-            if report.known > 0 { parts.append("\(report.known) there already") }
+            if report.known > 0 { parts.append("\(report.known) already there") }
             if report.corrections > 0 { parts.append(counted(report.corrections, "correction", "corrections")) }
             if report.texts > 0 { parts.append(counted(report.texts, "text", "texts")) }
             if !report.outdated.isEmpty {
@@ -83,15 +85,15 @@ enum GatherCommand: Command {
 }
 
 extension GatherCommand {
-    /// Returns the sources on the command line, and errors of those that cannot be opened, one per line.
+    /// Returns the sources given as arguments, and one error line for each that cannot be opened.
     private static func sources(
         _ arguments: Arguments, into archive: any OfficeArchive
     ) throws -> ([GatherSource], refused: [String]) {
         guard arguments[sourceFiles] == nil || arguments.rest.contains(where: ArchiveOpener.isAddress) else {
-            throw arguments.usage("--from-files requires a source in PostgreSQL")
+            throw arguments.usage("--from-files works only with a source in PostgreSQL")
         }
-        let own = try? realPath(archive.files)
-        func isOwn(_ name: String) -> Bool { own.map { $0 == (try? realPath(name)) } ?? false }
+        let target = try? realPath(archive.files)
+        func isTarget(_ name: String) -> Bool { target.map { $0 == (try? realPath(name)) } ?? false }
         var sources: [GatherSource] = []
         var refused: [String] = []
         for name in arguments.rest {
@@ -101,7 +103,7 @@ extension GatherCommand {
                         .archive(
                             try ArchiveOpener.database(
                                 name, files: arguments[sourceFiles], creates: false, timeout: ArchiveChoice.timeout())))
-                } else if ArchiveOpener.isFolder(name), !isOwn(name) {
+                } else if ArchiveOpener.isFolder(name), !isTarget(name) {
                     sources.append(.archive(try ArchiveOpener.folder(name, creates: false)))
                 } else {
                     sources.append(.folder(name))

@@ -7,33 +7,35 @@ enum ImportCommand: Command {
     static let name = "import"
     static let summary = "Add corrections or edited transcripts to the archive."
     private static let recording = Option(
-        "--recording", "ID", "the recording, if neither the file nor those beside it name it", .recordings)
-    private static let person = Option("--by", "NAME", "who corrected it, if the file does not name them")
+        "--recording", "ID", "the recording number, if neither the file nor the files beside it contain it", .recordings
+    )
+    private static let person = Option("--by", "NAME", "who made the corrections, if the file does not say so")
     static let help: [any HelpPart] = [
         """
-        Adds a correction as another transcript of the recording, which no engine replaces. Imports a file completely, or changes
-        nothing.
+        Adds a correction as a separate transcript, which later transcriptions do not replace. If anything in a file is wrong,
+        nothing is imported from it.
         """,
         Argument(
             "FILE...",
             "corrections.json or corrections.html, saved from a recording's page; or a transcript edited in another program: "
-                + WrittenText.endings.map { ".\($0)" }.joined(separator: " "), .files),
+                + EditedTranscript.fileExtensions.map { ".\($0)" }.joined(separator: " "), .files),
         recording, person, Option.archive, Option.files,
     ]
 
-    /// The largest file: a day's transcript in the longest format is smaller.
-    private static let largest = 64 << 20
+    /// The maximum file size in bytes; a day's transcript is smaller in any format.
+    private static let maximumBytes = 64 << 20
 
     static func run(_ arguments: Arguments) throws {
-        guard !arguments.rest.isEmpty else { throw arguments.usage("name the files") }
-        let asked = try arguments[recording].map(arguments.recording)
+        guard !arguments.rest.isEmpty else { throw arguments.usage("give at least one file") }
+        let requested = try arguments[recording].map(arguments.recording)
         let archive = try ArchiveChoice.open(arguments)
         let imports = OfficeImport(archive)
         var status: Int32 = 0
         for path in arguments.rest {
             do throws(DeviceError) {
                 let line = try imports.add(
-                    content(ofFile: path, limit: largest), of: path, to: asked, by: oneLine(arguments[person] ?? ""),
+                    content(ofFile: path, limit: maximumBytes), of: path, to: requested,
+                    by: oneLine(arguments[person] ?? ""),
                     neighbour: RecordingIdentity(beside: path), now: MonotonicClock.wallSeconds)
                 try Terminal.print(line + "\n")
             } catch {

@@ -7,7 +7,9 @@ enum ListCommand: Command {
     static let name = "list"
     static let summary = "List the recordings of all recorders."
     static let help = Filter.help(
-        ["Lists the earliest recording first. A question mark after the time: the recorder's clock was not set."],
+        [
+            "Lists the earliest recording first. A question mark after the time means that the recorder's clock was not set."
+        ],
         Option.json)
 
     private struct Row: Encodable {

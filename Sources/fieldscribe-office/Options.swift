@@ -6,10 +6,12 @@ import System
 // Arguments and options that several commands accept.
 
 extension Argument {
-    static let recording = Argument("ID", "a number from fieldscribe-office list", .recordings)
+    static let recording = Argument("ID", "a recording number, as shown by fieldscribe-office list", .recordings)
 
-    static func recordings(_ usual: String = "all") -> Argument {
-        Argument("[ID...]", "numbers from fieldscribe-office list; default \(usual)", .recordings)
+    static func recordings(_ defaultSelection: String = "all") -> Argument {
+        Argument(
+            "[ID...]", "recording numbers, as shown by fieldscribe-office list; default \(defaultSelection)",
+            .recordings)
     }
 }
 
@@ -17,47 +19,52 @@ extension Option where Value == String? {
     static var archive: Self {
         Self(
             "--archive", "ARCHIVE",
-            "a folder or postgresql://...; default $FIELDSCRIBE_ARCHIVE, else fieldscribe-archive in your home folder",
+            "a folder or postgresql://...; default $FIELDSCRIBE_ARCHIVE, or fieldscribe-archive in your home folder",
             .folders)
     }
 
     static var files: Self {
-        files("for PostgreSQL: the folder with the copies, if it is not where the archive says")
+        files("for PostgreSQL: the folder with the copies, if it is not where the archive expects it")
     }
 
     static func files(_ explanation: String) -> Self { Self("--files", "FOLDER", explanation, .folders) }
 }
 
-/// Opens the archive that a command's options name.
+/// Opens the archive that a command's options specify.
 enum ArchiveChoice {
     /// - Parameters:
-    ///   - name: the value of the option that names it.
+    ///   - name: the archive, if a command has its own option for it; nil for `--archive`.
     ///   - creates: whether a missing archive is created.
-    ///   - seconds: the timeout of a server.
+    ///   - seconds: the timeout for a database server.
     static func open(
         _ arguments: Arguments, name: String? = nil, creates: Bool = false, timeout seconds: Int = 60
     ) throws -> any OfficeArchive {
-        guard let path = name ?? self.name(arguments) else { throw arguments.usage("name an archive") }
+        guard let path = name ?? self.name(arguments) else {
+            throw arguments.usage("specify an archive with --archive")
+        }
         guard !path.isEmpty else { throw arguments.usage("the archive's name is empty") }
         if ArchiveOpener.isAddress(path) {
             return try ArchiveOpener.database(
                 path, files: arguments[.files], creates: creates, timeout: timeout(seconds))
         }
-        guard arguments[.files] == nil else { throw arguments.usage("--files belongs to an archive in PostgreSQL") }
+        guard arguments[.files] == nil else {
+            throw arguments.usage("--files works only with an archive in PostgreSQL")
+        }
         return try ArchiveOpener.folder(withoutTrailingSlash(path), creates: creates)
     }
 
-    /// Returns the timeout of a server; a long wait prints a line, and ends when a signal asks the process to exit.
+    /// Returns the timeout for a database server. A long wait prints a line, and ends if a signal asks the process to
+    /// exit.
     static func timeout(_ seconds: Int = 60) -> ServerTimeout {
         ServerTimeout(
-            seconds: seconds, tell: { Terminal.say("fieldscribe-office: \($0)") },
+            seconds: seconds, report: { Terminal.say("fieldscribe-office: \($0)") },
             isEnding: { Interrupts.isRequested })
     }
 
-    /// Returns the archive of the option, of the environment, or in the home folder.
+    /// Returns the archive from the option or the environment, or the default in the home folder.
     static func name(_ arguments: Arguments) -> String? {
-        let named = arguments[.archive] ?? environmentVariable("FIELDSCRIBE_ARCHIVE")
-        return named ?? environmentVariable("HOME").map { "\($0)/fieldscribe-archive" }
+        let given = arguments[.archive] ?? environmentVariable("FIELDSCRIBE_ARCHIVE")
+        return given ?? environmentVariable("HOME").map { "\($0)/fieldscribe-archive" }
     }
 }
 
@@ -66,19 +73,20 @@ enum Filter {
     private static let recorder = Option(
         "--recorder", "R", "only this recorder: its name, its folder in the archive, or the beginning of its key",
         .recorders)
-    private static let since = date("--since", "started on or after this day: 2026-11-20, or 2026-11-20T09:30")
+    private static let since = date(
+        "--since", "started on or after this day or time, such as 2026-11-20 or 2026-11-20T09:30")
     private static let until = date("--until", "started on or before this day, or before this time", isEnd: true)
     private static let person = Option(
         "--person", "NAME", "with a participant or speaker whose name contains NAME")
     private static let speaker = Option("--speaker", "WHO", "said by this speaker: a name, or a label such as A")
 
-    /// Appends these options, and further ones, to a command's help.
-    static func help(_ parts: [any HelpPart], _ further: any HelpPart...) -> [any HelpPart] {
+    /// Appends these options, and any others, to a command's help.
+    static func help(_ parts: [any HelpPart], _ others: any HelpPart...) -> [any HelpPart] {
         let options: [any HelpPart] = [recorder, since, until, person, speaker, Option.archive, Option.files]
-        return parts + options + further
+        return parts + options + others
     }
 
-    /// A day or a time in this machine's time zone; a day's end is the beginning of the next day.
+    /// An option for a day or a time in this machine's time zone. The end of a day is the beginning of the next one.
     private static func date(_ name: String, _ explanation: String, isEnd: Bool = false) -> Option<Double?> {
         .parsed(
             name, "DATE", explanation, "give a day such as 2026-11-20, or a time such as 2026-11-20T09:30"
@@ -95,22 +103,22 @@ enum Filter {
         return filter
     }
 
-    /// Returns the recordings with the ids on the command line, or all, that match the options.
+    /// Returns the recordings given as arguments, or all, if they match the options.
     static func recordings(_ arguments: Arguments, in archive: any OfficeArchive) throws -> [OfficeRecording] {
-        let left = try archive.recordings(filter(arguments))
-        if arguments.rest.isEmpty { return left }
+        let matches = try archive.recordings(filter(arguments))
+        if arguments.rest.isEmpty { return matches }
         let numbers = try arguments.rest.map(arguments.recording)
         for number in numbers { _ = try recording(number, in: archive) }
-        let known = Dictionary(left.map { ($0.id, $0) }) { first, _ in first }
+        let matchesByID = Dictionary(matches.map { ($0.id, $0) }) { first, _ in first }
         var seen: Set<Int> = []
-        return numbers.filter { seen.insert($0).inserted }.compactMap { known[$0] }
+        return numbers.filter { seen.insert($0).inserted }.compactMap { matchesByID[$0] }
     }
 
     /// Whether a segment matches `--speaker`.
-    static func isSaid(_ segment: Segment, in timeline: Timeline, _ arguments: Arguments) -> Bool {
-        guard let asked = arguments[speaker]?.lowercased() else { return true }
+    static func matchesSpeaker(_ segment: Segment, in timeline: Timeline, _ arguments: Arguments) -> Bool {
+        guard let requested = arguments[speaker]?.lowercased() else { return true }
         guard let speaker = timeline.speaker(of: segment) else { return false }
-        return [Speakers.label(speaker), timeline.name(ofSpeaker: speaker)].contains { $0.lowercased() == asked }
+        return [Speakers.label(speaker), timeline.name(ofSpeaker: speaker)].contains { $0.lowercased() == requested }
     }
 }
 
@@ -124,15 +132,15 @@ func shownTime(_ seconds: Double, _ clock: RecordingSummary.Clock = .synchronize
 extension Arguments {
     func recording(_ text: String) throws -> Int {
         guard let number = Int(text), number > 0 else {
-            throw UsageError("\(command): \(text): give the number of a recording, as fieldscribe-office list shows it")
+            throw UsageError("\(command): \(text): not a recording number; fieldscribe-office list shows the numbers")
         }
         return number
     }
 
-    /// The id that is the only argument.
+    /// The recording number that is the only argument.
     var recording: Int {
         get throws {
-            try expect(1, "a recording's number")
+            try expect(1, "a recording number")
             return try recording(rest[0])
         }
     }
@@ -142,7 +150,7 @@ func recording(_ id: Int, in archive: any OfficeArchive) throws -> OfficeRecordi
     guard let recording = try archive.recording(id) else {
         throw DeviceError(
             .missing, "show", on: archive.name, "has no recording \(id)",
-            remedy: "fieldscribe-office list shows all of them")
+            remedy: "fieldscribe-office list shows all recordings")
     }
     return recording
 }

@@ -9,7 +9,7 @@ enum ReviewCommand: Command {
     private static let limit = Option.number("--limit", "at most N words", in: 1...100_000, default: 20)
     static let help = Filter.help(
         [
-            "Words that engines often miss come first. A word that is often uncertain is listed at its least certain occurrence.",
+            "Words that engines often get wrong come first. A word that is often uncertain is listed at its least certain occurrence.",
             Argument.recordings(), limit,
         ], Option.json)
 
@@ -18,7 +18,7 @@ enum ReviewCommand: Command {
         var uncertain = UncertainWordList(limit: arguments[limit])
         for recording in try Filter.recordings(arguments, in: archive) {
             guard let timeline = try archive.shownTimeline(of: recording.id) else { continue }
-            let segments = timeline.segments.filter { Filter.isSaid($0, in: timeline, arguments) }
+            let segments = timeline.segments.filter { Filter.matchesSpeaker($0, in: timeline, arguments) }
             uncertain.add(segments, of: recording.id, recorder: recording.recorder.folder)
         }
         let worst = uncertain.worst
@@ -26,7 +26,8 @@ enum ReviewCommand: Command {
         if worst.isEmpty { Terminal.say("there are no words to review") }
         for row in worst {
             try Terminal.print(
-                "\(row.recording)  \(row.recorder ?? "")  \(clockTime(row.place))  \(row.percent) %  \(oneLine(row.context))\n"
+                "\(row.recording)  \(row.recorder ?? "")  \(clockTime(row.position))  \(row.percent) %  "
+                    + "\(oneLine(row.context))\n"
             )
         }
     }

@@ -7,13 +7,13 @@ enum SearchCommand: Command {
     static let name = "search"
     static let summary = "Search for words in all recordings."
     private static let alike = Option.flag(
-        "--alike", "also find words with similar spelling, since names are often recognized wrong; prints those words")
+        "--alike", "also find words with similar spelling, since names are often misrecognized; prints those words")
     private static let limit = Option.number("--limit", "at most N matches", in: 1...100_000, default: 50)
     static let help = Filter.help(
         [
             Argument(
                 "WORDS...",
-                "all must occur in one segment or bookmark; the last may be the beginning of a word. Lists the best match first; for words with more than 2,000 matches, the newest"
+                "words that all occur in one segment or bookmark; the last may be the beginning of a word. The best match comes first, or the newest if there are more than 2,000"
             ), alike, limit,
         ], Option.json)
 
@@ -31,7 +31,7 @@ enum SearchCommand: Command {
     }
 
     static func run(_ arguments: Arguments) throws {
-        guard !arguments.rest.isEmpty else { throw arguments.usage("name the words to search for") }
+        guard !arguments.rest.isEmpty else { throw arguments.usage("give the words to search for") }
         let filter = Filter.filter(arguments)
         let archive = try ArchiveChoice.open(arguments)
         var query = OfficeQuery(arguments.rest.joined(separator: " "))

@@ -8,38 +8,38 @@ enum ServeCommand: Command {
     static let name = "serve"
     static let summary = "Read, search and correct recordings in a browser."
     private static let port = Option.number(
-        "--port", "default \(usualPort); 0 uses any free port and prints it", in: 0...65_535)
+        "--port", "default \(defaultPort); 0 uses any free port and prints it", in: 0...65_535)
     private static let address = Option(
         "--listen", "ADDRESS",
-        "an address of this machine; default 127.0.0.1. An address that others reach needs --password-file")
+        "an address of this machine; default 127.0.0.1. An address that other machines can reach needs --password-file")
     private static let socket = Option(
         "--socket", "PATH",
-        "listen on a Unix socket instead of a port, for this user and group. Replaces only a socket on which no process listens",
+        "listen on a Unix socket instead of a port, for this user and group; an existing socket is replaced if no process listens on it",
         .files)
     private static let passwordFile = Option(
         "--password-file", "FILE",
         "the first line is the password for browsers, with any user name; only the file's owner or group may read it",
         .files)
     private static let hosts = Option(
-        repeated: "--host", "NAME", "a name under which browsers reach the pages, such as a proxy's; may be repeated")
+        repeated: "--host", "NAME", "a host name that browsers use for the pages, such as a proxy's; may be repeated")
     static let help: [any HelpPart] = [
         """
         Serves a list of all recordings with a search, and each recording's page with its sound, until you stop it. By default only
-        this machine can connect. It does not encrypt; the manual explains how to run it behind a proxy that does.
+        this machine can connect. Connections are not encrypted; the manual explains how to run it behind a proxy that encrypts them.
         """,
         port, address, socket, passwordFile, hosts, WorkCommand.program, Option.archive, Option.files,
-        "Exit status: 0 it was stopped; 1 it could not continue; 3 the archive does not exist.",
+        "Exit status: 0 stopped; 1 could not continue; 3 the archive does not exist.",
     ]
 
-    private static let usualPort = 8_737
-    private static let shortest = 8
-    /// The timeout of a database server, in seconds: no request is answered while waiting.
+    private static let defaultPort = 8_737
+    private static let minimumPasswordLength = 8
+    /// The timeout for a database server, in seconds. No request is answered meanwhile.
     private static let timeout = 10
 
     static func run(_ arguments: Arguments) throws {
-        let port = arguments[port] ?? usualPort
+        let port = arguments[port] ?? defaultPort
         guard arguments[socket] == nil || (arguments[Self.port] == nil && arguments[address] == nil) else {
-            throw arguments.usage("--socket excludes --port and --listen")
+            throw arguments.usage("--socket cannot be combined with --port or --listen")
         }
         let password = try arguments[passwordFile].map(password)
         let open = { @Sendable () throws(DeviceError) -> any OfficeArchive in
@@ -50,13 +50,14 @@ enum ServeCommand: Command {
         if !listener.isLocal {
             guard password != nil else {
                 throw arguments.usage(
-                    "--listen \(arguments[address] ?? ""): others reach this address; it needs --password-file FILE")
+                    "--listen \(arguments[address] ?? ""): other machines can reach this address, so --password-file FILE is needed"
+                )
             }
             Terminal.say(
-                "fieldscribe-office: the password and all pages cross the network unencrypted; put a proxy with TLS in front"
+                "fieldscribe-office: the password and all pages cross the network unencrypted; use a proxy with TLS"
             )
         }
-        let reached = listener.address
+        let url = listener.address
         let access = SiteAccess(
             password: password, names: names(arguments, listener.host, asksPassword: password != nil))
         let site = OfficeSite(archive, access: access, transcriber: arguments[WorkCommand.program], open: open) {
@@ -64,7 +65,7 @@ enum ServeCommand: Command {
         }
         Interrupts.handle()
         let server = try WebServer(listener, serving: site)
-        try Terminal.print("\(archive.name) is at \(reached)\n")
+        try Terminal.print("\(archive.name) is at \(url)\n")
         try server.run { !Interrupts.isRequested }
     }
 
@@ -73,13 +74,13 @@ enum ServeCommand: Command {
         return try WebListener(host: arguments[address] ?? "127.0.0.1", port: port)
     }
 
-    /// Returns the host names that requests may use; nil for any. With a password, or on a Unix socket, any name is
-    /// harmless.
+    /// Returns the host names that requests may use; nil for any. With a password or on a Unix socket, any name is
+    /// safe.
     private static func names(_ arguments: Arguments, _ host: String?, asksPassword: Bool) -> Set<String>? {
-        let named = arguments[hosts].map { $0.lowercased() }
-        guard let host else { return named.isEmpty ? nil : Set(named) }
-        if asksPassword, named.isEmpty { return nil }
-        return Set(named + ["localhost", "127.0.0.1", "[::1]", host.contains(":") ? "[\(host)]" : host])
+        let given = arguments[hosts].map { $0.lowercased() }
+        guard let host else { return given.isEmpty ? nil : Set(given) }
+        if asksPassword, given.isEmpty { return nil }
+        return Set(given + ["localhost", "127.0.0.1", "[::1]", host.contains(":") ? "[\(host)]" : host])
     }
 
     /// Reads the password from the first line of a file; rejects a file that everybody may read.
@@ -89,7 +90,7 @@ enum ServeCommand: Command {
         guard status.kind == .file else {
             throw DeviceError(
                 .unsupported, "read", on: path, "is \(status.kind.rawValue), not a file",
-                remedy: "name a file with a password in its first line")
+                remedy: "give a file with a password in its first line")
         }
         guard status.permissions & 0o007 == 0 else {
             throw DeviceError(
@@ -105,17 +106,18 @@ enum ServeCommand: Command {
         return line ?? ""
     }
 
-    /// Returns why a password cannot be typed, or is too easy to guess; nil if it is good.
+    /// Returns why a password cannot be typed or is too easy to guess; nil if it is acceptable.
     ///
-    /// - Parameter password: nil for invalid UTF-8.
+    /// - Parameter password: nil if it is not valid UTF-8.
     private static func problem(ofPassword password: String?) -> String? {
         guard let password else { return "is not a password: it is not UTF-8" }
         let isBlank = { (character: Character) in character.isWhitespace }
-        guard password.utf8.count >= shortest, password.utf8.count <= 1_000, !password.allSatisfy(isBlank) else {
-            return "is not a password of at least \(shortest) letters"
+        guard password.utf8.count >= minimumPasswordLength, password.utf8.count <= 1_000, !password.allSatisfy(isBlank)
+        else {
+            return "is not a password of at least \(minimumPasswordLength) characters"
         }
         if password.first.map(isBlank) == true || password.last.map(isBlank) == true {
-            return "begins or ends with a blank, which is invisible"
+            return "begins or ends with a space, which is invisible"
         }
         let isHidden = password.unicodeScalars.contains { scalar in
             [.control, .format, .unassigned, .privateUse].contains(scalar.properties.generalCategory)

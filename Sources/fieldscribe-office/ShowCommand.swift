@@ -5,11 +5,12 @@ import Transcripts
 
 enum ShowCommand: Command {
     static let name = "show"
-    static let summary = "Show the transcript of a recording."
+    static let summary = "Show a recording's transcript."
     private static let readings = Option.flag(
-        "--readings", "list the transcripts of this recording, by engines and by people")
+        "--readings", "list this recording's transcripts and who or what made them")
     private static let reading = Option.number(
-        "--reading", "show transcript N of that list, where 1 is the latest by a person, else the latest by an engine",
+        "--reading",
+        "show transcript N of that list, where 1 is the latest by a person or, if there is none, by an engine",
         in: 1...100_000, default: 1)
     static let help: [any HelpPart] = [
         Argument.recording, Option.format, readings, reading, Option.archive, Option.files,
@@ -19,7 +20,7 @@ enum ShowCommand: Command {
         let id = try arguments.recording
         let (format, number) = (arguments[.format], arguments[reading])
         let archive = try ArchiveChoice.open(arguments)
-        let found = try recording(id, in: archive)
+        let recording = try recording(id, in: archive)
         let readings = try archive.readings(of: id)
         if arguments[Self.readings] {
             for (index, reading) in readings.enumerated() {
@@ -35,13 +36,13 @@ enum ShowCommand: Command {
                 .missing, "show", on: "recording \(id)",
                 "has only \(counted(readings.count, "transcript", "transcripts"))")
         }
-        if Terminal.showsErrors { Terminal.say("\(archive.files)/\(found.place)/\(found.audio)") }
-        let title = found.title.isEmpty ? "Recording \(id)" : oneLine(found.title)
+        if Terminal.showsErrors { Terminal.say("\(archive.files)/\(recording.place)/\(recording.audio)") }
+        let title = recording.title.isEmpty ? "Recording \(id)" : oneLine(recording.title)
         var details = RecordingDetails(timeline, title: title)
-        if !found.audio.isEmpty { details.audio = found.audio }
+        if !recording.audio.isEmpty { details.audio = recording.audio }
         try format.print(timeline, details: details)
-        if format != .text, let rest = unwrittenText(timeline) {
-            Terminal.say("fieldscribe-office: recording \(id): \(rest)")
+        if format != .text, let progress = transcriptionProgress(timeline) {
+            Terminal.say("fieldscribe-office: recording \(id): \(progress)")
         }
     }
 }

@@ -13,20 +13,21 @@ enum WorkCommand: Command {
     private static let retry = Option.flag("--retry", "retry recordings that failed three times")
     private static let lease = Option.number(
         "--lease",
-        "reassign a machine's recording if the machine is silent for this time, 2 to 86,400", in: 2...86_400,
+        "give a recording to another machine if its machine does not respond for this long, 2 to 86,400",
+        in: 2...86_400,
         default: 60, as: "SECONDS")
     static let program = Option(
         "--program", "FILE",
-        "the fieldscribe program to run; default the one beside this program, else the one in PATH", .files)
+        "the fieldscribe program to run; default the one beside this program, or the one in PATH", .files)
     static let help: [any HelpPart] = [
         """
-        Runs fieldscribe transcribe on each recording that this engine, or a better one, has not transcribed, and adds the result
-        as another transcript. Corrections stay, and are still shown. Several machines can work on one archive in PostgreSQL: each
-        recording goes to one of them, and to another if that one is switched off. Without --once or --until-empty, waits for new
-        recordings until you stop it.
+        Runs fieldscribe transcribe on each recording that neither this engine nor a better one has transcribed, and adds
+        the result as another transcript. Corrections are kept and still shown. Several machines can work on one archive in
+        PostgreSQL: each recording goes to one of them, and to another if that one is switched off. Without --once or
+        --until-empty, waits for new recordings until you stop it.
         """,
         once, untilEmpty, engine, retry, lease, program, Option.archive, Option.files,
-        "Exit status: 0 finished; 1 it could not continue; 4 some recordings failed three times, and are named.",
+        "Exit status: 0 finished; 1 could not continue; 4 some recordings failed three times, and are listed.",
     ]
 
     static func run(_ arguments: Arguments) throws {
@@ -34,7 +35,7 @@ enum WorkCommand: Command {
             throw arguments.usage("choose --once or --until-empty")
         }
         guard let address = ArchiveChoice.name(arguments), ArchiveOpener.isAddress(address) else {
-            throw arguments.usage("it needs an archive in PostgreSQL: --archive postgresql://...")
+            throw arguments.usage("an archive in PostgreSQL is needed: --archive postgresql://...")
         }
         var work = try OfficeWork(
             address, files: arguments[.files], timeout: ArchiveChoice.timeout(), program: arguments[program],

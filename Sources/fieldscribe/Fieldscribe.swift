@@ -52,15 +52,15 @@ import Transcripts
         Program.main({ program }, readIncoming: readIncoming)
     }
 
-    /// Parses a user's file, or a stick's settings, in a confined process.
+    /// Parses a user's file, or a stick's settings, in this sandboxed process.
     private static func readIncoming(_ arguments: Arguments) throws {
         let kind = arguments.rest[0]
         if let kind = IncomingFile.Kind(rawValue: kind) {
             let name = arguments[.incomingName] ?? "standard input"
-            try ConfinedProcess.serve { IncomingFile.answer(to: $0, as: kind, name: name) }
+            try SandboxedProcess.serve { IncomingFile.answer(to: $0, as: kind, name: name) }
         } else if let kind = StickSettings.Kind(rawValue: kind) {
             let configuration = try arguments.ownConfiguration()
-            try ConfinedProcess.serve { kind.answer(to: $0, over: configuration) }
+            try SandboxedProcess.serve { kind.answer(to: $0, over: configuration) }
         } else {
             throw arguments.usage("\(kind): unknown kind of file")
         }

@@ -9,18 +9,19 @@ import Transcripts
 // Arguments and options that several commands accept.
 
 extension Argument {
-    static func recordings(_ usual: String = "all") -> Argument {
-        Argument("[ID...]", "numbers, as fieldscribe list shows them; default \(usual)", .recordings)
+    static func recordings(_ defaultSelection: String = "all") -> Argument {
+        Argument("[ID...]", "recording numbers, as shown by fieldscribe list; default \(defaultSelection)", .recordings)
     }
 }
 
 extension Option where Value == String? {
     static var config: Self {
         Self(
-            "--config", "FILE", "settings; default $FIELDSCRIBE_CONFIG, else /etc/fieldscribe/fieldscribe.conf", .files)
+            "--config", "FILE", "configuration file; default $FIELDSCRIBE_CONFIG or /etc/fieldscribe/fieldscribe.conf",
+            .files)
     }
 
-    static var directory: Self { directory("the archive; default storage.directory") }
+    static var directory: Self { directory("the archive's folder; default storage.directory") }
 
     static func directory(_ explanation: String) -> Self { Self("--directory", "DIR", explanation, .folders) }
 
@@ -63,13 +64,13 @@ extension Option where Value == Punctuation? {
     static var punctuation: Self {
         choice(
             "--punctuation", "P",
-            "engine (as the engine writes), none, automatic (sentences), spoken (as dictated) or both; default recognizer.punctuation"
+            "engine (as the engine writes it), none, automatic (sentences), spoken (as dictated) or both; default recognizer.punctuation"
         )
     }
 }
 
 extension Option where Value == Bool {
-    static var yes: Self { flag("--yes", "do not ask; needed without a terminal") }
+    static var yes: Self { flag("--yes", "do not ask; required without a terminal") }
 }
 
 extension ConfigurationError: UsageProblem {
@@ -77,10 +78,9 @@ extension ConfigurationError: UsageProblem {
 }
 
 extension Arguments {
-    /// The settings, with the engine, model, vocabulary, hint and microphone of the command line.
+    /// Loads the settings and applies the engine, model, vocabulary, hint and microphone from the command line.
     ///
-    /// - Throws: `UsageError` if a microphone's name is invalid. A missing device is reported later, when it
-    ///   is opened.
+    /// - Throws: `UsageError` if the microphone name is invalid. A missing device is reported when it is opened.
     func configuration() throws -> Configuration {
         if let file = self[.vocabulary], access(file, R_OK) != 0 {
             throw DeviceError.system("access", on: "--vocabulary \(file)")
@@ -97,15 +97,15 @@ extension Arguments {
         return configuration
     }
 
-    /// The settings, with the archive of `--directory`.
+    /// Loads the settings and applies the archive folder from `--directory`.
     func archiveConfiguration() throws -> Configuration { try configuration().with(directory: self[.directory]) }
 
-    /// The settings without those from a stick.
+    /// Loads the settings, but not those from a stick.
     func ownConfiguration() throws -> Configuration {
         try Configuration.loadOwn(explicitPath: self[.config], environment: Self.environment)
     }
 
-    /// The punctuator for transcripts that a command prints.
+    /// Returns the punctuator for transcripts that a command prints.
     func punctuator(_ configuration: Configuration) -> Punctuator {
         var configuration = configuration
         if let punctuation = self[.punctuation] { configuration.recognizer.punctuation = punctuation }
@@ -117,41 +117,42 @@ extension Arguments {
         return environmentVariable(name).map { [name: $0] } ?? [:]
     }
 
-    /// The recordings' numbers among the arguments.
+    /// The recording numbers given as arguments.
     var recordings: [Int] { get throws { try rest.map(recording) } }
 
-    /// Parses a recording's number.
+    /// Parses a recording number.
     func recording(_ text: String) throws(UsageError) -> Int {
         guard let id = Int(text), (1...(1 << 53)).contains(id) else {
             let ends = text.split(separator: text.contains("-") ? "-" : "..")
             let isRange = ends.count == 2 && ends.allSatisfy { Int($0) != nil }
             throw UsageError(
                 isRange
-                    ? "\(command): \(text): ranges are not supported; give each recording's number by itself"
-                    : "\(command): \(text): give the number of a recording, as fieldscribe list shows it")
+                    ? "\(command): \(text): ranges are not supported; list the recording numbers one by one"
+                    : "\(command): \(text): not a recording number; fieldscribe list shows the numbers")
         }
         return id
     }
 
-    /// Checks that there is a terminal to ask on, unless `--yes` was given.
+    /// Checks that the user can be asked on a terminal, or that `--yes` was given.
     ///
-    /// - Throws: `UsageError` without a terminal.
-    func checkTerminal(toAsk act: String) throws(UsageError) {
+    /// - Throws: `UsageError` if neither is the case.
+    func checkTerminal(toConfirm action: String) throws(UsageError) {
         guard self[.yes] || isatty(STDIN_FILENO) == 1 && Terminal.showsErrors else {
-            throw UsageError("\(command): there is no terminal to ask on; use --yes to \(act) without asking")
+            throw UsageError(
+                "\(command): cannot ask for confirmation without a terminal; use --yes to \(action) without asking")
         }
     }
 
-    /// Whether the user agrees, or `--yes` was given.
+    /// Asks a yes-or-no question. Returns true if the user agrees, or if `--yes` was given.
     func confirms(_ question: @autoclosure () -> String) -> Bool {
         if self[.yes] { return true }
         Terminal.prompt("\(question()) [y/N] ")
         return ["y", "yes"].contains(readLine(strippingNewline: true)?.lowercased())
     }
 
-    /// A connection to the running appliance.
+    /// Connects to the running appliance.
     ///
-    /// - Throws: `ExitError` with status 5 if none is running.
+    /// - Throws: `ExitError` with status 5 if the appliance is not running.
     func appliance() throws -> ControlClient {
         let configuration = try configuration()
         if let client = try ControlClient(configuration) { return client }
@@ -165,7 +166,7 @@ extension Arguments {
 extension ControlClient {
     func status() throws -> ApplianceStatus {
         guard let status = try ask(.status).status else {
-            throw DeviceError(.failed, "status", "the appliance is running another version; restart it")
+            throw DeviceError(.failed, "status", "the appliance is running a different version; restart it")
         }
         return status
     }

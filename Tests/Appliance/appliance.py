@@ -5,14 +5,14 @@ import os
 import subprocess
 import time
 
-from crash import rescue
+from crash import copy_journal
 from lamp import LampHistory
-from machine import SLOWDOWN, GuestError, Machine, Starved, TimedOut, Unfit
+from machine import SLOWDOWN, GuestError, Machine, Starved, TimedOut, EmulationFailed
 from sound import room, write_wave
 
 STORAGE = "/var/lib/fieldscribe"
 
-# The sound: two minutes of a quiet room in which somebody speaks after 4 and after 40 seconds.
+# The played sound: two minutes in a quiet room in which somebody speaks after 4 and after 40 seconds.
 SPEECH_AT = (4, 40)
 ROOM = room(120, SPEECH_AT)
 
@@ -29,8 +29,8 @@ printf '[Service]\\nWatchdogSec=60\\n' >/etc/systemd/system/fieldscribe.service.
 DEFAULT_WATCHDOG = """rm -r /etc/systemd/system/fieldscribe.service.d
 systemctl daemon-reload && systemctl restart fieldscribe"""
 
-# test-press SECONDS: presses and releases in one process, which runs with a real-time priority, so that nothing delays the release.
-# Prints the real duration in microseconds.
+# test-press SECONDS: presses and releases the button in one process, with a real-time priority so that nothing delays the release.
+# Prints the actual duration in microseconds.
 PRESS = """cat >/usr/local/sbin/test-press <<'END'
 [ -p /run/test/never ] || mkfifo /run/test/never
 exec 3<>/run/test/never 4>/sys/kernel/tracing/trace_marker 5>/run/test/button/pull
@@ -44,8 +44,8 @@ echo release >&4
 echo $((${ended/./} - ${began/./}))
 END
 """
-# A longer press is a hold, which has another meaning.
-HELD = 1.0
+# A press that lasts this many seconds is a hold, which has another meaning.
+HOLD_SECONDS = 1.0
 
 # The evidence of a failure, and the commands that collect it.
 EVIDENCE = {
@@ -57,7 +57,7 @@ EVIDENCE = {
 
 
 def write_into(disk, path, source):
-    """Writes a file into an ext4 image that no machine uses."""
+    """Writes a file into an ext4 image that no running machine uses."""
     subprocess.run(["/sbin/debugfs", "-w", "-R", "write %s %s" % (source, path), disk], check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -66,7 +66,7 @@ class Appliance(Machine):
 
     @classmethod
     def prepare(cls, image, package, work, state):
-        """Boots a machine once, installs the package, and saves its state."""
+        """Boots a machine, installs the package, and saves the machine's state."""
         with cls(image, work) as machine:
             sound, settings = machine.path("room.wav"), machine.path("fieldscribe.conf")
             write_wave(sound, ROOM)
@@ -83,7 +83,7 @@ class Appliance(Machine):
                           timeout=400)
             machine.until_ready()
             machine.shell(PRESS)
-            # Warms the cache for all scenarios.
+            # Fills the page cache for all scenarios.
             machine.shell("cat /usr/share/pocketsphinx/model/en-us/*/* /usr/bin/fieldscribe >/dev/null 2>&1; true")
             machine.shell("fieldscribe status; aplay --version; sync")
             machine.save(state)
@@ -91,18 +91,18 @@ class Appliance(Machine):
     # The panel
 
     def press(self, seconds=0.1):
-        """Presses and releases the button, however busy the machine is."""
+        """Presses and releases the button, even on a busy machine."""
         lasted = int(self.shell("chrt --fifo 40 bash /usr/local/sbin/test-press %.2f" % seconds)) / 1e6
-        if seconds < HELD * 0.9 <= lasted:
+        if seconds < HOLD_SECONDS * 0.9 <= lasted:
             raise Starved("a press of %.1f s lasted %.1f s" % (seconds, lasted))
 
     @staticmethod
     def marker():
-        """The file for words that are added to the lamp's history."""
+        """Returns the file through which the tests add notes to the lamp's history."""
         return "/sys/kernel/tracing/trace_marker"
 
     def note(self, word):
-        """Adds a word to the lamp's history; returns its time there."""
+        """Adds a note to the lamp's history and returns its time."""
         self.shell("echo %s >%s" % (word, self.marker()))
         return self.lamp().last(word)
 
@@ -110,28 +110,28 @@ class Appliance(Machine):
         return LampHistory(self.shell(EVIDENCE["lamp.log"]))
 
     def is_steady(self):
-        """Whether the lamp has been on for two seconds."""
+        """Returns whether the lamp has been on for two seconds."""
         now = self.note("asked")
         return self.lamp().lit_for(now) > 2
 
-    def wait_lamp(self, shows, timeout, what):
-        """Waits until a function of the lamp's history is true; returns its value."""
-        return self.wait(lambda: shows(self.lamp()), timeout, "the lamp: " + what)
+    def wait_lamp(self, shows, timeout, description):
+        """Waits until `shows`, a function of the lamp's history, is true, and returns its value."""
+        return self.wait(lambda: shows(self.lamp()), timeout, "the lamp: " + description)
 
     # The microphone
 
-    def room_sounds(self):
-        """Plays the sound of the room to the microphone, from its beginning."""
+    def play_sound(self):
+        """Plays the sound to the microphone from its beginning."""
         self.shell("pkill -x aplay; while pgrep -x aplay >/dev/null; do sleep 0.1; done; "  # wait: polls until the sound card is free
                    "nice -n -10 setsid aplay -q -D hw:Loopback,0,0 "
                    "--buffer-time=2000000 /root/room.wav </dev/null >/dev/null 2>&1 &\n"
-                   # wait: polls until it plays; a guard of two minutes
+                   # wait: polls until it plays, for at most two minutes
                    "for i in $(seq 1200); do grep -q RUNNING /proc/asound/Loopback/pcm0p/sub0/status && exit 0; sleep 0.1; done; exit 1")
 
-    # Its output
+    # The service
 
     def until_ready(self, timeout=240):
-        """Waits until the service is ready; returns the machine's uptime at that moment, in seconds."""
+        """Waits until the service is ready, and returns the machine's uptime at that moment in seconds."""
         self.until("systemctl is-active --quiet fieldscribe", timeout)
         ready = self.shell("systemctl show -P ActiveEnterTimestampMonotonic fieldscribe")
         return int(ready) / 1e6
@@ -139,21 +139,21 @@ class Appliance(Machine):
     def status(self):
         status = json.loads(self.shell("fieldscribe status --json"))
         if (fault := status.get("lastFault")) and "nothing has reached the disk for" in fault["message"]:
-            raise Starved("its disk is a file on the host, and yet " + fault["message"])
+            raise Starved("although its disk is a file on the host, " + fault["message"])
         return status
 
-    def until_status(self, holds, timeout, what):
+    def until_status(self, holds, timeout, description):
         def attempt():
             status = self.status()
             return status if holds(status) else None
-        return self.wait(attempt, timeout, "the status: " + what)
+        return self.wait(attempt, timeout, "the status: " + description)
 
     def transcript(self, recording):
-        # During a recording, stderr says that the text is not complete.
+        # During a recording, stderr reports that the transcript is incomplete.
         return json.loads(self.shell("fieldscribe show %d --format json 2>/dev/null" % recording))
 
     def row(self, recording):
-        """The recording's row in `fieldscribe list`."""
+        """Returns the recording's row in `fieldscribe list`."""
         return next(it for it in json.loads(self.shell("fieldscribe list --json")) if it["id"] == recording)
 
     @staticmethod
@@ -167,19 +167,19 @@ class Appliance(Machine):
         return self.shell("journalctl -b --no-pager -o short-monotonic -u '%s'" % unit)
 
     def record(self, seconds):
-        """Records this many seconds of the room; returns the recording's number once it is transcribed."""
-        self.room_sounds()
+        """Records at least the given seconds, and returns the recording's number once it is transcribed."""
+        self.play_sound()
         self.press()
         number = self.until_recorded(seconds)["recording"]
         self.press()
-        self.until_written()
+        self.until_transcribed()
         return number
 
     def until_recorded(self, seconds):
         return self.until_status(lambda it: it["state"] == "recording" and it["recordedSeconds"] >= seconds,
                                  90 + 3 * seconds, "%d s recorded" % seconds)
 
-    def until_written(self, timeout=240):
+    def until_transcribed(self, timeout=240):
         """Waits until everything is transcribed."""
         self.until_status(lambda it: it["state"] == "idle" and it["backlogSeconds"] == 0, timeout, "all transcribed")
 
@@ -193,16 +193,16 @@ class Appliance(Machine):
             super().__exit__(*error)
         if error[0] and os.path.exists(self.disk):
             # This works even if the machine does not answer.
-            rescue(self.disk, self.work)
+            copy_journal(self.disk, self.work)
             os.unlink(self.disk)
 
     def leave_evidence(self, names=tuple(EVIDENCE)):
-        """Saves the evidence of a failure next to the console's log."""
+        """Saves the evidence of a failure next to the console log."""
         end = time.monotonic() + 30
         for name in names:
             try:
-                said = self.shell(EVIDENCE[name], timeout=max(0.1, end - time.monotonic()) / SLOWDOWN, check=False)
-            except (GuestError, TimedOut, Unfit, OSError) as error:
-                said = "unavailable: %s\n" % error
+                output = self.shell(EVIDENCE[name], timeout=max(0.1, end - time.monotonic()) / SLOWDOWN, check=False)
+            except (GuestError, TimedOut, EmulationFailed, OSError) as error:
+                output = "unavailable: %s\n" % error
             with open(self.path(name), "w") as file:
-                file.write(str(LampHistory(said)) if name == "lamp.log" else said)
+                file.write(str(LampHistory(output)) if name == "lamp.log" else output)

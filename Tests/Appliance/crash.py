@@ -1,4 +1,4 @@
-"""The disk as a power cut leaves it: qemu's record of writes and flushes, replayed with unflushed writes lost or torn."""
+"""The disk after a power cut: replays qemu's record of writes and flushes, with unflushed writes lost or torn."""
 
 import random
 import struct
@@ -11,46 +11,46 @@ MAGIC, SECTOR = 0x6A736677736872, 512
 
 
 class Writes:
-    """The record of a run by qemu's driver blklogwrites."""
+    """The record of writes by qemu's driver blklogwrites."""
 
     def __init__(self, path):
         self.entries = []  # (offset on the disk, bytes, flags, offset in the record)
         with open(path, "rb") as file:
-            # The first sector is written with the first flush, but what follows does not depend on it.
+            # The first sector is only written at the first flush, but the entries do not depend on it.
             magic, = struct.unpack("<Q", file.read(8))
-            assert magic in (MAGIC, 0), "no record of writes"
-            place = SECTOR
+            assert magic in (MAGIC, 0), "not a record of writes"
+            position = SECTOR
             while True:
-                file.seek(place)
+                file.seek(position)
                 header = file.read(32)
                 if len(header) < 32:
                     return
-                at, count, flags, _ = struct.unpack("<QQQQ", header)
+                sector, count, flags, _ = struct.unpack("<QQQQ", header)
                 if not (count or flags):
                     return
                 data = b""
                 if count and not flags & (DISCARD | MARK):
-                    file.seek(place + SECTOR)
+                    file.seek(position + SECTOR)
                     data = file.read(count * SECTOR)
-                self.entries.append((at * SECTOR, data, flags, place))
-                place += SECTOR + len(data)
+                self.entries.append((sector * SECTOR, data, flags, position))
+                position += SECTOR + len(data)
 
-    def before(self, place):
-        """The number of entries before a place in the record."""
-        return sum(entry[3] < place for entry in self.entries)
+    def before(self, position):
+        """Returns the number of entries before a position in the record."""
+        return sum(entry[3] < position for entry in self.entries)
 
-    def flushed(self, at):
-        """The index after the last flush among the first `at` entries: everything before it is on the disk."""
-        return next((index + 1 for index in range(at - 1, -1, -1) if self.entries[index][2] & FLUSH), 0)
+    def flushed(self, count):
+        """Returns the index after the last flush among the first `count` entries; earlier entries are on the disk."""
+        return next((index + 1 for index in range(count - 1, -1, -1) if self.entries[index][2] & FLUSH), 0)
 
-    def rebuild(self, base, disk, at, keep=0.0, tear=False, seed=0, flushed=None):
-        """Makes the disk of a power cut after `at` entries. Keeps each write since the last flush with the probability
-        `keep`; with `tear`, lost writes leave some of their first sectors."""
+    def rebuild(self, base, disk, count, keep=0.0, tear=False, seed=0, flushed=None):
+        """Makes the disk as after a power cut that follows `count` entries. Keeps each write since the last flush with the
+        probability `keep`. With `tear`, some of the first sectors of lost writes are kept."""
         copy_disk(base, disk)
-        safe = self.flushed(at) if flushed is None else flushed
+        safe = self.flushed(count) if flushed is None else flushed
         chance = random.Random(seed)
         with open(disk, "r+b") as file:
-            for index, (offset, data, flags, _) in enumerate(self.entries[:at]):
+            for index, (offset, data, flags, _) in enumerate(self.entries[:count]):
                 if index >= safe and not flags & FUA and data and chance.random() >= keep:
                     data = data[:SECTOR * chance.randrange(len(data) // SECTOR)] if tear else b""
                 if data:
@@ -58,8 +58,8 @@ class Writes:
                     file.write(data)
 
 
-def mend(disk):
-    """Replays the file system's journal and repairs it, as at a start; returns whether it is then intact."""
+def repair(disk):
+    """Replays the file system's journal and repairs the file system, as a start does. Returns whether it is then intact."""
     return subprocess.run(["/sbin/e2fsck", "-f", "-p", disk], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL).returncode in (0, 1)
 
@@ -69,13 +69,13 @@ def debugfs(disk, commands):
                    stderr=subprocess.DEVNULL)
 
 
-def take(disk, folder, paths):
-    """Copies files out of an ext4 image; returns their new paths. A file that does not exist is not copied."""
+def copy_files(disk, folder, paths):
+    """Copies files from an ext4 image and returns their new paths. Files that do not exist are skipped."""
     targets = ["%s/%s" % (folder, path.rsplit("/", 1)[1]) for path in paths]
     debugfs(disk, "".join("dump %s %s\n" % pair for pair in zip(paths, targets)))
     return targets
 
 
-def rescue(disk, folder):
-    """Copies the journal out of the disk of a machine that does not answer: for `journalctl --directory`."""
+def copy_journal(disk, folder):
+    """Copies the journal from the disk of a machine that does not answer, for `journalctl --directory`."""
     debugfs(disk, "rdump /var/log/journal %s\n" % folder)

@@ -1,4 +1,4 @@
-"""What all emulated machines share: power and sticks, controlled through qemu's machine protocol (QMP)."""
+"""The base of all emulated machines: power and sticks, controlled through the QEMU Machine Protocol (QMP)."""
 
 import contextlib
 import json
@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 
-# The factor for all timeouts: these tests share the host with other work.
+# The factor for all timeouts, because these tests share the host with other work.
 SLOWDOWN = 3
 
 
@@ -20,9 +20,9 @@ class GuestError(Exception):
 
 
 class Emulator:
-    """A qemu process, with its sockets and logs in the folder `work`."""
+    """A qemu process whose sockets and logs are in the folder `work`."""
 
-    # qemu's properties of the port for sticks.
+    # The properties of the port for sticks, as qemu names them.
     PORT = {}
 
     def __init__(self, work):
@@ -46,16 +46,16 @@ class Emulator:
         self.process.wait()
         self.process = None
 
-    def launch(self, words, sockets, priority=0):
-        """Starts qemu with these arguments, which must create a socket `qmp`. The kernel kills qemu when this process ends."""
+    def launch(self, arguments, sockets, priority=0):
+        """Starts qemu with arguments that create a socket `qmp`. The kernel kills qemu when this process exits."""
         for name in sockets:
             if os.path.exists(self.path(name)):
                 os.unlink(self.path(name))
         nice = ["nice", "-n", str(priority)] if priority else []
         with open(self.path("qemu.log"), "a") as log:
-            self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL"] + nice + words, start_new_session=True,
+            self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL"] + nice + arguments, start_new_session=True,
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        # With autogroup scheduling a nice value counts only within its session, so qemu's own session gets the priority.
+        # With autogroup scheduling a nice value only counts within its session, so qemu's session gets the priority, too.
         with contextlib.suppress(OSError), open("/proc/%d/autogroup" % self.process.pid, "w") as file:
             file.write(str(priority))
         channel = self.connect("qmp")
@@ -65,7 +65,7 @@ class Emulator:
         self.command("qmp_capabilities")
 
     def command(self, name, **arguments):
-        """Sends a QMP command; returns its result."""
+        """Sends a QMP command and returns its result."""
         self._qmp.write(json.dumps({"execute": name, "arguments": arguments}) + "\n")
         self._qmp.flush()
         while True:
@@ -81,16 +81,16 @@ class Emulator:
             disk = {"driver": "blkdebug", "image": disk, "inject-error": [{"event": "none", "iotype": "write", "errno": 5}]}
         self.command("blockdev-add", **{"node-name": name + "-disk", "driver": "raw", "read-only": read_only,
                                         "cache": {"no-flush": True}, "file": disk})
-        # A separate serial number, as sticks have: qemu's default names the port, which changes.
+        # Sets a serial number, because qemu's default depends on the port, which changes.
         self.command("device_add", driver="usb-storage", id=name, drive=name + "-disk", removable=True,
                      serial="FIELDSCRIBE-" + name.upper(), **self.PORT)
 
     def stick_out(self, name="stick"):
-        """Pulls the stick, even while it is in use."""
+        """Pulls the stick out, even while it is in use."""
         self.command("device_del", id=name)
-        self.wait(lambda: self._is_gone(name), 30, "stick unplugged")
+        self.wait(lambda: self._is_removed(name), 30, "the stick is unplugged")
 
-    def _is_gone(self, name):
+    def _is_removed(self, name):
         try:
             self.command("blockdev-del", **{"node-name": name + "-disk"})
             return True
@@ -108,17 +108,17 @@ class Emulator:
                 channel.close()
                 if self.process.poll() is not None:
                     with open(self.path("qemu.log")) as log:
-                        raise GuestError("qemu ended: " + log.read()[-2000:])
+                        raise GuestError("qemu exited: " + log.read()[-2000:])
                 return None
         return self.wait(attempt, 20, "qemu's socket " + name)
 
     @staticmethod
-    def wait(condition, timeout, what):
-        """Evaluates the condition until it holds; returns its value."""
+    def wait(condition, timeout, description):
+        """Evaluates the condition until it is true, and returns its value."""
         began = time.monotonic()
         while True:
             if result := condition():
                 return result
-            if time.monotonic() - began > timeout * SLOWDOWN:  # wait: a guard
-                raise TimedOut("after %d s: %s" % (time.monotonic() - began, what))
+            if time.monotonic() - began > timeout * SLOWDOWN:  # wait: a limit
+                raise TimedOut("after %d s: %s" % (time.monotonic() - began, description))
             time.sleep(0.2)  # wait: polls for the condition

@@ -1,10 +1,10 @@
-"""Reads exFAT by Microsoft's specification, without the kernel's driver."""
+"""Reads exFAT according to Microsoft's specification, without the kernel's driver."""
 
 import os
 import struct
 import time
 
-FILE = 0x85  # followed by a stream entry and name entries
+FILE = 0x85  # the type of an entry that a stream entry and name entries follow
 IS_FOLDER, IS_CONTIGUOUS = 0x10, 2
 
 
@@ -17,30 +17,30 @@ class Volume:
         self.fat, self.heap, self.cluster = fat * sector, heap * sector, sector << self.data[109]
 
     def chain(self, first, length=None):
-        """The content of clusters: contiguous ones if a length is given, otherwise those that the FAT links."""
+        """Returns the content of clusters: contiguous clusters if a length is given, otherwise those linked by the FAT."""
         if length is not None:
-            place = self.heap + (first - 2) * self.cluster
-            return self.data[place:place + length]
-        found = b""
+            offset = self.heap + (first - 2) * self.cluster
+            return self.data[offset:offset + length]
+        content = b""
         while 2 <= first < 0xFFFFFFF7:
-            found += self.chain(first, self.cluster)
+            content += self.chain(first, self.cluster)
             first, = struct.unpack_from("<I", self.data, self.fat + 4 * first)
-        return found
+        return content
 
     def entries(self, folder):
-        """Yields (name, is a folder, time, content) of each file in a folder's content."""
-        for at in range(0, len(folder), 32):
-            if folder[at] != FILE:
+        """Yields (name, whether it is a folder, time, content) for each file. `folder` is the content of a folder."""
+        for offset in range(0, len(folder), 32):
+            if folder[offset] != FILE:
                 continue
-            count, is_folder, modified = folder[at + 1], folder[at + 4] & IS_FOLDER, folder[at + 12:at + 16]
-            flags, letters, first, length = struct.unpack_from("<xBxB16xIQ", folder, at + 32)
-            name = b"".join(folder[at + 32 * number + 2:at + 32 * number + 32] for number in range(2, count + 1))
+            count, is_folder, modified = folder[offset + 1], folder[offset + 4] & IS_FOLDER, folder[offset + 12:offset + 16]
+            flags, letters, first, length = struct.unpack_from("<xBxB16xIQ", folder, offset + 32)
+            name = b"".join(folder[offset + 32 * index + 2:offset + 32 * index + 32] for index in range(2, count + 1))
             content = self.chain(first, length if flags & IS_CONTIGUOUS else None)[:length] if length else b""
             yield name[:2 * letters].decode("utf-16-le"), is_folder, struct.unpack("<I", modified)[0], content
 
 
 def read(path, name, target):
-    """Copies a folder in the root of a volume to a folder of the host."""
+    """Copies a folder from the root of a volume to a folder on the host."""
     volume = Volume(path)
     top = [entry for entry in volume.entries(volume.chain(volume.root)) if entry[0] == name]
     copy(volume, top, target)

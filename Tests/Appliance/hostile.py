@@ -1,19 +1,19 @@
-"""Every stick of the zoo, one after the other: no harm, no false message, and the next good stick gets everything."""
+"""Plugs in each bad stick: no foreign file changes, all messages are right, and the next good stick gets everything."""
 
 import hashlib
 import os
 import shutil
 
+from bad_sticks import ALWAYS, BAD_STICKS, LETTER, NEVER, read_letter, volume
 from bench import Failed, expect
 from stick import check_folders, next_stick, read_folder
-from zoo import ALWAYS, LETTER, NEVER, ZOO, read_letter, volume
 
 PROCESS = "systemctl show -P MainPID fieldscribe"
 DONE, FAILED = "safe to unplug", "not everything was copied"
 
-# Waits until udev and systemd have seen the stick with all of its partitions, and all jobs for it have ended.
+# Waits until udev and systemd have seen the stick with all of its partitions, and all jobs for it are finished.
 SETTLED = """cat >/run/test/settled <<'END'
-# wait: polls for udev and systemd; timeout is the guard
+# wait: polls for udev and systemd; timeout is the limit
 until [ -b /dev/sda ]; do sleep 0.1; done
 udevadm settle --timeout=200
 for part in /sys/class/block/sda*; do
@@ -30,68 +30,68 @@ timeout %d sh /run/test/settled"""
 
 
 def hostile(bench):
-    """Plugs in every stick of the zoo; no file of the machine and no foreign file on a stick may change."""
+    """Plugs in every bad stick. No file on the machine and no foreign file on a stick may change."""
     with bench.appliance("sticks-hostile") as machine:
         machine.record(2)
-        # wait: what is written from now on has a later time on every file system
+        # wait: files written from now on have a later time on every file system
         machine.shell("touch /root/before; sleep 1.1")
-        became, wrong = {DONE: 0, FAILED: 0, "": 0}, []
-        for one in ZOO:
-            path = machine.path(one.name + ".img")
-            one.make(path)
+        counts, failures = {DONE: 0, FAILED: 0, "": 0}, []
+        for stick in BAD_STICKS:
+            path = machine.path(stick.name + ".img")
+            stick.make(path)
             try:
-                became[show(machine, one, path)] += 1
+                counts[plug_in(machine, stick, path)] += 1
             except Failed as error:
-                wrong.append(str(error))
+                failures.append(str(error))
             for name in os.listdir(machine.work):
-                if name.startswith(one.name + ".img"):
-                    whole = machine.path(name)
-                    shutil.rmtree(whole) if os.path.isdir(whole) else os.unlink(whole)
-        expect(not wrong, "%d of %d: %s" % (len(wrong), len(ZOO), "\n".join(wrong)))
+                if name.startswith(stick.name + ".img"):
+                    leftover = machine.path(name)
+                    shutil.rmtree(leftover) if os.path.isdir(leftover) else os.unlink(leftover)
+        expect(not failures, "%d of %d: %s" % (len(failures), len(BAD_STICKS), "\n".join(failures)))
         changed = machine.shell("find / -xdev -newer /root/before ! -type d ! -path '/var/lib/fieldscribe/*' "
                                 "! -path '/var/log/*' ! -path '/var/lib/systemd/*' ! -path '/root/before'; "
                                 "find / -xdev -name '*pwned*'").split()
-        expect(not changed, "files of the machine were changed: %s" % " ".join(changed))
+        expect(not changed, "files on the machine were changed: %s" % " ".join(changed))
         machine.shell("fieldscribe verify")
         machine.record(2)
         seconds = next_stick(machine, 2)
-        return "%d sticks: %d left alone, %d refused with a fault, %d copied to and intact; then a good one after %.0f s" % (
-            len(ZOO), became[""], became[FAILED], became[DONE], seconds)
+        return "%d sticks: %d ignored, %d refused with a fault, %d copied to and intact; then a good one after %.0f s" % (
+            len(BAD_STICKS), counts[""], counts[FAILED], counts[DONE], seconds)
 
 
-def show(machine, one, path):
-    """Plugs a stick in, and pulls it out when the machine is idle again; returns the message in the log, or "" without one."""
+def plug_in(machine, stick, path):
+    """Plugs a stick in, and pulls it out when the machine is idle again. Returns the message in the log, or "" if there is none."""
     before = digest(path)
-    heard, process = len(lines(machine)), machine.shell(PROCESS)
+    known, process = len(lines(machine)), machine.shell(PROCESS)
     began = machine.note("stick")
-    machine.stick_in(path, **one.options)
+    machine.stick_in(path, **stick.options)
     machine.shell(SETTLED % 600, timeout=300)
-    new = lines(machine)[heard:]
-    said = [word for word in (FAILED, DONE) if any(word in line for line in new)]
-    what = said[0] if said else ""
-    evidence = "stick %s: %s" % (one.name, " | ".join(new))
-    if what == DONE:
-        machine.wait_lamp(lambda lamp: lamp.done(began), 30, "three steady seconds for " + one.name)
-    elif what == FAILED:
-        machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 30, "fast blinks for " + one.name)
+    new = lines(machine)[known:]
+    found = [text for text in (FAILED, DONE) if any(text in line for line in new)]
+    message = found[0] if found else ""
+    evidence = "stick %s: %s" % (stick.name, " | ".join(new))
+    if message == DONE:
+        machine.wait_lamp(lambda lamp: lamp.done(began), 30, "three steady seconds for " + stick.name)
+    elif message == FAILED:
+        machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 30, "fast blinks for " + stick.name)
     machine.stick_out()
     lamp = machine.lamp()
-    expect(one.verdict != NEVER or what != DONE, evidence)
-    expect(one.verdict != ALWAYS or what == DONE, evidence or one.name)
-    expect(what == DONE or not lamp.done(began), one.name + ": the lamp said that it is safe to unplug")
-    expect(machine.shell(PROCESS) == process, one.name + ": the service was restarted")
-    if what == FAILED:
+    expect(stick.verdict != NEVER or message != DONE, evidence)
+    expect(stick.verdict != ALWAYS or message == DONE, evidence)
+    expect(message == DONE or not lamp.done(began), stick.name + ": the lamp showed that it is safe to unplug")
+    expect(machine.shell(PROCESS) == process, stick.name + ": the service was restarted")
+    if message == FAILED:
         # A press would acknowledge the fault, but also start a recording.
         machine.shell("systemctl restart fieldscribe")
         machine.until_ready()
-    if not what:
-        expect(digest(path) == before, one.name + ": it was written to without a message")
-    for number, (kind, at) in enumerate(one.volumes):
-        expect(read_letter(path, kind, at) == LETTER, "%s: the letter was changed" % one.name)
-        if what == DONE:
+    if not message:
+        expect(digest(path) == before, stick.name + ": it was written to without a message")
+    for number, (kind, at) in enumerate(stick.volumes):
+        expect(read_letter(path, kind, at) == LETTER, "%s: the foreign file was changed" % stick.name)
+        if message == DONE:
             found = check_folders(read_folder(volume(path, at), kind, path + ".read%d" % number))
-            expect(len(found) == 1, "%s: %d recordings instead of 1" % (one.name, len(found)))
-    return what
+            expect(len(found) == 1, "%s: %d recordings instead of 1" % (stick.name, len(found)))
+    return message
 
 
 def lines(machine):

@@ -10,12 +10,12 @@ import time
 from emulator import SLOWDOWN, Emulator, GuestError, TimedOut
 
 
-class Unfit(Exception):
+class EmulationFailed(Exception):
     """The emulated machine itself failed, so nothing is known about the appliance."""
 
 
-class Starved(Unfit):
-    """The machine got processor time too late to act like a person."""
+class Starved(EmulationFailed):
+    """The machine got too little processor time for the test's timing."""
 
 
 def copy_disk(source, target):
@@ -24,17 +24,17 @@ def copy_disk(source, target):
 
 
 def architecture_of(image):
-    """The Debian architecture of the disk in that folder."""
+    """Returns the Debian architecture of the disk in a folder."""
     with open(os.path.join(image, "architecture")) as file:
         return file.read().strip()
 
 
 class Machine(Emulator):
-    """One machine with its own disk, in a folder `work` with its console and sockets."""
+    """A machine with its own disk. The folder `work` contains its console log and sockets."""
 
     PORT = {"bus": "xhci.0"}
 
-    # Units that a machine for some minutes does not need; they take a third of the boot.
+    # Units that a machine which runs for minutes does not need; they take a third of the boot time.
     MASKED = """modprobe@drm.service modprobe@fuse.service modprobe@dm_mod.service modprobe@efi_pstore.service
         modprobe@loop.service sys-kernel-debug.mount sys-kernel-tracing.mount dev-hugepages.mount dev-mqueue.mount
         systemd-update-utmp.service systemd-user-sessions.service systemd-logind.service getty.target
@@ -43,7 +43,7 @@ class Machine(Emulator):
     KERNEL = ("root=/dev/vda rw loglevel=5 panic=-1 nokaslr mitigations=off net.ifnames=0 "
               "module_blacklist=kvm,psmouse,pcspkr,iTCO_wdt,lpc_ich random.trust_cpu=on systemd.show_status=0 "
               "rcupdate.rcu_expedited=1 ")
-    # The emulator with its board, and additional kernel parameters.
+    # The emulator's arguments for the board, and additional kernel parameters.
     BOARDS = {
         "amd64": (["qemu-system-x86_64", "-M", "q35,sata=off,smbus=off", "-cpu", "max,svm=off,la57=off"],
                   "console=ttyS0 no_timer_check tsc=reliable 8250.nr_uarts=1 "),
@@ -52,17 +52,17 @@ class Machine(Emulator):
     }
 
     def __init__(self, image, work, log_writes=False):
-        """`log_writes` records every write and flush of the disk in `writes`, for the module crash."""
+        """`log_writes` records every write and flush of the disk in the file `writes`, for the module `crash`."""
         super().__init__(work)
         self.image, self.log_writes = os.path.abspath(image), log_writes
         self.board, self.console = self.BOARDS[architecture_of(image)]
         self.disk = self.path("root.img")
-        self._buffer, self._asked = b"", 0
+        self._buffer, self._scripts = b"", 0
 
     # Power
 
     def boot(self, *more, timeout=120):
-        """Switches the machine on, with further arguments for qemu; returns the seconds until the machine answers."""
+        """Switches the machine on, with additional arguments for qemu, and returns the seconds until it answers."""
         began = time.monotonic()
         self._start(list(more))
         while not self._line(timeout - (time.monotonic() - began)).startswith("READY"):
@@ -74,12 +74,12 @@ class Machine(Emulator):
         copy_disk(os.path.join(state, "root.img"), self.disk)
         self._start(["-incoming", "exec:cat " + os.path.abspath(os.path.join(state, "ram"))])
         while self.command("query-status")["status"] == "inmigrate":
-            time.sleep(0.05)  # wait: polls until it runs
+            time.sleep(0.05)  # wait: polls until the machine runs
         self.command("cont")
         self.shell("date -s @%.3f" % time.time())
 
     def save(self, state):
-        """Saves the running machine, memory and disk, in a folder; afterwards it is off. No stick may be plugged in."""
+        """Saves the memory and the disk of the running machine in a folder, and switches it off. No stick may be plugged in."""
         os.makedirs(state, exist_ok=True)
         self.shell("sync")
         self.command("stop")
@@ -87,12 +87,12 @@ class Machine(Emulator):
         while (status := self.command("query-migrate").get("status")) != "completed":
             if status == "failed":
                 raise GuestError("the machine's state cannot be saved")
-            time.sleep(0.1)  # wait: polls until it is saved
+            time.sleep(0.1)  # wait: polls until the memory is saved
         self.power_cut()
         copy_disk(self.disk, os.path.join(state, "root.img"))
 
     def _start(self, more):
-        words = [*self.board, "-accel", "tcg,thread=multi,tb-size=512", "-smp", "2", "-m", "512", "-nodefaults",
+        arguments = [*self.board, "-accel", "tcg,thread=multi,tb-size=512", "-smp", "2", "-m", "512", "-nodefaults",
                  "-no-user-config", "-display", "none", "-no-reboot",
                  "-kernel", self.image + "/vmlinuz", "-initrd", self.image + "/initrd.img",
                  "-append", self.KERNEL + self.console + " ".join("systemd.mask=" + unit for unit in self.MASKED),
@@ -104,40 +104,40 @@ class Machine(Emulator):
                  "-device", "virtserialport,chardev=agent,name=agent",
                  "-device", "virtio-rng-pci", "-device", "qemu-xhci,id=xhci",
                  "-device", "virtio-blk-pci,drive=disk"]
-        # Flushes need not reach the host's disk, which may be busy for seconds: only the virtual machine loses power. The record
-        # of writes still has its flushes.
+        # Flushes need not reach the host's disk, which may be busy for seconds, because only the virtual machine loses power. The
+        # record of writes still contains the flushes.
         if self.log_writes:
             open(self.path("writes"), "w").close()
-            words += ["-blockdev", "driver=blklogwrites,node-name=disk,log-sector-size=512,file.driver=raw,"
+            arguments += ["-blockdev", "driver=blklogwrites,node-name=disk,log-sector-size=512,file.driver=raw,"
                       "file.file.driver=file,file.file.filename=%s,file.cache.no-flush=on,log.driver=raw,"
                       "log.file.driver=file,log.file.filename=%s,log.cache.no-flush=on" % (self.disk, self.path("writes"))]
         else:
-            words += ["-blockdev", "driver=raw,node-name=disk,cache.no-flush=on,file.driver=file,file.filename=" + self.disk]
+            arguments += ["-blockdev", "driver=raw,node-name=disk,cache.no-flush=on,file.driver=file,file.filename=" + self.disk]
         self._buffer = b""
         self._start_of_console = os.path.getsize(self.path("console.log")) if os.path.exists(self.path("console.log")) else 0
-        # Runs before all other work of the host: a starved machine's sound and button do not behave like an appliance's.
-        self.launch(words + more, ["qmp", "agent"], priority=-10)
+        # Has priority over other work of the host: without enough processor time, sound and button do not behave like an appliance's.
+        self.launch(arguments + more, ["qmp", "agent"], priority=-10)
         self._agent = self.connect("agent")
 
     # Inside
 
     def shell(self, script, timeout=180, check=True):
-        """Runs a shell script in the machine; returns its output."""
-        # Scripts are numbered, so that a late answer is not taken for the next script's.
-        self._asked += 1
-        self._agent.sendall(b"%d %s\n" % (self._asked, base64.b64encode(script.encode())))
-        answer = "OUT %d " % self._asked
+        """Runs a shell script in the machine and returns its output."""
+        # Scripts are numbered, so that a late answer is not mistaken for that of the next script.
+        self._scripts += 1
+        self._agent.sendall(b"%d %s\n" % (self._scripts, base64.b64encode(script.encode())))
+        answer = "OUT %d " % self._scripts
         while not (line := self._line(timeout, script)).startswith(answer):
             pass
-        said = base64.b64decode(line[len(answer):])
-        body, status = re.fullmatch(rb"(.*)status=(\d+)\n", said, re.S).groups()
+        output = base64.b64decode(line[len(answer):])
+        body, status = re.fullmatch(rb"(.*)status=(\d+)\n", output, re.S).groups()
         text = body.decode(errors="replace")
         if check and status != b"0":
             raise GuestError("status %s of: %s\n%s" % (status.decode(), script, text))
         return text
 
     def until(self, script, timeout=90):
-        """Runs a script until it succeeds; returns its output."""
+        """Runs a script repeatedly until it succeeds, and returns its output."""
         return self.wait(lambda: self._try(script), timeout, script)
 
     def _try(self, script):
@@ -147,32 +147,32 @@ class Machine(Emulator):
             return None
 
     def read(self, path):
-        """The content of a file in the machine."""
+        """Returns the content of a file in the machine."""
         return base64.b64decode(self.shell("base64 -w0 '%s'" % path))
 
     # The sockets
 
-    def _line(self, timeout, what="start"):
+    def _line(self, timeout, request="start"):
         end = time.monotonic() + timeout * SLOWDOWN
         while b"\n" not in self._buffer:
             self._agent.settimeout(max(0.1, end - time.monotonic()))
             try:
                 data = self._agent.recv(1 << 16)
             except socket.timeout:
-                raise TimedOut("no answer from the machine after %d s: %s" % (timeout * SLOWDOWN, what))
+                raise TimedOut("no answer from the machine after %d s: %s" % (timeout * SLOWDOWN, request))
             if not data:
-                raise self._end()
+                raise self._stop_error()
             self._buffer += data
         line, self._buffer = self._buffer.split(b"\n", 1)
         return line.decode().strip()
 
-    def _end(self):
-        """Why the machine ended."""
+    def _stop_error(self):
+        """Returns the error that explains why the machine stopped."""
         with open(self.path("console.log"), "rb") as console:
             console.seek(self._start_of_console)
-            said = console.read()
-        # The kernel patches its own code, and marks the place with a breakpoint until all processors know; an emulated
-        # processor may hit it.
-        if b"Oops: int3" in said:
-            return Unfit("its kernel hit its own breakpoint, which is the emulator's fault")
-        return GuestError("the machine is gone; see " + self.path("console.log"))
+            output = console.read()
+        # While the kernel patches its own code, it puts a breakpoint there until all processors are informed; an emulated
+        # processor may hit that breakpoint.
+        if b"Oops: int3" in output:
+            return EmulationFailed("its kernel hit its own breakpoint, which is the emulator's fault")
+        return GuestError("the machine stopped; see " + self.path("console.log"))

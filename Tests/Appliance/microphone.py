@@ -1,8 +1,8 @@
-"""The microphone is unplugged, plugged in again, or was never there."""
+"""The microphone is unplugged and plugged in again, or is missing from the start."""
 
 from appliance import ROOM
 from bench import expect
-from sound import RATE, equal_samples, first_sound, place_in, samples_of
+from sound import RATE, equal_samples, first_sound, position_in, samples_of
 
 DRIVER = "/sys/bus/platform/drivers/snd_aloop"
 
@@ -17,27 +17,27 @@ def plug_in(machine):
 
 
 def microphone_unplugged(bench):
-    """Unplugged during a recording and plugged in again: a fault, a gap of that length, and the recording continues."""
+    """The microphone is unplugged during a recording and plugged in again: a fault, a gap of the right length, and the recording continues."""
     with bench.appliance("microphone-unplugged") as machine:
-        machine.room_sounds()
+        machine.play_sound()
         machine.press()
         number = machine.until_recorded(2)["recording"]
         unplug(machine)
         lamp = machine.wait_lamp(lambda it: it if it.fast_blinks(it.last("unplugged")) else None, 60, "a fault")
-        told = lamp.fast_blinks(lamp.last("unplugged"))[0] - lamp.last("unplugged")
+        delay = lamp.fast_blinks(lamp.last("unplugged"))[0] - lamp.last("unplugged")
         health = machine.status()["microphone"]["health"]
-        expect(health != "alive", "the status calls an unplugged microphone alive")
+        expect(health != "alive", "the status reports an unplugged microphone as alive")
         plug_in(machine)
-        machine.room_sounds()
-        status = machine.until_status(lambda it: it["microphone"]["health"] == "alive", 60, "microphone alive again")
+        machine.play_sound()
+        status = machine.until_status(lambda it: it["microphone"]["health"] == "alive", 60, "the microphone is alive again")
         expect(status["state"] != "idle" and status["recording"] == number, "the recording did not continue")
         machine.press()
         acknowledged = machine.note("acknowledged")
         machine.until_recorded(status["recordedSeconds"] + 4)
         expect(machine.is_steady(), "the lamp is not steady while recording")
-        expect(not machine.lamp().fast_blinks(acknowledged + 0.5), "the lamp shows a fault that was acknowledged")
+        expect(not machine.lamp().fast_blinks(acknowledged + 0.5), "the lamp still shows the acknowledged fault")
         machine.press()
-        machine.until_written()
+        machine.until_transcribed()
 
         lamp = machine.lamp()
         began, ended = lamp.first("press"), lamp.last("press")
@@ -45,35 +45,35 @@ def microphone_unplugged(bench):
         gaps = machine.transcript(number)["gaps"]
         expect(len(gaps) == 1, "%d gaps instead of one: %s" % (len(gaps), gaps))
         start, end = gaps[0]["start"], gaps[0]["end"]
-        expect(abs(start - (unplugged - began)) < 1.5, "the gap begins at %.1f s, unplugged after %.1f s" % (
+        expect(abs(start - (unplugged - began)) < 1.5, "the gap begins at %.1f s, but the microphone was unplugged after %.1f s" % (
             start, unplugged - began))
         late = end - (plugged - began)
-        expect(-0.5 < late < 5, "the gap ends at %.1f s, plugged in after %.1f s" % (end, plugged - began))
+        expect(-0.5 < late < 5, "the gap ends at %.1f s, but the microphone was plugged in after %.1f s" % (end, plugged - began))
         recorded = samples_of(machine.audio(number))
         length = len(recorded) / 2 / RATE
-        expect(abs(length - (ended - began)) < 1.5, "%.1f s recorded between presses %.1f s apart" % (
+        expect(abs(length - (ended - began)) < 1.5, "%.1f s were recorded between presses %.1f s apart" % (
             length, ended - began))
         first, last = round(start * RATE), round(end * RATE)
         expect(not any(recorded[first * 2:last * 2]), "the gap is not silent")
-        place = place_in(ROOM, recorded)
-        same = equal_samples(ROOM, recorded, place, 0) if place is not None else 0
-        # The gap begins where the sound ends; everything before it is the played sound.
+        position = position_in(ROOM, recorded)
+        same = equal_samples(ROOM, recorded, position, 0) if position is not None else 0
+        # Everything before the gap is the played sound.
         expect(same >= first, "sample %d before the gap at %d differs from what was played" % (same, first))
-        # After the gap, everything from the first sound until the end is the played sound.
-        again = last + first_sound(recorded[last * 2:])
-        place = place_in(ROOM, recorded, again)
-        expect(place is not None, "the sound after the gap was not played")
-        heard = equal_samples(ROOM, recorded, place, again)
-        expect(heard == len(recorded) // 2 - again >= RATE, "%.1f s after the gap are as played, of %.1f s" % (
-            heard / RATE, length - again / RATE))
+        # Everything from the first sound after the gap to the end is the played sound.
+        resumed = last + first_sound(recorded[last * 2:])
+        position = position_in(ROOM, recorded, resumed)
+        expect(position is not None, "the sound after the gap was not played")
+        equal = equal_samples(ROOM, recorded, position, resumed)
+        expect(equal == len(recorded) // 2 - resumed >= RATE, "of the sound after the gap, %.1f s of %.1f s are as played" % (
+            equal / RATE, length - resumed / RATE))
         machine.shell("fieldscribe verify")
         return "fault shown after %.1f s, gap of %.1f s (unplugged for %.1f s, recording again %.1f s after), %.1f s recorded in " \
             "%.1f s, sample-exact before the gap and after it" % (
-                told, end - start, plugged - unplugged, late, length, ended - began)
+                delay, end - start, plugged - unplugged, late, length, ended - began)
 
 
 def microphone_absent(bench):
-    """No microphone at power-on: the service is ready, the lamp shows the fault, also after a press; with a microphone it records."""
+    """No microphone at power-on: the service is ready, and the lamp shows the fault, also after a press. Once there is a microphone, it records."""
     with bench.appliance("microphone-absent") as machine:
         machine.shell("echo install snd-aloop /bin/true >/etc/modprobe.d/absent.conf; sync")
         machine.power_cut()
@@ -84,8 +84,8 @@ def microphone_absent(bench):
         fault = machine.status()["lastFault"]["code"]
         pressed = machine.note("pressed")
         machine.press()
-        lamp = machine.wait_lamp(lambda it: it if it.fast_blinks(pressed + 1) else None, 90, "a fault once more")
-        again = lamp.fast_blinks(pressed + 1)[0] - pressed
+        lamp = machine.wait_lamp(lambda it: it if it.fast_blinks(pressed + 1) else None, 90, "a second fault")
+        delay = lamp.fast_blinks(pressed + 1)[0] - pressed
         machine.shell("rm /etc/modprobe.d/absent.conf; modprobe snd-aloop pcm_substreams=1")
         machine.record(2)
-        return "ready %.0f s after power on, fault %s, %.1f s after a press once more; then it recorded" % (ready, fault, again)
+        return "ready %.0f s after power-on, fault %s, again %.1f s after a press; then it recorded" % (ready, fault, delay)

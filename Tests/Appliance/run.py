@@ -14,7 +14,7 @@ from bench import Bench
 from bounce import bounces
 from drive import drive, drive_interrupted
 from hostile import hostile
-from machine import Unfit, architecture_of
+from machine import EmulationFailed, architecture_of
 from microphone import microphone_absent, microphone_unplugged
 from power_cut import power_cut
 from power_on import power_on, power_on_moonshine, power_on_stick
@@ -59,16 +59,16 @@ SCENARIOS = {
     "sandbox": sandbox(minutes=5),
     "sandbox-hour": sandbox(minutes=60, name="sandbox-hour"),
 }
-# Scenarios that run only if named, since they take as long as their names say.
+# Scenarios that run only if named, because they take long.
 LONG = ["sandbox-hour"]
 # Scenarios that need Moonshine's packages, which come from PyPI.
 WITH_MODEL = ["power-on-moonshine"]
-# Scenarios that each change is tested with.
+# Scenarios that test every change.
 SHORT = {"amd64": ["power-on", "power-on-moonshine", "stick-vfat", "power-cut", "microphone-unplugged", "microphone-absent"],
          "arm64": ["power-on", "power-on-moonshine", "stick-vfat", "power-cut"]}
 
 
-class Late(Exception):
+class TimeLimitReached(Exception):
     """The time limit for all scenarios has passed."""
 
 
@@ -78,41 +78,41 @@ def main():
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--model", metavar="DIR", help="a folder with Moonshine's packages")
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--within", type=int, metavar="SECONDS", help="the time limit for all scenarios; those not done by then fail")
+    parser.add_argument("--within", type=int, metavar="SECONDS", help="the time limit for all scenarios; those not finished by then fail")
     parser.add_argument("scenarios", nargs="*", metavar="NAME", help="one of: " + " ".join(SCENARIOS))
-    words = parser.parse_args()
-    if unknown := [name for name in words.scenarios if name not in SCENARIOS]:
+    arguments = parser.parse_args()
+    if unknown := [name for name in arguments.scenarios if name not in SCENARIOS]:
         parser.error("no such scenario: " + " ".join(unknown))
-    # If this process is terminated, it still saves the evidence, and leaves no machine behind.
+    # If this process is terminated, it still saves the evidence and stops the machine.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    if words.within is not None:
-        signal.signal(signal.SIGALRM, late)
-        signal.alarm(max(1, words.within))
+    if arguments.within is not None:
+        signal.signal(signal.SIGALRM, raise_time_limit)
+        signal.alarm(max(1, arguments.within))
 
     began = time.monotonic()
-    bench = Bench(words.image, words.package, words.state, words.work, words.model)
-    if not os.path.exists(os.path.join(words.state, "root.img")) and not attempt(bench, "prepare", prepare):
+    bench = Bench(arguments.image, arguments.package, arguments.state, arguments.work, arguments.model)
+    if not os.path.exists(os.path.join(arguments.state, "root.img")) and not attempt(bench, "prepare", prepare):
         sys.exit(1)
     everything = [name for name in SCENARIOS if name not in LONG]
-    names = words.scenarios or (everything if words.all else SHORT[architecture_of(words.image)])
+    names = arguments.scenarios or (everything if arguments.all else SHORT[architecture_of(arguments.image)])
     failed = 0
     for name in names:
         # wait: the caller's own limit for all scenarios
-        if words.within is not None and time.monotonic() - began > words.within:
+        if arguments.within is not None and time.monotonic() - began > arguments.within:
             failed += 1
             print("FAIL  %s: not tried: the time limit for all scenarios has passed" % name, flush=True)
-        elif name in WITH_MODEL and not words.model:
-            # A scenario that was named must not be skipped silently.
-            failed += name in words.scenarios
+        elif name in WITH_MODEL and not arguments.model:
+            # Skipping a scenario that was named counts as a failure.
+            failed += name in arguments.scenarios
             print("skipped: %s: Moonshine's packages could not be built" % name, flush=True)
         elif not attempt(bench, name, SCENARIOS[name]):
             failed += 1
-    print("%.0f s in all" % (time.monotonic() - began))
+    print("%.0f s in total" % (time.monotonic() - began))
     sys.exit(1 if failed else 0)
 
 
-def late(*_):
-    raise Late("the time limit for all scenarios has passed")
+def raise_time_limit(*_):
+    raise TimeLimitReached("the time limit for all scenarios has passed")
 
 
 def prepare(bench):
@@ -124,8 +124,8 @@ def prepare(bench):
 
 
 def attempt(bench, name, scenario, times=2):
-    """Runs a scenario, and once more if the machine was unfit, which it also prints. Prints the result, and keeps the evidence
-    of a failure; returns whether the scenario passed."""
+    """Runs a scenario, and once more with a message if the emulation failed. Prints the result and keeps the evidence of a
+    failure. Returns whether the scenario passed."""
     start = time.monotonic()
     for number in range(1, times + 1):
         folder = bench.folder(name)
@@ -137,7 +137,7 @@ def attempt(bench, name, scenario, times=2):
         except Exception as error:
             with open(os.path.join(folder, "error.log"), "w") as file:
                 traceback.print_exc(file=file)
-            if isinstance(error, Unfit) and number < times:
+            if isinstance(error, EmulationFailed) and number < times:
                 kept = bench.folder("%s.attempt-%d" % (name, number))
                 os.rename(folder, kept)
                 print("again %s: %s; see %s" % (name, error, kept), flush=True)

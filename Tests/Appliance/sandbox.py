@@ -1,4 +1,4 @@
-"""Uses the service in its sandbox for a given time, while the kernel traces every refused system call."""
+"""Uses the service in its sandbox for some minutes while the kernel traces every refused system call."""
 
 import re
 import shlex
@@ -8,13 +8,13 @@ from bench import expect
 from machine import architecture_of
 from stick import insert, make_stick
 
-# The names of Fieldscribe's threads, and of a decode worker ("exe", because it is started as /proc/self/exe). `look` fails if a
-# thread of the running service has another name. The trace knows the programs that copy to a stick only by these names.
+# The names of Fieldscribe's threads and of decode workers ("exe", because they are started as /proc/self/exe). `check_processes` fails
+# if a thread of the running service has another name. The trace finds the programs that copy to a stick only by these names.
 NAMES = ("capture", "client", "control", "copy", "decode", "events", "exe", "fieldscribe", "link", "listening", "microphone",
          "panel", "partial", "poweroff", "worker-start", "writer")
 
-# Has the kernel trace the calls that the sandbox refuses: EPERM (-1), and EAFNOSUPPORT (-97) for sockets that are not local.
-# Also traces such sockets if nothing refuses them. One refusal is intended: clock_adjtime, which ProtectClock= forbids.
+# Makes the kernel trace the calls that the sandbox refuses: EPERM (-1), and EAFNOSUPPORT (-97) for sockets that are not local.
+# Also traces such sockets if they are not refused. One refusal is intended: clock_adjtime, which ProtectClock= forbids.
 WATCH = """mkdir -p /sys/kernel/tracing/instances/sandbox
 cd /sys/kernel/tracing/instances/sandbox
 echo '(ret == -97 || ret == -1 && id != %(clock_adjtime)d) && (%(ours)s)' >events/raw_syscalls/sys_exit/filter
@@ -23,12 +23,12 @@ echo 'family != 1 && (%(ours)s)' >events/syscalls/sys_enter_socket/filter
 echo 1 >events/syscalls/sys_enter_socket/enable
 """
 CLOCK_ADJTIME = {"amd64": 305, "arm64": 266}
-SEEN = "grep -v '^#' /sys/kernel/tracing/instances/sandbox/trace; true"
+READ_TRACE = "grep -v '^#' /sys/kernel/tracing/instances/sandbox/trace; true"
 # The kernel's messages about a program that broke a rule of AppArmor or SELinux, or was killed for a system call.
-DENIED = "journalctl --sync; journalctl -b -o cat | grep -E 'apparmor=.DENIED|avc: +denied|type=1326|SECCOMP auid'; true"
+READ_DENIALS = "journalctl --sync; journalctl -b -o cat | grep -E 'apparmor=.DENIED|avc: +denied|type=1326|SECCOMP auid'; true"
 
-# Prints each process of the service: its threads, filter, network and sockets, and which sockets are local.
-LOOK = """cd /proc
+# Prints the threads, filter, network and sockets of each process of the service, and which sockets are local.
+LIST_PROCESSES = """cd /proc
 local='NR > 1 { print "local socket:[" $7 "]" }'
 echo "outside $(readlink 1/ns/net)"
 for process in $(cat "/sys/fs/cgroup$(systemctl show -P ControlGroup fieldscribe)/cgroup.procs"); do
@@ -41,8 +41,8 @@ done 2>/dev/null
 awk "$local" 1/net/unix
 """
 
-# Negative controls: programs that do what ours must not, under our name where names are watched: without a sandbox, in one of
-# systemd, and under a rule of AppArmor; and one that logs spoken words. Each must be detected.
+# Negative controls, each of which must be detected: programs that do what ours must not, under our name where the trace filters by
+# name, without a sandbox, in a systemd sandbox, and under an AppArmor rule; and one that logs spoken words.
 CONTROL = """mkdir -p /opt/control/denied
 cp /bin/bash /opt/control/fieldscribe
 cp /usr/sbin/chroot /opt/control/denied/fieldscribe
@@ -62,15 +62,15 @@ CONTROLS_DENIED = ("apparmor=", "type=1326")
 
 
 def sandbox(minutes, name="sandbox"):
-    """Returns a scenario: in these minutes of use no system call of Fieldscribe is refused, all sockets are local, no rule is broken, and
-    no spoken word is in the log. Every process of the service has a filter, cannot gain rights, and has its own network namespace."""
+    """Returns a scenario of some minutes of use in which no system call of Fieldscribe may be refused, all sockets must be local, no rule
+    may be broken, and no spoken word may be logged. Every process must have a filter, no new privileges, and its own network namespace."""
     def scenario(bench):
         with bench.appliance(name) as machine:
             machine.shell(WATCH % {"clock_adjtime": CLOCK_ADJTIME[architecture_of(bench.image)],
                                    "ours": " || ".join('comm == "%s"' % name for name in NAMES)})
             make_stick(machine.path("stick.img"), "vfat")
             began, recordings, sticks, spoken = time.monotonic(), 0, 0, set()
-            # wait: the caller chooses the minutes of use
+            # wait: the duration of use that the caller chooses
             while not sticks or time.monotonic() - began < minutes * 60:
                 spoken |= use(machine)
                 recordings += 1
@@ -79,13 +79,13 @@ def sandbox(minutes, name="sandbox"):
                     machine.stick_out()
                     sticks += 1
             used = (time.monotonic() - began) / 60
-            seen = machine.shell(SEEN)
-            expect(not seen, "refused by the sandbox, or not a local socket:\n" + seen)
-            denied = machine.shell(DENIED)
-            expect(not denied, denied)
+            trace = machine.shell(READ_TRACE)
+            expect(not trace, "refused by the sandbox, or not a local socket:\n" + trace)
+            denials = machine.shell(READ_DENIALS)
+            expect(not denials, denials)
             phrases = [text for text in spoken if " " in text]
-            expect(phrases, "no phrase was transcribed, only: %s" % spoken)
-            expect(not (found := spoken_in_journal(machine, spoken)), "in the journal: %s" % found)
+            expect(phrases, "no phrase of several words was transcribed: %s" % spoken)
+            expect(not (found := find_spoken_text(machine, spoken)), "spoken text in the journal: %s" % found)
             restarts = machine.shell("systemctl show -P NRestarts fieldscribe").strip()
             expect(restarts == "0", "the service was restarted %s times" % restarts)
             machine.shell("fieldscribe verify")
@@ -97,50 +97,51 @@ def sandbox(minutes, name="sandbox"):
 
 
 def control(machine, phrase):
-    """Runs the negative controls; fails unless each is detected."""
+    """Runs the negative controls and fails unless each is detected."""
     machine.shell(CONTROL % shlex.quote(phrase) + "true", timeout=300)
-    for script, controls in ((SEEN, CONTROLS_SEEN), (DENIED, CONTROLS_DENIED)):
-        said = machine.shell(script)
-        for what in controls:
-            expect(what in said, "a control was not detected: %s in\n%s" % (what, said))
-    found = spoken_in_journal(machine, {phrase})
-    expect(found == sorted([phrase, *long_words(phrase)]), "of '%s' only this was found in the journal: %s" % (phrase, found))
+    for script, controls in ((READ_TRACE, CONTROLS_SEEN), (READ_DENIALS, CONTROLS_DENIED)):
+        output = machine.shell(script)
+        for text in controls:
+            expect(text in output, "a negative control was not detected: %s in\n%s" % (text, output))
+    found = find_spoken_text(machine, {phrase})
+    expect(found == sorted([phrase, *long_words(phrase)]),
+           "a negative control was not detected: of '%s' only this was found in the journal: %s" % (phrase, found))
 
 
 def use(machine):
-    """Makes a recording with a mark, and runs a person's commands; returns the texts of the segments."""
-    machine.room_sounds()
+    """Makes a recording with a bookmark, runs the usual commands, and returns the texts of the segments."""
+    machine.play_sound()
     machine.press()
     number = machine.until_recorded(5)["recording"]
     machine.press(seconds=1.4)
     machine.until_recorded(8)
-    look(machine)
+    check_processes(machine)
     machine.press()
-    machine.until_written()
-    look(machine)
+    machine.until_transcribed()
+    check_processes(machine)
     machine.shell("fieldscribe list; fieldscribe search forward; fieldscribe show %d; timeout 2 fieldscribe watch --json; "
                   "fieldscribe status" % number, check=False)
     return {segment["text"].lower() for segment in machine.transcript(number)["segments"]}
 
 
-def look(machine):
-    """Fails unless each process of the service, including decode workers, is in the sandbox and watched."""
+def check_processes(machine):
+    """Fails unless each process of the service, including decode workers, is in the sandbox and traced."""
     seen = {}
-    for line in machine.shell(LOOK).splitlines():
-        what, value = line.split(maxsplit=1)
-        seen.setdefault(what, set()).add(value)
-    expect({"fieldscribe", "exe"} <= seen["thread"], "service and worker are not both there: %s" % seen["thread"])
-    expect(seen["thread"] <= set(NAMES), "threads that are not watched: %s" % (seen["thread"] - set(NAMES)))
-    expect(seen["Seccomp:"] == {"2"}, "a process without a filter")
-    expect(seen["NoNewPrivs:"] == {"1"}, "a process that could get more rights")
-    expect(not seen["network"] & seen["outside"], "a process in the machine's network")
+    for line in machine.shell(LIST_PROCESSES).splitlines():
+        key, value = line.split(maxsplit=1)
+        seen.setdefault(key, set()).add(value)
+    expect({"fieldscribe", "exe"} <= seen["thread"], "the service or a worker is missing: %s" % seen["thread"])
+    expect(seen["thread"] <= set(NAMES), "threads that are not traced: %s" % (seen["thread"] - set(NAMES)))
+    expect(seen["Seccomp:"] == {"2"}, "a process has no system call filter")
+    expect(seen["NoNewPrivs:"] == {"1"}, "a process could gain privileges")
+    expect(not seen["network"] & seen["outside"], "a process is in the machine's network namespace")
     expect(seen["socket"] <= seen["local"], "sockets that are not local: %s" % (seen["socket"] - seen["local"]))
 
 
-def spoken_in_journal(machine, spoken):
-    """Spoken text in the journal: phrases of two words or more in the whole journal, long words in our units' messages."""
-    everything, ours = (" ".join(machine.shell("journalctl --sync; journalctl -b -o cat" + of).lower().split())
-                        for of in ("", " -u 'fieldscribe*'"))
+def find_spoken_text(machine, spoken):
+    """Returns spoken text in the journal: phrases of two words or more in the whole journal, and long words in our units' messages."""
+    everything, ours = (" ".join(machine.shell("journalctl --sync; journalctl -b -o cat" + filter).lower().split())
+                        for filter in ("", " -u 'fieldscribe*'"))
     words = {word for text in spoken for word in long_words(text) if re.search(r"\b%s\b" % re.escape(word), ours)}
     return sorted(words.union(text for text in spoken if " " in text and text in everything))
 

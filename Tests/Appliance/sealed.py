@@ -1,4 +1,4 @@
-"""Sealed copies, unknown sticks, and a sealed recorder that is opened and locked."""
+"""Encrypted copies, unknown sticks, and a sealed recorder that is opened and locked."""
 
 import hashlib
 import os
@@ -10,18 +10,18 @@ from bench import expect
 from drive import CONFIGURE
 from stick import HOLD, fill, insert, make_stick, read_stick, run, text
 
-# Three short blinks, and a pause.
+# Three short blinks and a pause.
 REFUSED = [(0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.08, 0.33), (0.05, 0.24), (0.5, 1.3)]
 OPEN = [(0.05, 0.25), (0.1, 0.35), (0.05, 0.25), (0.1, 0.35), (0.05, 0.25), (1.9, 2.8)]
-# A word of the speech.
+# A word in the played speech.
 WORD = "forward"
-# Count the opened files in memory, and list files with that word where there must be none.
+# Commands that count the opened files in memory, and list files that contain the word where none may.
 IN_MEMORY = "find /run/fieldscribe /dev/shm -path '*fieldscribe-opened-*' -type f | wc -l"
 READABLE = "grep -rail '%s' %s /etc/fieldscribe /tmp /var/tmp || true" % (WORD, STORAGE)
 
 
 def key_pair(machine):
-    """Makes a pair of keys on the host; returns (the private key's file, the public key)."""
+    """Makes a key pair on the host. Returns (the path of the private key, the public key)."""
     path = machine.path("key.txt")
     run("age-keygen", "-o", path)
     return path, run("age-keygen", "-y", path).decode().strip()
@@ -38,7 +38,7 @@ def digest(path):
 
 
 def unseal(key, path, target):
-    """Decrypts a sealed file on the host, as README.txt says; verifies its checksums, and returns its folder."""
+    """Decrypts a sealed file on the host as README.txt explains, verifies its checksums, and returns its folder."""
     os.makedirs(target)
     run("sh", "-c", "set -e; cd %s; age -d -i %s %s | tar x" % tuple(shlex.quote(it) for it in (target, key, path)))
     folder = os.path.join(target, os.listdir(target)[0])
@@ -48,14 +48,14 @@ def unseal(key, path, target):
 
 
 def put_key(path, key):
-    """Puts the private key on a stick with a partition, as a person would."""
+    """Puts a private key on a partitioned stick, as a person would."""
     if subprocess.run(["mdir", "-i", "%s@@1M" % path, "::Fieldscribe"], capture_output=True).returncode != 0:
         run("mmd", "-i", "%s@@1M" % path, "::Fieldscribe")
     run("mcopy", "-o", "-i", "%s@@1M" % path, key, "::Fieldscribe/key.txt")
 
 
 def sealed_stick(bench):
-    """Sealed copies on a stick can be decrypted on the host with age; no part of a recording is readable on the stick."""
+    """Encrypted copies on a stick can be decrypted on the host with age, and no part of a recording is readable on the stick."""
     with bench.appliance("sealed-stick") as machine:
         key, public = key_pair(machine)
         configure(machine, "export", "recipients = " + public)
@@ -68,29 +68,29 @@ def sealed_stick(bench):
         sealed = [os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names if name.endswith(".age")]
         expect([os.path.basename(it) for it in sealed] == ["000001.fieldscribe.age"], "on the stick: %s" % sealed)
         others = sorted(name for _, _, names in os.walk(root) for name in names if not name.endswith(".age"))
-        expect(others == ["README.txt", "RESULT.txt", "SHA256SUMS"], "beside it: %s" % " ".join(others))
+        expect(others == ["README.txt", "RESULT.txt", "SHA256SUMS"], "other files on the stick: %s" % " ".join(others))
         with open(path, "rb") as file:
             content = file.read().lower()
-        for clear in (WORD.encode(), b"flac", b"transcript", b"<html"):
-            expect(clear not in content, "%s can be read on the stick" % clear.decode())
+        for plain in (WORD.encode(), b"flac", b"transcript", b"<html"):
+            expect(plain not in content, "%s can be read on the stick" % plain.decode())
         folder = unseal(key, sealed[0], machine.path("opened"))
         expect(WORD in text(folder + "/transcript.txt").split(), "the transcript says '%s'" % text(folder + "/transcript.txt"))
-        expect(os.path.getsize(folder + "/audio.flac") > 10_000, "there is no sound in it")
+        expect(os.path.getsize(folder + "/audio.flac") > 10_000, "the decrypted copy has no sound")
         other = machine.path("other.txt")
         run("age-keygen", "-o", other)
         refused = subprocess.run(["age", "-d", "-i", other, sealed[0]], capture_output=True)
-        expect(refused.returncode != 0 and not refused.stdout, "another key opens it")
+        expect(refused.returncode != 0 and not refused.stdout, "another key opens the copy")
         before = digest(sealed[0])
         insert(machine, path)
         machine.stick_out()
         root = read_stick(path, "vfat", True, machine.path("second"))
-        expect(digest(sealed[0].replace(machine.path("first"), machine.path("second"))) == before, "it was written again")
+        expect(digest(sealed[0].replace(machine.path("first"), machine.path("second"))) == before, "the copy was written again")
         expect("Already here: recording 1" in text(root + "/RESULT.txt"), text(root + "/RESULT.txt"))
-        return "sealed after %.0f s, decrypted with age, intact; nothing unencrypted; a second copy adds nothing" % seconds
+        return "encrypted after %.0f s, decrypted with age, intact; nothing readable; a second copy writes nothing" % seconds
 
 
 def stick_unknown(bench):
-    """With `sticks = known`, an unknown stick is neither read nor written, and the lamp says so; once allowed, it gets everything."""
+    """With `sticks = known`, an unknown stick is neither read nor written, and the lamp shows that; once allowed, it gets everything."""
     with bench.appliance("stick-unknown") as machine:
         configure(machine, "export", "sticks = known")
         path = machine.path("stick.img")
@@ -99,24 +99,24 @@ def stick_unknown(bench):
         machine.record(3)
         began = machine.note("stick")
         machine.stick_in(path)
-        machine.wait_lamp(lambda lamp: lamp.matching(began, REFUSED), 120, "three blinks: not copied to")
+        machine.wait_lamp(lambda lamp: lamp.matching(began, REFUSED), 120, "three blinks: the stick is refused")
         machine.until("! systemctl is-active --quiet fieldscribe-export@sda1")
         lamp = machine.lamp()
-        expect(not lamp.done(began) and not lamp.fast_blinks(began), "the lamp said something else")
-        told = machine.journal("fieldscribe-export@*")
-        expect("not copied to" in told and "stick allow" in told, told)
+        expect(not lamp.done(began) and not lamp.fast_blinks(began), "the lamp showed something else")
+        report = machine.journal("fieldscribe-export@*")
+        expect("not copied to" in report and "stick allow" in report, report)
         allowed = machine.shell("fieldscribe stick allow")
         machine.stick_out()
-        expect(digest(path) == before, "something was written on the stick")
-        expect(len(machine.shell("fieldscribe stick list").splitlines()) >= 1, "no stick is known")
+        expect(digest(path) == before, "the stick was written to")
+        expect(len(machine.shell("fieldscribe stick list").splitlines()) >= 1, "no stick is allowed")
         seconds, root, _ = fill(machine, path, 1, "known")
         expect("1 recording was copied" in text(root + "/RESULT.txt"), text(root + "/RESULT.txt"))
-        return "three blinks, no byte changed, reported in the journal; allowed (%s), done after %.0f s" % (allowed.split("\n")[0], seconds)
+        return "three blinks, no byte changed, reported in the journal; once allowed (%s), done after %.0f s" % (allowed.split("\n")[0], seconds)
 
 
 def sealed_recorder(bench):
-    """A key on a stick opens a sealed recorder, so that it can be searched. A command, a kill and a power cut lock it, and neither key
-    nor text is ever on its disk."""
+    """A key on a stick opens a sealed recorder, which can then be searched. A command, a kill and a power cut lock it. Neither the key
+    nor a transcript is ever on its disk."""
     with bench.appliance("sealed-recorder") as machine:
         key, public = key_pair(machine)
         configure(machine, "storage", "seal = " + public)
@@ -138,14 +138,14 @@ def sealed_recorder(bench):
         machine.stick_out()
         expect("does not open" in machine.status()["lastFault"]["message"], str(machine.status()["lastFault"]))
         root = read_stick(path, "vfat", True, machine.path("wrong"))
-        told = text(root + "/RESULT.txt")
-        expect("does not open the sealed recording" in told and "NOTHING WAS COPIED" in told, told)
-        expect(machine.shell(search).strip() == "0" and "opened" not in machine.status(), "another key opened it")
-        machine.room_sounds()
+        report = text(root + "/RESULT.txt")
+        expect("does not open the sealed recording" in report and "NOTHING WAS COPIED" in report, report)
+        expect(machine.shell(search).strip() == "0" and "opened" not in machine.status(), "another key opened the recordings")
+        machine.play_sound()
         machine.press()
         machine.until_recorded(3)
         machine.press()
-        machine.until_written()
+        machine.until_transcribed()
         machine.until("[ $(fieldscribe list | grep -c sealed) -eq 2 ]", 120)
 
         put_key(path, key)
@@ -153,35 +153,35 @@ def sealed_recorder(bench):
         seconds = insert(machine, path)
         machine.stick_out()
         root = read_stick(path, "vfat", True, machine.path("right"))
-        told = text(root + "/RESULT.txt")
-        expect("recordings 1 and 2 are open for an hour" in told and "NOTHING WAS COPIED" in told, told)
+        report = text(root + "/RESULT.txt")
+        expect("recordings 1 and 2 are open for an hour" in report and "NOTHING WAS COPIED" in report, report)
         expect(sorted(os.listdir(root)) == ["RESULT.txt", "key.txt"], "on the stick: %s" % " ".join(os.listdir(root)))
         opened = machine.status()["opened"]
         expect(opened["recordings"] == [1, 2] and 3000 < opened["secondsLeft"] <= 3600, str(opened))
         expect(int(machine.shell(search)) >= 1, "a search finds nothing in an open recording")
         expect(WORD in machine.text_of(machine.transcript(1)), "an open recording is not shown")
         machine.wait_lamp(lambda lamp: lamp.matching(began, OPEN), 60, "three short blinks every 3 s: open")
-        expect("a private key has opened 2 sealed recordings" in machine.shell("fieldscribe doctor; true"), "doctor does not report it")
-        expect(machine.shell("fieldscribe history 1 | grep -c ' opened '").strip() == "1", "the history does not have it")
+        expect("a private key has opened 2 sealed recordings" in machine.shell("fieldscribe doctor; true"), "doctor does not report that recordings are open")
+        expect(machine.shell("fieldscribe history 1 | grep -c ' opened '").strip() == "1", "the history has no entry about it")
         expect(int(machine.shell(IN_MEMORY)) > 0, "the opened files are not in memory")
         expect(not machine.shell(READABLE).strip(), "unencrypted: " + machine.shell(READABLE))
         modes = machine.shell("find /run/fieldscribe /dev/shm -maxdepth 1 -name 'fieldscribe-opened-*' -printf '%m %U\\n'").split()
         expect(modes[0] == "700" and modes[1] == machine.shell("id -u fieldscribe").strip(), str(modes))
-        expect(machine.shell("fieldscribe lock") == "locked\n", "it cannot be locked")
-        expect(machine.shell(search).strip() == "0" and machine.shell(IN_MEMORY).strip() == "0", "it is not locked")
+        expect(machine.shell("fieldscribe lock") == "locked\n", "the recorder cannot be locked")
+        expect(machine.shell(search).strip() == "0" and machine.shell(IN_MEMORY).strip() == "0", "the recorder is not locked")
 
         # The service is killed while recordings are open.
         insert(machine, path)
         machine.stick_out()
-        expect(int(machine.shell(search)) >= 1, "it is not open the second time")
+        expect(int(machine.shell(search)) >= 1, "the recordings are not open the second time")
         machine.shell("process=$(systemctl show -P MainPID fieldscribe); systemctl kill --kill-whom=main --signal=KILL fieldscribe; "
                       # wait: polls until systemd has seen that the process is gone
                       "while [ $(systemctl show -P MainPID fieldscribe) = $process ]; do sleep 0.1; done")
         machine.until_ready()
-        expect(machine.shell(IN_MEMORY).strip() == "0", "a killed service left something: " + machine.shell(IN_MEMORY))
-        expect(machine.shell(search).strip() == "0" and "opened" not in machine.status(), "it is open after a kill")
+        expect(machine.shell(IN_MEMORY).strip() == "0", "a killed service left opened files: " + machine.shell(IN_MEMORY))
+        expect(machine.shell(search).strip() == "0" and "opened" not in machine.status(), "the recordings are open after a kill")
 
-        # The stick is pulled while recordings are being opened, or a moment later.
+        # The stick is pulled while recordings are being opened, or shortly after that.
         machine.shell(HOLD)
         machine.shell("systemd-run --quiet --unit=hold-key sh /run/test/hold %s" % shlex.quote("[ $(%s) -gt 0 ]" % IN_MEMORY))
         began = machine.note("pulled")
@@ -189,15 +189,15 @@ def sealed_recorder(bench):
         machine.until("! systemctl is-active --quiet hold-key", 150)
         machine.stick_out()
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 150, "fast blinks: a fault, the key's stick was pulled")
-        pulled = "it was open" if "opened" in machine.status() else "it was not open"
+        pulled = "open" if "opened" in machine.status() else "not open"
         expect(not machine.shell(READABLE).strip(), "unencrypted: " + machine.shell(READABLE))
         machine.shell("fieldscribe lock")
-        expect(machine.shell(search).strip() == "0" and machine.shell(IN_MEMORY).strip() == "0", "it is not locked")
+        expect(machine.shell(search).strip() == "0" and machine.shell(IN_MEMORY).strip() == "0", "the recorder is not locked")
         machine.shell("fieldscribe verify && sync")
         secret = [line for line in text(key).splitlines() if line.startswith("AGE-SECRET-KEY")][0]
         expect(secret not in machine.shell("journalctl --no-pager"), "the key is in the journal")
         machine.power_cut()
         found = subprocess.run(["grep", "-c", "-a", "-F", secret, machine.disk], capture_output=True, text=True)
         expect(found.stdout.strip() == "0", "the key is on the disk: " + found.stdout)
-        return ("opened by its stick after %.0f s and searched, locked by command and by a kill; %s after its stick was pulled "
-                "while it was opened; neither key nor text on its disk" % (seconds, pulled))
+        return ("opened with a stick after %.0f s and searched, locked by a command and by a kill; %s after the stick was pulled "
+                "during the opening; neither key nor transcript on the disk" % (seconds, pulled))

@@ -1,21 +1,21 @@
-"""The sound that the machine's microphone hears, and the position of a recording in it."""
+"""The sound that is played into the machine's microphone, and the position of a recording in it."""
 
 import random
 import struct
 import wave
 
 RATE = 16000
-SPEECH = "/usr/share/pocketsphinx/test/data/goforward.raw"  # "go forward ten meters", of pocketsphinx-testdata
+SPEECH = "/usr/share/pocketsphinx/test/data/goforward.raw"  # "go forward ten meters", from pocketsphinx-testdata
 
 
 def noise(seconds, seed=1):
-    """The noise of a quiet room at -77 dBFS; no two parts of it are the same."""
+    """Returns noise at -77 dBFS, as in a quiet room, in which no two sections are the same."""
     chance = random.Random(seed)
     return struct.pack("<%dh" % (seconds * RATE), *(chance.randint(-8, 8) for _ in range(seconds * RATE)))
 
 
 def room(seconds, speech_at=()):
-    """A quiet room in which somebody speaks at some seconds."""
+    """Returns the sound of a quiet room in which somebody speaks at the given seconds."""
     samples = bytearray(noise(seconds))
     with open(SPEECH, "rb") as file:
         words = file.read()
@@ -31,29 +31,29 @@ def write_wave(path, samples):
 
 
 def samples_of(data):
-    """The samples of a WAV file that Fieldscribe wrote, as many as its header states."""
+    """Returns the samples of a WAV file that Fieldscribe wrote, as many as its header states."""
     assert data[:4] in (b"RIFF", b"RF64") and data[8:12] == b"WAVE", "not a WAV file: %r" % data[:12]
-    place = 12
-    while place + 8 <= len(data):
-        name, length = data[place:place + 4], struct.unpack("<I", data[place + 4:place + 8])[0]
+    offset = 12
+    while offset + 8 <= len(data):
+        name, length = data[offset:offset + 4], struct.unpack("<I", data[offset + 4:offset + 8])[0]
         if name == b"data":
-            return data[place + 8:place + 8 + length]
-        place += 8 + length + length % 2
+            return data[offset + 8:offset + 8 + length]
+        offset += 8 + length + length % 2
     raise AssertionError("a WAV file without a data chunk")
 
 
-def place_in(fed, recorded, at=0):
-    """The position in `fed` of the recording's sample `at`, found by the 64 samples from there on; None if they are not in it."""
+def position_in(played, recorded, at=0):
+    """Returns the position in `played` of the recording's sample `at`, or None if the 64 samples from there are not in `played`."""
     window = recorded[at * 2:at * 2 + 128]
-    place = fed.find(window)
-    while place >= 0 and place % 2:
-        place = fed.find(window, place + 1)
-    return place // 2 if place >= 0 and len(window) == 128 else None
+    position = played.find(window)
+    while position >= 0 and position % 2:
+        position = played.find(window, position + 1)
+    return position // 2 if position >= 0 and len(window) == 128 else None
 
 
-def equal_samples(fed, recorded, fed_from, recorded_from):
-    """The number of equal samples from these two positions on."""
-    a, b = fed[fed_from * 2:], recorded[recorded_from * 2:]
+def equal_samples(played, recorded, played_from, recorded_from):
+    """Returns the number of equal samples from the two positions on."""
+    a, b = played[played_from * 2:], recorded[recorded_from * 2:]
     length = min(len(a), len(b))
     if a[:length] == b[:length]:
         return length // 2
@@ -61,5 +61,5 @@ def equal_samples(fed, recorded, fed_from, recorded_from):
 
 
 def first_sound(recorded):
-    """The first sample that is not zero."""
+    """Returns the position of the first sample that is not zero."""
     return next((index // 2 for index, byte in enumerate(recorded) if byte), len(recorded) // 2)

@@ -1,4 +1,4 @@
-"""A stick is plugged in: the lamp shows when to leave it in and when to pull it out, and the copies are intact."""
+"""Copies to sticks: the lamp shows when a stick may be pulled out, and the copies are intact."""
 
 import os
 import re
@@ -21,21 +21,21 @@ FORMATS = {
 # The files of each recording on the stick.
 FILES = ["audio.flac", "history.json", "index.html", "labels.txt", "SHA256SUMS"] + [
     "transcript." + end for end in ("txt", "json", "srt", "vtt", "csv", "TextGrid", "eaf", "docx")]
-# Made with the recorder's key for minisign.
+# The files that the recorder makes with its minisign key.
 SIGNED = {"recorder.pub", "SHA256SUMS.minisig"}
 CHECKS = {"vfat": ["fsck.vfat", "-n"], "exfat": ["fsck.exfat", "-n"], "ext4": ["e2fsck", "-f", "-n"], "ntfs": ["ntfsfix", "-n"]}
 PARTITION_TYPES = {"vfat": "c", "vfat32": "c", "exfat": "7", "ntfs": "7", "ext4": "83"}
 
 
-def run(*words):
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+def run(*arguments):
+    done = subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env=dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin", MTOOLS_SKIP_CHECK="1"))
-    expect(done.returncode == 0, "%s: %s" % (" ".join(words), done.stdout.decode(errors="replace")))
+    expect(done.returncode == 0, "%s: %s" % (" ".join(arguments), done.stdout.decode(errors="replace")))
     return done.stdout
 
 
 def make_stick(path, kind, partitioned=True, megabytes=64):
-    """Makes an empty stick as it is sold, with a partition, or with the file system on the whole stick."""
+    """Makes an empty stick with a partition, like sticks that are sold, or with the file system on the whole stick."""
     part = path + ".part"
     with open(part, "wb") as file:
         file.truncate((megabytes - 2 if partitioned else megabytes) * MIB)
@@ -59,7 +59,7 @@ def make_stick(path, kind, partitioned=True, megabytes=64):
 
 
 def insert(machine, path, timeout=150, **options):
-    """Plugs the stick in and waits until the lamp has said that it may be pulled out; returns seconds until then."""
+    """Plugs a stick in, waits until the lamp shows that it may be pulled out, and returns the seconds until then."""
     began = machine.note("stick")
     machine.stick_in(path, **options)
     done = machine.wait_lamp(lambda lamp: lamp.done(began), timeout, "three steady seconds: safe to unplug")
@@ -69,8 +69,8 @@ def insert(machine, path, timeout=150, **options):
 
 
 def fill(machine, path, recordings, name, kind="vfat", partitioned=True):
-    """Plugs a stick in, which must then hold this many intact recordings. Returns (seconds until it may be pulled out, the path of
-    its copy NAME on the host, what `check_folders` returns for that)."""
+    """Plugs a stick in, which must then have the given number of intact recordings. Returns (seconds until it may be pulled out, the
+    path of the folder Fieldscribe, copied to the host as `name`, the result of `check_folders` for it)."""
     seconds = insert(machine, path)
     machine.stick_out()
     root = read_stick(path, kind, partitioned, machine.path(name))
@@ -80,31 +80,31 @@ def fill(machine, path, recordings, name, kind="vfat", partitioned=True):
 
 
 def next_stick(machine, recordings):
-    """Plugs a good stick in, which must get all recordings; returns seconds until it may be pulled out."""
+    """Plugs a good stick in, which must get all recordings, and returns the seconds until it may be pulled out."""
     path = machine.path("good.img")
     make_stick(path, "vfat")
     return fill(machine, path, recordings, "good")[0]
 
 
 def acknowledge(machine):
-    """Acknowledges a fault as a person does: by a press, which also starts a recording."""
-    machine.room_sounds()
+    """Acknowledges a fault with a press, which also starts a recording, as a person would."""
+    machine.play_sound()
     machine.press()
     machine.until_recorded(3)
     expect(machine.is_steady(), "the fault is still shown")
     machine.press()
-    machine.until_written()
+    machine.until_transcribed()
 
 
 def check_folders(root, done=True):
-    """Checks every recording on a stick; returns {folder: {file: (bytes, time)}}. `done` is false for a stick that
-    was pulled too early: it may have no list yet, and a folder that is named partial."""
+    """Checks every recording on a stick and returns {folder: {file: (bytes, time)}}. `done` is false for a stick that
+    was pulled too early: it may lack the list, and have a folder named partial."""
     expect(not done or os.path.getsize(os.path.join(root, "index.html")) > 0, "no index.html")
     found = {}
     for folder, _, names in os.walk(root):
         if "audio.flac" not in names or not done and os.path.basename(folder).startswith("partial"):
             continue
-        expect(set(names) == SIGNED.union(FILES), "%s holds %s" % (folder, " ".join(sorted(names))))
+        expect(set(names) == SIGNED.union(FILES), "%s contains %s" % (folder, " ".join(sorted(names))))
         listed = [line.split("  ", 1)[1] for line in text(os.path.join(folder, "SHA256SUMS")).splitlines()]
         expect(sorted(set(listed) - SIGNED) == sorted(set(FILES) - {"SHA256SUMS"}), "SHA256SUMS lists %s" % " ".join(sorted(listed)))
         sums = subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=folder,
@@ -125,7 +125,7 @@ def text(path):
 
 
 def stick(kind, partitioned=True):
-    """Returns a scenario: a stick of this kind gets all recordings, and the second time only the new one."""
+    """Returns a scenario in which a stick gets all recordings, and the second time only the new one."""
     def scenario(bench):
         with bench.appliance("stick-%s%s" % (kind, "" if partitioned else "-whole")) as machine:
             path = machine.path("stick.img")
@@ -133,40 +133,40 @@ def stick(kind, partitioned=True):
             machine.record(8)
             first, root, before = fill(machine, path, 1, "first", kind, partitioned)
             expect("1 recording was copied" in text(root + "/RESULT.txt"), text(root + "/RESULT.txt"))
-            spoken = text(os.path.join(root, list(before)[0], "transcript.txt")).split()
-            expect("forward" in spoken, "the transcript on the stick says '%s'" % " ".join(spoken))
+            words = text(os.path.join(root, list(before)[0], "transcript.txt")).split()
+            expect("forward" in words, "the transcript on the stick is '%s'" % " ".join(words))
 
             machine.record(2)
             second, root, after = fill(machine, path, 2, "second", kind, partitioned)
-            told = text(root + "/RESULT.txt")
-            expect("1 recording was copied" in told and "1 recording was already here" in told, told)
+            result = text(root + "/RESULT.txt")
+            expect("1 recording was copied" in result and "1 recording was already here" in result, result)
             for folder, files in before.items():
                 expect(after.get(folder) == files, "%s was written again" % folder)
             run(*CHECKS[kind], machine.path("second.volume"))
-            # The journal names the stick by its UUID, although the sandbox hides the first place where the copy looks for it.
+            # The journal has the stick's UUID, although the sandbox hides the first file in which the copy looks for it.
             identifier = run("blkid", "-p", "-s", "UUID", "-o", "value", machine.path("second.volume")).decode().strip()
             volumes = machine.shell("grep -ho '\"volume\":\"[^\"]*\"' %s/recordings/*/journal.jsonl | sort -u" % STORAGE)
             expect(identifier and volumes.split() == ['"volume":"%s"' % identifier],
                    "the stick is %s, and the journal has %s" % (identifier, volumes))
             expect(not machine.lamp().fast_blinks(), "the lamp showed a fault")
-            return "done after %.0f s and %.0f s, 2 folders intact, the second time 1 copied" % (first, second)
+            return "done after %.0f s and %.0f s, 2 folders intact, the second time 1 was copied" % (first, second)
     return scenario
 
 
 def read_stick(path, kind, partitioned, target):
-    """Copies the folder Fieldscribe of a stick to the host; returns its path. Leaves the file system in TARGET.volume."""
+    """Copies the folder Fieldscribe from a stick to the host and returns its path. Leaves the file system in TARGET.volume."""
     volume = target + ".volume"
     with open(path, "rb") as source, open(volume, "wb") as part:
         source.seek(MIB if partitioned else 0)
         shutil.copyfileobj(source, part)
         if partitioned:
-            # Drops what follows the partition.
+            # Removes the data after the partition.
             part.truncate(part.tell() - MIB)
     return read_folder(volume, kind, target)
 
 
 def read_folder(volume, kind, target):
-    """Copies the folder Fieldscribe of a file system to the host; returns its path."""
+    """Copies the folder Fieldscribe from a file system to the host and returns its path."""
     os.makedirs(target)
     if kind == "vfat":
         run("mcopy", "-s", "-m", "-i", volume, "::Fieldscribe", target)
@@ -180,8 +180,8 @@ def read_folder(volume, kind, target):
 
 
 def read_ntfs(volume, folder, target):
-    """Copies a folder of an NTFS volume with the tools of ntfs-3g, which add a slash to the names of folders and do not report
-    times."""
+    """Copies a folder from an NTFS volume with the tools of ntfs-3g, which append a slash to the names of folders and do not
+    report times."""
     os.makedirs(target + folder)
     for line in run("ntfsls", "--quiet", "--force", "--classify", "--path", folder, volume).decode().splitlines():
         name = folder + "/" + line.rstrip("/")
@@ -196,7 +196,7 @@ def read_ntfs(volume, folder, target):
 
 
 def stick_read_only(bench):
-    """A write-protected stick: a fault with its reason, and the next stick gets everything."""
+    """A write-protected stick: a fault with a reason, and the next stick gets everything."""
     with bench.appliance("stick-read-only") as machine:
         make_stick(machine.path("bad.img"), "vfat")
         machine.record(3)
@@ -204,22 +204,22 @@ def stick_read_only(bench):
         machine.stick_in(machine.path("bad.img"), name="bad", read_only=True)
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 120, "fast blinks: a fault")
         machine.stick_out("bad")
-        expect(not machine.lamp().done(began), "the lamp said that it is safe to unplug")
+        expect(not machine.lamp().done(began), "the lamp showed that it is safe to unplug")
         reason = machine.journal("fieldscribe-export@*")
         expect("cannot be mounted" in reason or "read-only" in reason, reason)
         acknowledge(machine)
         seconds = next_stick(machine, 2)
-        return "fault reported, the next stick done after %.0f s" % seconds
+        return "the fault was reported; the next stick was done after %.0f s" % seconds
 
 
-# When a stick is pulled, and a condition in the machine that holds at that moment.
-PULLED = (("in mid-write", "test -n \"$(find /run/fieldscribe-stick -path '*/partial/*' -name 'audio.*')\""),
+# When a stick is pulled, and a condition on the machine that is true at that moment.
+PULLED = (("during a write", "test -n \"$(find /run/fieldscribe-stick -path '*/partial/*' -name 'audio.*')\""),
           ("before it is unmounted", "grep -q ' /run/fieldscribe-stick [a-z0-9]* ro' /proc/mounts"))
 
-# hold CONDITION: stops the copy as soon as the condition holds; systemd continues it when the stick is gone.
+# hold CONDITION: stops the copy as soon as the condition is true; systemd continues it when the stick is gone.
 HOLD = """cat >/run/test/hold <<'END'
 until eval "$1"; do
-    sleep 0.01 # wait: polls for the moment; the tries are a guard
+    sleep 0.01 # wait: polls for the condition; the tries are a limit
     tries=$((tries + 1))
     [ $tries -le 6000 ] || exit 1
 done
@@ -229,14 +229,14 @@ END
 
 
 def stick_pulled(bench):
-    """Pulled while it is written to, and when only the unmounting is left: a fault, no incomplete folder under a final name,
+    """A stick is pulled during a write, and when it only remains to be unmounted: a fault, no incomplete folder under a final name,
     and the next copy to the same stick completes it."""
     with bench.appliance("stick-pulled") as machine:
         path = machine.path("stick.img")
         make_stick(path, "vfat")
         machine.record(10)
         machine.shell(HOLD)
-        left = []
+        counts = []
         for number, (when, condition) in enumerate(PULLED):
             machine.shell("systemd-run --quiet --unit=hold-%d sh /run/test/hold %s" % (number, shlex.quote(condition)))
             began = machine.note("stick")
@@ -245,31 +245,31 @@ def stick_pulled(bench):
             expect(not machine.lamp().done(began), "pulled %s: the copy was already done" % when)
             machine.stick_out()
             machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 150, "fast blinks: a fault, pulled " + when)
-            expect(not machine.lamp().done(began), "pulled %s: the lamp said that it is safe to unplug" % when)
+            expect(not machine.lamp().done(began), "pulled %s: the lamp showed that it is safe to unplug" % when)
             root = read_stick(path, "vfat", True, machine.path("pulled-%d" % number))
-            left.append(len(check_folders(root, done=False)))
+            counts.append(len(check_folders(root, done=False)))
             acknowledge(machine)
-        expect(left == [0, 2], "there were %d and %d intact recordings on the stick instead of 0 and 2" % tuple(left))
+        expect(counts == [0, 2], "there were %d and %d intact recordings on the stick instead of 0 and 2" % tuple(counts))
         seconds = fill(machine, path, 3, "read")[0]
         machine.shell("fieldscribe verify")
-        return "pulled %s: a fault each time, %d and %d intact recordings on it; then done after %.0f s, 3 intact" % (
-            " and ".join(when for when, _ in PULLED), *left, seconds)
+        return "pulled %s: a fault each time, then %d and %d intact recordings on the stick; completed after %.0f s, 3 intact" % (
+            " and ".join(when for when, _ in PULLED), *counts, seconds)
 
 
-def leave_half_done(path):
-    """Puts a FAT32 stick with a partition into the state that a pull during a write may leave: an incomplete copy with clusters that
-    the FAT does not link, and the mark that it was not unmounted."""
+def make_dirty(path):
+    """Puts a partitioned FAT32 stick into the state after a pull during a write: an incomplete copy, clusters that the FAT does not
+    link, and the flag that the volume was not unmounted."""
     with open(path + ".sound", "wb") as file:
         file.write(os.urandom(300_000))
     for folder in ("", "/appliance", "/appliance/partial"):
         run("mmd", "-i", "%s@@1M" % path, "::Fieldscribe" + folder)
     run("mcopy", "-i", "%s@@1M" % path, path + ".sound", "::Fieldscribe/appliance/partial/audio.flac")
-    shown = run("mshowfat", "-i", "%s@@1M" % path, "::Fieldscribe/appliance/partial/audio.flac").decode()
-    first, last = (int(number) for number in re.search(r"<(\d+)-(\d+)>", shown).groups())
+    clusters = run("mshowfat", "-i", "%s@@1M" % path, "::Fieldscribe/appliance/partial/audio.flac").decode()
+    first, last = (int(number) for number in re.search(r"<(\d+)-(\d+)>", clusters).groups())
     with open(path, "r+b") as file:
         file.seek(MIB)
         boot = file.read(512)
-        expect(boot[22:24] == b"\0\0", "the file system of this stick is not FAT32")
+        expect(boot[22:24] == b"\0\0", "the stick's file system is not FAT32")
         reserved, tables, sectors = int.from_bytes(boot[14:16], "little"), boot[16], int.from_bytes(boot[36:40], "little")
         for table in range(tables):
             file.seek(MIB + (reserved + table * sectors) * 512 + (first + 2) * 4)
@@ -279,11 +279,11 @@ def leave_half_done(path):
 
 
 def stick_dirty(bench):
-    """A stick whose file system was damaged by an earlier pull: it is repaired, and gets everything."""
+    """A stick whose file system was damaged by an earlier pull is repaired and gets everything."""
     with bench.appliance("stick-dirty") as machine:
         path = machine.path("stick.img")
         make_stick(path, "vfat32", megabytes=80)
-        leave_half_done(path)
+        make_dirty(path)
         machine.record(3)
         seconds, root, _ = fill(machine, path, 1, "read")
         expect(not os.path.exists(os.path.join(root, "appliance", "partial")), "the incomplete copy is still there")
@@ -293,7 +293,7 @@ def stick_dirty(bench):
 
 
 def stick_full(bench):
-    """A stick without room: a fault, the reason in RESULT.txt, and no incomplete folder."""
+    """A stick without enough space: a fault, the reason in RESULT.txt, and no incomplete folder."""
     with bench.appliance("stick-full") as machine:
         path = machine.path("stick.img")
         make_stick(path, "vfat", megabytes=6)
@@ -306,16 +306,16 @@ def stick_full(bench):
         machine.wait_lamp(lambda lamp: lamp.fast_blinks(began), 120, "fast blinks: a fault")
         machine.until("systemctl show -P ActiveState fieldscribe-export@sda1 | grep -E 'inactive|failed'")
         machine.stick_out()
-        expect(not machine.lamp().done(began), "the lamp said that it is safe to unplug")
+        expect(not machine.lamp().done(began), "the lamp showed that it is safe to unplug")
         root = read_stick(path, "vfat", True, machine.path("full"))
-        expect(check_folders(root, done=False) == {}, "a recording on a stick without room")
-        told = text(root + "/RESULT.txt")
-        expect("NOT EVERYTHING WAS COPIED" in told and "free space" in told, told)
+        expect(check_folders(root, done=False) == {}, "there is a recording on the full stick")
+        result = text(root + "/RESULT.txt")
+        expect("NOT EVERYTHING WAS COPIED" in result and "free space" in result, result)
         run("mcopy", "-i", "%s@@1M" % path, "::filler.bin", machine.path("filler.back"))
         with open(machine.path("filler"), "rb") as before, open(machine.path("filler.back"), "rb") as after:
-            same = before.read() == after.read()
-        expect(same, "a file that was already on the stick was changed")
+            is_unchanged = before.read() == after.read()
+        expect(is_unchanged, "a file that was already on the stick was changed")
         machine.shell("fieldscribe verify")
         acknowledge(machine)
         seconds = next_stick(machine, 2)
-        return "fault reported, in RESULT.txt too; nothing else changed on the stick; the next stick done after %.0f s" % seconds
+        return "the fault was reported, also in RESULT.txt; no other file on the stick changed; the next stick was done after %.0f s" % seconds

@@ -4,11 +4,11 @@ import os
 import subprocess
 
 from appliance import STORAGE
-from bench import expect, same_as_heard
+from bench import expect, check_played
 
 
 def newer(package, folder):
-    """Makes the package with a newer version; returns its path and that version."""
+    """Makes a copy of the package with a newer version, and returns its path and that version."""
     tree = os.path.join(folder, "tree")
     subprocess.run(["dpkg-deb", "--raw-extract", package, tree], check=True)
     control = os.path.join(tree, "DEBIAN", "control")
@@ -23,8 +23,8 @@ def newer(package, folder):
     return target, version
 
 
-def bring(machine, path, target):
-    """Copies a file into the machine, by a stick without a file system."""
+def copy_to_machine(machine, path, target):
+    """Copies a file into the machine with a stick that has no file system."""
     size = os.path.getsize(path)
     with open(path, "ab") as file:
         file.write(b"\0" * (-size % 512))
@@ -34,33 +34,33 @@ def bring(machine, path, target):
 
 
 def upgrade(bench):
-    """The running recording is closed, earlier ones are kept, and the newer version records."""
+    """The running recording is closed, earlier recordings are kept, and the newer version records."""
     with bench.appliance("upgrade") as machine:
         package, version = newer(bench.package, machine.work)
-        bring(machine, package, "/root/newer.deb")
+        copy_to_machine(machine, package, "/root/newer.deb")
         kept = machine.record(2)
         sums = "sha256sum /etc/fieldscribe/fieldscribe.conf %s/recordings/%06d/audio.wav" % (STORAGE, kept)
         before = machine.shell(sums)
-        machine.room_sounds()
+        machine.play_sound()
         machine.press()
         number = machine.until_recorded(4)["recording"]
         began = machine.note("upgrade")
         machine.shell("DEBIAN_FRONTEND=noninteractive dpkg --install /root/newer.deb </dev/null", timeout=400)
         ready = machine.until_ready() - began
-        machine.until_written()
+        machine.until_transcribed()
         expect(machine.shell("dpkg-query -W -f '${Version}' fieldscribe") == version, "the newer version is not installed")
-        # Sound that was captured until the old service was asked to stop is in the file.
+        # All sound that was captured before the old service was stopped must be in the file.
         journal = machine.shell("journalctl -b -o short-monotonic -u fieldscribe | grep -m 1 'Stopping' | tr -d '[]'")
-        asked = float(journal.split()[0]) - machine.lamp().lit_after(machine.lamp().last("press"))
+        expected = float(journal.split()[0]) - machine.lamp().lit_after(machine.lamp().last("press"))
         row = machine.row(number)
         expect(row["stopReason"] == "shutdown", "the stop reason is '%s'" % row["stopReason"])
-        expect(row["duration"] > asked - 1, "%.1f s are left of %.1f s" % (row["duration"], asked))
-        sound = same_as_heard(machine.audio(number), "the recording")
+        expect(row["duration"] > expected - 1, "%.1f s of %.1f s were recorded" % (row["duration"], expected))
+        sound = check_played(machine.audio(number), "the recording")
         expect("forward" in machine.text_of(machine.transcript(number)).split(), "the speech was not transcribed")
         expect(machine.shell(sums) == before, "the configuration or an earlier recording was changed")
         expect(not machine.lamp().fast_blinks(), "the lamp showed a fault")
         machine.shell("fieldscribe verify")
-        again = machine.record(2)
-        expect(again > number, "no new recording")
-        return "closed by '%s' with %.1f s sample-exact, transcribed; ready %.1f s after apt began, and recorded" % (
+        next_number = machine.record(2)
+        expect(next_number > number, "there is no new recording")
+        return "closed by '%s' with %.1f s sample-exact, transcribed; ready %.1f s after dpkg started, and recorded" % (
             row["stopReason"], sound, ready)

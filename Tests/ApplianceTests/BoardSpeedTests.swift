@@ -6,7 +6,7 @@ import TestKit
 @testable import Recognition
 @testable import Settings
 
-@Suite("The speed of the board") struct BoardSpeedTests {
+@Suite("Board speed") struct BoardSpeedTests {
     private let folder = TemporaryFolder()
 
     private func configuration(model: String = "en-us", vocabulary: String? = nil) -> Configuration {
@@ -17,62 +17,62 @@ import TestKit
         return configuration
     }
 
-    /// A recording with 90 s of speech, decoded at a multiple of real time.
-    private func keep(
+    /// Stores the speed of a recording whose speech was decoded at a multiple of real time.
+    private func store(
         _ speed: Double, profile: DecoderProfile, speech: Double = 90, model: String = "en-us",
         vocabulary: String? = nil
     ) {
         var statistics = Statistics()
         statistics.speechSeconds = speech
         statistics.cpuSeconds = speech / speed
-        BoardSpeed(configuration(model: model, vocabulary: vocabulary)).keep(statistics, profile: profile.name)
+        BoardSpeed(configuration(model: model, vocabulary: vocabulary)).store(statistics, profile: profile.name)
     }
 
-    @Test("before the first measurement the profile is live, as on a fast board")
+    @Test("before the first measurement the profile is live")
     func unknown() {
         #expect(BoardSpeed(configuration()).live == nil)
         #expect(configuration().liveProfile == "live" && configuration().plan.keepsPace == nil)
-        keep(6, profile: .live)
+        store(6, profile: .live)
         #expect(configuration().liveProfile == "live" && configuration().plan.keepsPace == true)
     }
 
     @Test("a board that is too slow for live uses fast for the next recording, until live is fast enough")
     func slow() throws {
-        keep(1.2, profile: .live)
+        store(1.2, profile: .live)
         #expect(abs(try #require(BoardSpeed(configuration()).live) - 1.2) < 1e-9)
         #expect(configuration().liveProfile == "fast")
         #expect(try configuration().workerCommand(profile: configuration().liveProfile).profile == "fast")
-        // A third faster, like the profile `fast`: the board is the same.
-        keep(1.6, profile: .fast)
+        // The profile `fast` is a third faster, so the board's speed has not changed.
+        store(1.6, profile: .fast)
         #expect(configuration().liveProfile == "fast")
-        keep(5, profile: .fast)
+        store(5, profile: .fast)
         #expect(configuration().liveProfile == "live")
     }
 
-    @Test("the speed with a vocabulary is separate, since live is then slower")
+    @Test("the speed with a vocabulary is stored separately, because a vocabulary slows down live")
     func vocabulary() throws {
-        keep(1.2, profile: .live, vocabulary: "words.txt")
+        store(1.2, profile: .live, vocabulary: "words.txt")
         #expect(configuration(vocabulary: "words.txt").liveProfile == "fast")
         #expect(BoardSpeed(configuration()).live == nil && configuration().liveProfile == "live")
-        // With a vocabulary, `fast` gains even more over `live`.
-        keep(3.2, profile: .fast, vocabulary: "words.txt")
+        // With a vocabulary, `fast` is even faster compared with `live`.
+        store(3.2, profile: .fast, vocabulary: "words.txt")
         #expect(configuration(vocabulary: "words.txt").liveProfile == "fast")
-        keep(5, profile: .fast, vocabulary: "words.txt")
+        store(5, profile: .fast, vocabulary: "words.txt")
         #expect(configuration(vocabulary: "words.txt").liveProfile == "live")
     }
 
-    @Test("a short recording, a second pass and another model are not measured")
-    func untold() {
-        keep(1.2, profile: .live, speech: 20)
-        keep(1.2, profile: .final)
-        keep(1.2, profile: .live, model: "turtle")
+    @Test("short recordings, second passes and other models do not count")
+    func notMeasured() {
+        store(1.2, profile: .live, speech: 20)
+        store(1.2, profile: .final)
+        store(1.2, profile: .live, model: "turtle")
         #expect(BoardSpeed(configuration()).live == nil && configuration().liveProfile == "live")
         #expect(configuration(model: "turtle").liveProfile == "fast")
     }
 
-    @Test("a command engine has no profiles")
-    func ownProgram() {
-        keep(1.2, profile: .live)
+    @Test("a command engine always uses the profile live")
+    func commandEngine() {
+        store(1.2, profile: .live)
         var configuration = configuration()
         configuration.recognizer.engine = "command:/bin/cat"
         #expect(configuration.liveProfile == "live")
@@ -80,7 +80,7 @@ import TestKit
 
     @Test("a damaged file is ignored", arguments: ["", "fast", "nan en-us\n", "-1 en-us\n", "2", "1 2 3"])
     func damaged(text: String) throws {
-        keep(1.2, profile: .live)
+        store(1.2, profile: .live)
         let file = try #require(fopen(folder.file("cache/decoder-speed"), "w"))
         fputs(text, file)
         fclose(file)

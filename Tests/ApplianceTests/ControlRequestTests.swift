@@ -6,10 +6,10 @@ import TestKit
 
 @Suite("Requests over the control socket") struct ControlRequestTests {
     static let lines: [(ControlRequest, String)] = [
-        (.order(.start), #"{"command":"start"}"#),
-        (.order(.pause), #"{"command":"pause"}"#),
-        (.order(.resume), #"{"command":"resume"}"#),
-        (.order(.mark(text: "here")), #"{"command":"mark","text":"here"}"#),
+        (.command(.start), #"{"command":"start"}"#),
+        (.command(.pause), #"{"command":"pause"}"#),
+        (.command(.resume), #"{"command":"resume"}"#),
+        (.command(.mark(text: "here")), #"{"command":"mark","text":"here"}"#),
         (.watch(partials: true), #"{"command":"watch","partials":true}"#),
         (.exporting(.finished, message: "done"), #"{"command":"exporting","export":"finished","text":"done"}"#),
         (.open(key: "AGE", name: "key.txt"), #"{"command":"open","key":"AGE","name":"key.txt"}"#),
@@ -36,7 +36,7 @@ import TestKit
         (.archive(.exportsOf(recording: 7), directory: nil), #"{"command":"exports","recording":7}"#),
     ]
 
-    @Test("are lines that clients of earlier versions can send and understand", arguments: lines)
+    @Test("are encoded as lines that clients of earlier versions send and understand", arguments: lines)
     func wire(_ request: ControlRequest, _ line: String) throws {
         #expect(String(decoding: ControlLine.encode(request), as: UTF8.self) == line)
         #expect(try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) == request)
@@ -45,7 +45,7 @@ import TestKit
     @Test(
         "have defaults for omitted fields",
         arguments: [
-            (#"{"command":"mark"}"#, .order(.mark(text: ""))),
+            (#"{"command":"mark"}"#, .command(.mark(text: ""))),
             (#"{"command":"watch"}"#, .watch(partials: false)),
             (#"{"command":"search","words":"a"}"#, .archive(.search(words: "a", limit: 50), directory: nil)),
             (#"{"command":"verify"}"#, .archive(.verify(recordings: [], isQuick: false), directory: nil)),
@@ -54,9 +54,9 @@ import TestKit
         #expect(try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) == request)
     }
 
-    @Test("have a range for each field, and no other ranges")
+    @Test("have a valid range for each field, and there are no other ranges")
     func ranges() {
-        let redaction = RedactionOrder(recording: 1, last: 1)
+        let redaction = RedactionRequest(recording: 1, last: 1)
         let entry = ExportEntry(recording: 1, pass: 1, volume: "", folder: "", manifest: "", exportedAt: 0)
         let part = ImportPart(token: "", name: "", text: "", isLast: false, person: "", neighbour: nil)
         func names(_ value: Any) -> [String] { Mirror(reflecting: value).children.compactMap(\.label) }
@@ -91,7 +91,7 @@ import TestKit
         (#"{"command":"stop","limit":0}"#, "limit: is out of range"),
         (
             #"{"command":"importing","part":{"token":"t","name":"n","text":"\#(String(repeating: "x", count: 8_193))","#
-                + #""isLast":true,"person":""}}"#, "part.text: is out of range; give a text of at most 8192 bytes"
+                + #""isLast":true,"person":""}}"#, "part.text: is out of range; give text of at most 8192 bytes"
         ),
     ]
 
@@ -102,23 +102,23 @@ import TestKit
         #expect(!error.message.contains("\n"))
     }
 
-    @Test("a text is split between scalars, and joined again")
+    @Test("a text is split between Unicode scalars and joined again")
     func parts() throws {
         let texts = [
             "", "short", String(repeating: "ü", count: 9_000), "e" + String(repeating: "\u{301}", count: 20_000),
             String(repeating: "👩‍🚀", count: 3_000), String(repeating: "a\r\n", count: 8_191),
         ]
         for text in texts {
-            let pieces = ImportPart.pieces(of: text)
-            #expect(pieces.allSatisfy { $0.text.utf8.count <= ImportPart.longest })
-            #expect(pieces.map(\.isLast) == pieces.indices.map { $0 == pieces.count - 1 })
+            let chunks = ImportPart.chunks(of: text)
+            #expect(chunks.allSatisfy { $0.text.utf8.count <= ImportPart.maximumTextBytes })
+            #expect(chunks.map(\.isLast) == chunks.indices.map { $0 == chunks.count - 1 })
             var imported = ImportedTexts()
-            var whole: String?
-            for piece in pieces {
-                whole = try imported.append(Self.part("t", String(piece.text), isLast: piece.isLast), from: 1)
+            var joined: String?
+            for chunk in chunks {
+                joined = try imported.append(Self.part("t", String(chunk.text), isLast: chunk.isLast), from: 1)
             }
-            let isWhole = whole.map { Array($0.utf8) == Array(text.utf8) }
-            #expect(isWhole == true && imported.bytes == 0)
+            let isUnchanged = joined.map { Array($0.utf8) == Array(text.utf8) }
+            #expect(isUnchanged == true && imported.bytes == 0)
         }
     }
 
@@ -126,31 +126,31 @@ import TestKit
         ImportPart(token: token, name: "a.txt", text: text, isLast: isLast, person: "", neighbour: nil)
     }
 
-    @Test("unfinished texts are separate for each client, limited together, and dropped with their client")
+    @Test("unfinished imports are separate for each client, have a common limit, and are dropped with their client")
     func bounded() throws {
         var texts = ImportedTexts()
         #expect(try texts.append(Self.part("a", "one "), from: 1) == nil)
         #expect(try texts.append(Self.part("a", "three "), from: 2) == nil)
         #expect(try texts.append(Self.part("a", "two", isLast: true), from: 1) == "one two")
-        // Another token begins another file.
+        // A new token begins a new file.
         #expect(try texts.append(Self.part("b", "four", isLast: true), from: 2) == "four")
-        let piece = String(repeating: "x", count: ImportPart.longest)
-        for _ in 0..<(ImportedTexts.most / piece.utf8.count - 1) {
-            _ = try texts.append(Self.part("c", piece), from: 1)
+        let chunk = String(repeating: "x", count: ImportPart.maximumTextBytes)
+        for _ in 0..<(ImportedTexts.maximumBytes / chunk.utf8.count - 1) {
+            _ = try texts.append(Self.part("c", chunk), from: 1)
         }
-        _ = try texts.append(Self.part("d", piece), from: 2)
-        #expect(texts.bytes == ImportedTexts.most)
+        _ = try texts.append(Self.part("d", chunk), from: 2)
+        #expect(texts.bytes == ImportedTexts.maximumBytes)
         #expect(thrown { _ = try texts.append(Self.part("d", "x"), from: 2) }?.code == .busy)
-        #expect(texts.bytes == ImportedTexts.most - piece.utf8.count)
-        _ = try texts.append(Self.part("c", piece), from: 1)
+        #expect(texts.bytes == ImportedTexts.maximumBytes - chunk.utf8.count)
+        _ = try texts.append(Self.part("c", chunk), from: 1)
         #expect(thrown { _ = try texts.append(Self.part("c", "x"), from: 1) }?.code == .unsupported)
         #expect(texts.bytes == 0)
-        _ = try texts.append(Self.part("e", piece), from: 3)
+        _ = try texts.append(Self.part("e", chunk), from: 3)
         texts.drop(3)
         #expect(texts.bytes == 0)
     }
 
-    @Test("are refused if they add a copy but contain none")
+    @Test("are refused if they report a copy but have no entry")
     func noEntry() {
         #expect(throws: DeviceError.self) {
             try ControlLine.decode(ControlRequest.self, from: Array(#"{"command":"exported"}"#.utf8))

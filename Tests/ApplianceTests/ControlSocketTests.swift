@@ -10,8 +10,8 @@ import TestKit
 @testable import System
 
 @Suite("The control socket", .serialized) struct ControlSocketTests {
-    /// A control socket with its dependencies, without panel and microphone.
-    private final class Served: Sendable {
+    /// A control socket with a recorder, but without a panel and a microphone.
+    private final class TestServer: Sendable {
         let folder = TemporaryFolder()
         let path: String
         var hub: EventHub { recorder.hub }
@@ -31,11 +31,11 @@ import TestKit
             }
         }
 
-        func run(_ body: @escaping @Sendable (Served) throws -> Void) async throws {
+        func run(_ body: @escaping @Sendable (TestServer) throws -> Void) async throws {
             async let recording: Void = recorder.run()
             async let serving: Void = socket.run()
             while access(path, F_OK) != 0 { await Task.yield() }
-            // Clients block.
+            // The clients' calls block.
             let result = await Result.of { try await blocking { try body(self) } }
             await socket.stop()
             await recorder.stop()
@@ -54,32 +54,32 @@ import TestKit
         func status() throws -> String? { try client().ask(#"{"command":"status"}"#) }
     }
 
-    @Test("an unexpected answer to a client fails its test")
+    @Test("an unmet expectation in a client fails the test")
     func expectationsCount() async throws {
         await withKnownIssue {
-            try await Served().run { served throws in #expect(try served.status() == nil) }
+            try await TestServer().run { server throws in #expect(try server.status() == nil) }
         }
     }
 
     @Test("requests are answered in order, one line each")
     func answers() async throws {
-        try await Served().run { served throws in
-            let client = try served.client()
+        try await TestServer().run { server throws in
+            let client = try server.client()
             client.send("{\"command\":\"status\"}\n{\"command\":\"list\"}\n{\"command\":\"stop\"}")
             #expect(client.line()?.contains("\"state\":\"idle\"") ?? false)
             #expect(client.line() == "{\"recordings\":[]}")
             #expect(client.line() == #"{"state":"idle"}"#)
-            client.endSending()
+            client.finishSending()
             #expect(client.line() == nil)
         }
     }
 
-    @Test("a client that has shut down its sending side still gets its answer")
+    @Test("a client that has shut down its sending side still gets an answer")
     func halfClosed() async throws {
-        try await Served().run { served throws in
-            let client = try served.client()
+        try await TestServer().run { server throws in
+            let client = try server.client()
             client.send(#"{"command":"status"}"#)
-            client.endSending()
+            client.finishSending()
             #expect(client.line()?.contains("\"state\"") ?? false)
             #expect(client.line() == nil)
         }
@@ -93,8 +93,8 @@ import TestKit
             "{\"command\":\"show\",\"recording\":1e99}",
         ])
     func garbage(_ line: String) async throws {
-        try await Served().run { served throws in
-            let client = try served.client()
+        try await TestServer().run { server throws in
+            let client = try server.client()
             let answer = client.ask(line)
             #expect(answer?.hasPrefix("{\"error\":{\"code\":\"unsupported\"") ?? false, "\(answer ?? "nothing")")
             #expect(client.ask(#"{"command":"list"}"#) == "{\"recordings\":[]}")
@@ -103,8 +103,8 @@ import TestKit
 
     @Test("a limit below 1 is refused with a message, and the next request is answered")
     func negativeLimit() async throws {
-        try await Served().run { served throws in
-            let client = try served.client()
+        try await TestServer().run { server throws in
+            let client = try server.client()
             let answer = client.ask(#"{"command":"search","words":"the","limit":-1}"#)
             #expect(
                 answer?.contains("limit: is out of range; give a whole number from 1 to 100000") ?? false,
@@ -115,28 +115,28 @@ import TestKit
 
     @Test("every command with every field at and beyond its limits is answered")
     func hostileRequests() async throws {
-        // Without a microphone; EndToEndTests also sends these while recording.
+        // This test has no microphone; EndToEndTests also sends these requests during a recording.
         let commands = RequestObject.Command.allCases.map(\.rawValue).filter { !["start", "toggle"].contains($0) }
         let lines = HostileRequests.lines(commands: commands, fields: RequestField.all.map(\.name))
-        try await Served().run { served throws in
-            // Until it answers, connections may be refused.
-            #expect(try served.status()?.contains("idle") ?? false)
-            #expect(HostileRequests.unanswered(lines, at: served.path) == [])
-            let large = try served.client()
+        try await TestServer().run { server throws in
+            // Connections may be refused until the first answer.
+            #expect(try server.status()?.contains("idle") ?? false)
+            #expect(HostileRequests.unanswered(lines, at: server.path) == [])
+            let large = try server.client()
             large.send([UInt8](repeating: UInt8(ascii: "["), count: 60_000_000))
             #expect(large.line()?.contains("at most 65536 bytes") ?? true)
-            #expect(try served.status()?.contains("idle") ?? false)
+            #expect(try server.status()?.contains("idle") ?? false)
         }
     }
 
-    @Test("an unfinished import is dropped with its client, whether it is 4 MB or only the first part")
+    @Test("when a client disconnects, its unfinished import is dropped")
     func abandonedImport() async throws {
         let part =
             #"{"token":"t","name":"a.txt","text":"\#(String(repeating: "x", count: 8_192))","isLast":false,"person":""}"#
-        try await Served().run { served throws in
-            let imported = { served.socket.exchange.withLock { $0?.importedBytes } }
+        try await TestServer().run { server throws in
+            let imported = { server.socket.exchange.withLock { $0?.importedBytes } }
             for count in [1, 500] {
-                var client: SocketClient? = try served.client()
+                var client: SocketClient? = try server.client()
                 for _ in 0..<count { #expect(client?.ask(#"{"command":"importing","part":\#(part)}"#) == "{}") }
                 #expect(imported() == 8_192 * count)
                 client = nil
@@ -145,49 +145,49 @@ import TestKit
         }
     }
 
-    @Test("random bytes from many clients do no harm")
+    @Test("random bytes from many clients do not stop the socket")
     func fuzz() async throws {
-        try await Served().run { served throws in
+        try await TestServer().run { server throws in
             var generator = SeededGenerator()
             for _ in 0..<200 {
-                let client = try served.client()
+                let client = try server.client()
                 var bytes = (0..<Int.random(in: 0...3_000, using: &generator)).map { _ in
                     UInt8.random(in: 0...255, using: &generator)
                 }
                 if Bool.random(using: &generator) { bytes.append(0x0A) }
                 client.send(bytes)
             }
-            #expect(try served.status()?.contains("idle") ?? false, "seed \(generator.seed)")
+            #expect(try server.status()?.contains("idle") ?? false, "seed \(generator.seed)")
         }
     }
 
-    @Test("a request of 64 KiB is read, a longer one is refused, with or without a line break")
+    @Test("a request of 64 KiB is answered; a longer one is refused, even if its line is not complete")
     func length() async throws {
-        try await Served().run { served throws in
+        try await TestServer().run { server throws in
             let frame = #"{"command":"search","words":""}"#.utf8.count
-            let longest = #"{"command":"search","words":"\#(String(repeating: "x", count: 65_536 - frame))"}"#
-            #expect(longest.utf8.count == 65_536)
-            #expect(try served.client().ask(longest) == "{\"hits\":[]}")
-            for ending in ["", "\n"] {
-                let client = try served.client()
-                client.send(Array((longest + "x" + ending).utf8))
-                if ending.isEmpty { client.send([UInt8](repeating: 0x20, count: 20_000)) }
+            let maximum = #"{"command":"search","words":"\#(String(repeating: "x", count: 65_536 - frame))"}"#
+            #expect(maximum.utf8.count == 65_536)
+            #expect(try server.client().ask(maximum) == "{\"hits\":[]}")
+            for terminator in ["", "\n"] {
+                let client = try server.client()
+                client.send(Array((maximum + "x" + terminator).utf8))
+                if terminator.isEmpty { client.send([UInt8](repeating: 0x20, count: 20_000)) }
                 #expect(client.line()?.contains("at most 65536 bytes") ?? false)
                 #expect(client.line() == nil)
             }
         }
     }
 
-    @Test("the seventeenth client replaces the one that has been idle longest, which gets a message")
+    @Test("the seventeenth client replaces the client that has been idle for the longest time, which gets a message")
     func crowd() async throws {
-        try await Served().run { served throws in
+        try await TestServer().run { server throws in
             var clients: [SocketClient] = []
             for _ in 0..<16 {
-                let client = try served.client()
+                let client = try server.client()
                 #expect(client.ask(#"{"command":"list"}"#) == "{\"recordings\":[]}")
                 clients.append(client)
             }
-            let late = try served.client()
+            let late = try server.client()
             #expect(late.ask(#"{"command":"list"}"#) == "{\"recordings\":[]}")
             #expect(clients[0].line()?.contains("another client needs this connection") ?? false)
             #expect(clients[0].line() == nil)
@@ -195,80 +195,82 @@ import TestKit
         }
     }
 
-    @Test("watchers leave slots for orders: the thirteenth is refused with a message until one disconnects")
-    func watchersLeavePlaces() async throws {
-        try await Served().run { served throws in
+    @Test("twelve clients can watch or read; a thirteenth is refused until one disconnects, but can send commands")
+    func watchersLeaveSlots() async throws {
+        try await TestServer().run { server throws in
             var watchers: [SocketClient] = []
             for _ in 0..<12 {
-                let client = try served.client()
+                let client = try server.client()
                 #expect(client.ask(#"{"command":"watch"}"#) == #"{"event":"state","state":"idle"}"#)
                 watchers.append(client)
             }
             for command in ["watch", "list", "verify"] {
-                let late = try served.client()
-                #expect(late.ask("{\"command\":\"\(command)\"}")?.contains("12 clients watch or read") ?? false)
-                // It keeps its connection.
+                let late = try server.client()
+                #expect(
+                    late.ask("{\"command\":\"\(command)\"}")?.contains("12 clients are already watching or reading")
+                        ?? false)
+                // The client keeps its connection.
                 #expect(late.ask(#"{"command":"status"}"#)?.contains("idle") ?? false)
             }
-            // Idle clients lose their slots to an order.
-            let idle = try (0..<8).map { _ in try served.client() }
-            for _ in 0..<8 { #expect(try served.client().ask(#"{"command":"stop"}"#) == #"{"state":"idle"}"#) }
+            // Idle clients are disconnected in favor of commands.
+            let idle = try (0..<8).map { _ in try server.client() }
+            for _ in 0..<8 { #expect(try server.client().ask(#"{"command":"stop"}"#) == #"{"state":"idle"}"#) }
             _ = idle
             watchers.removeLast()
-            // The server handles the end of one before it accepts the next, or refuses again.
+            // Requests may be refused until the server has handled the disconnection.
             var answer: String?
-            while answer?.contains("recordings") != true { answer = try served.client().ask(#"{"command":"list"}"#) }
+            while answer?.contains("recordings") != true { answer = try server.client().ask(#"{"command":"list"}"#) }
         }
     }
 
-    @Test("a client without a request for 5 s gets a message and is disconnected")
+    @Test("a client that sends no request for 5 s gets a message and is disconnected")
     func deadline() async throws {
-        try await Served().run { served throws in
-            let client = try served.client()
+        try await TestServer().run { server throws in
+            let client = try server.client()
             client.send(Array(#"{"command":"#.utf8))
             #expect(client.line()?.contains("within 5 s") ?? false)
             #expect(client.line() == nil)
         }
     }
 
-    @Test("a watcher gets the state first and then all events; one that does not read is disconnected")
+    @Test("a watcher gets the state first and then all events; a watcher that does not read is disconnected")
     func watchers() async throws {
-        try await Served().run { served throws in
-            let listening = try served.client()
-            let deaf = try served.client()
-            #expect(listening.ask(#"{"command":"watch"}"#) == #"{"event":"state","state":"idle"}"#)
-            #expect(deaf.ask(#"{"command":"watch"}"#) == #"{"event":"state","state":"idle"}"#)
-            let words = String(repeating: "x", count: 10_000)
+        try await TestServer().run { server throws in
+            let reader = try server.client()
+            let idle = try server.client()
+            #expect(reader.ask(#"{"command":"watch"}"#) == #"{"event":"state","state":"idle"}"#)
+            #expect(idle.ask(#"{"command":"watch"}"#) == #"{"event":"state","state":"idle"}"#)
+            let text = String(repeating: "x", count: 10_000)
             for number in 0..<1_000 {
-                served.hub.publish(.mark(recording: number, mark: Bookmark(.zero, text: words)))
-                // The reading watcher has all of them, in order.
-                #expect(listening.line()?.contains("\"recording\":\(number),") ?? false)
+                server.hub.publish(.mark(recording: number, mark: Bookmark(.zero, text: text)))
+                // The watcher that reads gets all events in order.
+                #expect(reader.line()?.contains("\"recording\":\(number),") ?? false)
             }
-            // The output to the other watcher ends in the middle of a line.
+            // The output to the idle watcher stops in the middle of a line.
             var lines = 0
-            while deaf.line() != nil { lines += 1 }
+            while idle.line() != nil { lines += 1 }
             #expect(lines < 1_000)
         }
     }
 
     @Test("no partial results are computed for a disconnected watcher")
-    func gone() async throws {
-        try await Served().run { served throws in
-            #expect(!served.hub.wantsPartials)
-            var client: SocketClient? = try served.client()
+    func disconnected() async throws {
+        try await TestServer().run { server throws in
+            #expect(!server.hub.wantsPartials)
+            var client: SocketClient? = try server.client()
             _ = client?.ask(#"{"command":"watch","partials":true}"#)
-            #expect(served.hub.wantsPartials)
+            #expect(server.hub.wantsPartials)
             client = nil
-            while served.hub.wantsPartials { sched_yield() }
+            while server.hub.wantsPartials { sched_yield() }
         }
     }
 
     @Test("descriptors that a client passes are discarded")
     func descriptors() async throws {
-        try await Served().run { served throws in
-            let client = try served.client()
+        try await TestServer().run { server throws in
+            let client = try server.client()
             #expect(client.ask(#"{"command":"list"}"#) != nil)
-            let path = served.folder.file("sent")
+            let path = server.folder.file("sent")
             let number = open(path, O_RDONLY | O_CREAT, 0o600)
             defer { close(number) }
             for _ in 0..<20 {
@@ -279,17 +281,17 @@ import TestKit
         }
     }
 
-    @Test("the socket of a dead process is replaced; a socket in use, or another file, is not touched")
+    @Test("the socket of a dead process is replaced; a socket in use or another file is left unchanged")
     func stale() async throws {
         let folder = TemporaryFolder()
         let path = folder.file("control.sock")
         #expect(leaveSocket(at: path))
-        let served = try Served(path: path)
-        try await served.run { served throws in
-            #expect(try served.status() != nil)
+        let server = try TestServer(path: path)
+        try await server.run { server throws in
+            #expect(try server.status() != nil)
             let error = thrown { _ = try ControlListener(path: path, group: "no-such-group").number }
             #expect(error?.code == .busy && error?.message.contains("another fieldscribe run") ?? false)
-            #expect(try served.status() != nil)
+            #expect(try server.status() != nil)
             var status = stat()
             #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o660)
         }
@@ -300,7 +302,7 @@ import TestKit
         #expect(access(path, F_OK) == 0)
     }
 
-    /// The number of this process's descriptors for that file.
+    /// Returns the number of this process's descriptors for a file.
     private func descriptors(of path: String) -> Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return names.count {

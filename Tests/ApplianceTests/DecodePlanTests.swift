@@ -4,7 +4,7 @@ import Testing
 
 @Suite("DecodePlan") struct DecodePlanTests {
     @Test(
-        "there are as many workers as cores, if memory allows",
+        "there are as many workers as cores if the memory suffices",
         arguments: [
             (cores: 4, megabytes: 3_000, sharesModel: true, workers: 4),
             (cores: 4, megabytes: 540, sharesModel: true, workers: 3),
@@ -20,7 +20,7 @@ import Testing
         #expect(plan.workers == workers)
     }
 
-    @Test("a slow board uses the fast profile, and says whether that keeps pace")
+    @Test("a slow board uses the fast profile, and the plan says whether that keeps pace")
     func speed() {
         func plan(_ speed: Double, cores: Int = 4) -> DecodePlan {
             DecodePlan(cores: cores, memoryMegabytes: 4_000, liveSpeed: speed)
@@ -30,22 +30,22 @@ import Testing
         #expect(plan(0.2, cores: 1).keepsPace == false && !plan(0.2, cores: 1).secondPass)
     }
 
-    @Test("without a measured speed, no pace is claimed")
+    @Test("if the speed has not been measured, the plan makes no statement about pace")
     func unknown() {
         let plan = DecodePlan(cores: 4, memoryMegabytes: 4_000)
         #expect(plan.keepsPace == nil && plan.profile == "live" && plan.secondPass)
     }
 
-    @Test("without memory for another model, there is no second pass")
+    @Test("if there is no memory for another model, there is no second pass")
     func memory() {
         let plan = DecodePlan(cores: 4, memoryMegabytes: 436, liveSpeed: 5)
         #expect(!plan.secondPass && plan.workers == 1)
     }
 
-    @Test("the engine's cost decides: a small board uses the faster profile, one worker, and one pass")
+    @Test("the plan depends on the engine's costs; a small board uses the faster profile, one worker and one pass")
     func costs() {
         var cost = EngineCost()
-        (cost.firstMegabytes, cost.furtherMegabytes, cost.faster, cost.finalRatio) = (220, 90, "fast", 1)
+        (cost.firstMegabytes, cost.additionalMegabytes, cost.faster, cost.finalRatio) = (220, 90, "fast", 1)
         cost.smallBoardMegabytes = 700
         func plan(_ megabytes: Int, _ speed: Double?) -> DecodePlan {
             DecodePlan(cores: 4, memoryMegabytes: megabytes, liveSpeed: speed, cost: cost)
@@ -55,6 +55,6 @@ import Testing
         #expect(plan(720, nil).workers == 3 && plan(4_000, 9).workers == 4 && plan(4_000, nil).profile == "live")
         #expect(plan(4_000, 1.2).profile == "fast" && plan(4_000, 1.2).secondPass)
         cost.faster = nil
-        #expect(plan(4_000, 0.5).profile == "live", "there is no other")
+        #expect(plan(4_000, 0.5).profile == "live", "the engine has no other profile")
     }
 }

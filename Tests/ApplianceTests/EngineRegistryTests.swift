@@ -5,9 +5,9 @@ import TestKit
 @testable import Recognition
 @testable import Settings
 
-@Suite("The engines") struct EngineRegistryTests {
-    /// An engine that is installed, or not.
-    private struct StandIn: EngineEntry {
+@Suite("The engine registry") struct EngineRegistryTests {
+    /// An engine that is complete, or lacks something.
+    private struct FakeEngine: EngineEntry {
         let name: String
         var lack: DeviceError.Code?
         let summary = "reads nothing"
@@ -28,28 +28,28 @@ import TestKit
             throw DeviceError(.unsupported, "provider", name)
         }
 
-        func reader(in configuration: Configuration) -> String { name }
+        func modelOrProgram(in configuration: Configuration) -> String { name }
 
         func suffices(_ pass: PassSummary) -> Bool { pass.isComplete }
     }
 
-    @Test("auto uses the first complete engine, or else the last; missing parts of the others are reported")
+    @Test("auto uses the first complete engine, or the last if none is complete, and reports what earlier ones lack")
     func choosing() {
-        let missing = StandIn(name: "best", lack: .missing)
-        let damaged = StandIn(name: "second", lack: .damaged)
-        let whole = StandIn(name: "third")
-        let last = StandIn(name: "last", lack: .missing)
-        func choice(_ engines: [StandIn]) -> (name: String, lacks: [String]) {
-            let lacks = EngineRegistry.lacks(of: engines, for: Configuration())
+        let missing = FakeEngine(name: "best", lack: .missing)
+        let damaged = FakeEngine(name: "second", lack: .damaged)
+        let complete = FakeEngine(name: "third")
+        let last = FakeEngine(name: "last", lack: .missing)
+        func choice(_ engines: [FakeEngine]) -> (name: String, lacks: [String]) {
+            let lacks = EngineRegistry.problems(of: engines, for: Configuration())
             return (EngineRegistry.best(of: engines, for: Configuration()).name, lacks.map(\.message))
         }
-        #expect(choice([missing, damaged, whole, last]) == ("third", [missing, damaged].map(message)))
-        #expect(choice([whole, missing, last]) == ("third", []))
+        #expect(choice([missing, damaged, complete, last]) == ("third", [missing, damaged].map(message)))
+        #expect(choice([complete, missing, last]) == ("third", []))
         #expect(choice([missing, last]) == ("last", [message(missing)]))
         #expect(choice([last]) == ("last", []))
     }
 
-    private func message(_ engine: StandIn) -> String { "\(engine.name): is incomplete; install it" }
+    private func message(_ engine: FakeEngine) -> String { "\(engine.name): is incomplete; install it" }
 
     @Test("whisper is never chosen, and every engine is found by its name")
     func names() {
@@ -63,26 +63,26 @@ import TestKit
             #expect(EngineRegistry.isName(value) && EngineRegistry.forms.contains(engine.form))
             #expect(![engine.summary, engine.languages, engine.licence].contains("") && !engine.needs.isEmpty)
         }
-        for strange in ["", "command:", "Whisper", "command", "pocket"] { #expect(!EngineRegistry.isName(strange)) }
+        for unknown in ["", "command:", "Whisper", "command", "pocket"] { #expect(!EngineRegistry.isName(unknown)) }
     }
 
-    @Test("an engine's abilities follow from its entry")
+    @Test("an engine's entry determines its abilities")
     func abilities() throws {
         var configuration = Configuration()
         configuration.recognizer.secondPass = .yes
-        for (name, readsTwice) in [
+        for (name, usesSecondPass) in [
             ("moonshine", true), ("pocketsphinx", true), ("whisper", false), ("command:/bin/cat", false),
         ] {
-            #expect(configuration.with(engine: name).readsTwice == readsTwice)
+            #expect(configuration.with(engine: name).usesSecondPass == usesSecondPass)
         }
-        let own = try configuration.with(engine: "command:/bin/cat -u").workerCommand(profile: "live")
-        #expect(own == WorkerCommand(path: "/bin/cat", arguments: ["-u"], model: "/bin/cat", profile: "live"))
+        let command = try configuration.with(engine: "command:/bin/cat -u").workerCommand(profile: "live")
+        #expect(command == WorkerCommand(path: "/bin/cat", arguments: ["-u"], model: "/bin/cat", profile: "live"))
         #expect(EngineRegistry.profiles == ["live", "fast", "final"])
         #expect(EngineRegistry.punctuating == ["moonshine", "whisper", "person"])
     }
 
     @Test(
-        "a recording is transcribed again if this engine is better than the one used, or used a faster profile",
+        "a recording is transcribed again if its engine was worse or used a faster profile",
         arguments: [
             ("moonshine", "pocketsphinx", "final", false), ("moonshine", "moonshine", "fast", false),
             ("moonshine", "moonshine", "live", true), ("moonshine", "moonshine", "final", true),
@@ -103,7 +103,8 @@ import TestKit
     }
 
     @Test(
-        "missing parts are reported with a remedy", arguments: ["whisper", "command:/nowhere/engine", "pocketsphinx"])
+        "a missing program or model is reported with a remedy",
+        arguments: ["whisper", "command:/nowhere/engine", "pocketsphinx"])
     func remedy(engine: String) throws {
         let configuration = Configuration().with(model: "/nowhere", engine: engine)
         let error = try #require(thrown { _ = try configuration.workerCommand(profile: "live") })

@@ -20,6 +20,6 @@ import Testing
         #"{"a":"\"\\\/\b\f\n\r\t\u00e9"}"#, #"{"ü":"\uD83C\uDFA4"}"#, "{\n \"a\" : 1 }", #""""#, "", "[1]",
     ]
 
-    @Test("well-formed JSON passes", arguments: wellFormed)
-    func passes(_ text: String) { #expect(JSONStrings.areWellFormed(in: Array(text.utf8))) }
+    @Test("well-formed JSON is accepted", arguments: wellFormed)
+    func acceptsWellFormed(_ text: String) { #expect(JSONStrings.areWellFormed(in: Array(text.utf8))) }
 }

@@ -3,16 +3,16 @@ import Testing
 @testable import Appliance
 @testable import Core
 
-/// The lamp over time, from the inputs of the recorder's state machine.
-@Suite("The lamp of the recorder's state") struct LampTests {
-    /// The lamp's changes for a thread that wakes for each input and when the pattern asks for it.
+/// The lamp's changes over time for inputs of the recorder's state machine.
+@Suite("The lamp for the recorder's state") struct LampTests {
+    /// Returns the lamp's changes if it is updated at each input and whenever the pattern requests it.
     private func history(_ inputs: [(Int, RecorderInput.Kind)], until end: Int) -> [String] {
         var state = RecorderState()
         var history: [String] = []
         var rest = inputs[...]
         var now = Duration.zero
         var lit = false
-        // wait: scripted time
+        // wait: simulated time
         while now <= .milliseconds(end) {
             while let (time, kind) = rest.first, .milliseconds(time) <= now {
                 _ = state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: .milliseconds(time))))
@@ -23,8 +23,8 @@ import Testing
                 lit = next.lit
                 history.append("\(lit ? "on" : "off") \(Int(now / .milliseconds(1)))")
             }
-            let reported = rest.first.map { Duration.milliseconds($0.0) }
-            guard let following = [next.until, reported].compactMap({ $0 }).min() else { break }
+            let nextInput = rest.first.map { Duration.milliseconds($0.0) }
+            guard let following = [next.until, nextInput].compactMap({ $0 }).min() else { break }
             #expect(following > now)
             now = following
         }
@@ -32,7 +32,7 @@ import Testing
     }
 
     private let begin: [(Int, RecorderInput.Kind)] = [
-        (0, .order(.start, nil)), (0, .opened(attempt: 1, recording: 1)),
+        (0, .command(.start, nil)), (0, .opened(attempt: 1, recording: 1)),
         (0, .begun(1, RecorderInput.HealthCheck())),
     ]
 
@@ -41,28 +41,28 @@ import Testing
     }
 
     private func stop(_ milliseconds: Int) -> (Int, RecorderInput.Kind) {
-        (milliseconds, .order(.stop, nil))
+        (milliseconds, .command(.stop, nil))
     }
 
-    @Test("an idle lamp wakes nobody")
+    @Test("an idle lamp requests no updates")
     func idle() {
         #expect(LampPattern(for: RecorderState()).next(after: .zero).until == nil)
         #expect(history([], until: 100_000) == [])
     }
 
-    @Test("it is steady from the first bytes until 3 s after the last")
+    @Test("the lamp is steady from the first bytes until 3 s after the last")
     func steady() {
         #expect(
             history(begin + [written(400), written(1_400), written(2_400)], until: 60_000) == ["on 400", "off 5400"])
         #expect(
             history(begin + [written(400), written(5_000), stop(6_000)], until: 9_000)
                 == ["on 400", "off 3400", "on 5000", "off 6000"])
-        // The 3 s count from the write, not from the check.
+        // The 3 s begin with the write, not with the check.
         let late = (2_000, RecorderInput.Kind.checked(1, RecorderInput.HealthCheck(grewAt: .milliseconds(400))))
         #expect(history(begin + [late], until: 9_000) == ["on 2000", "off 3400"])
     }
 
-    @Test("it is off while the microphone is disconnected")
+    @Test("the lamp is off while the microphone is disconnected")
     func microphone() {
         let dead = RecorderInput.HealthCheck(grewAt: .milliseconds(400), microphoneIsAlive: false)
         #expect(
@@ -74,14 +74,14 @@ import Testing
     func newRecording() {
         let dead = RecorderInput.HealthCheck(grewAt: .milliseconds(100), microphoneIsAlive: false)
         let again: [(Int, RecorderInput.Kind)] = [
-            (200, .checked(1, dead)), stop(300), (350, .ended(1, .complete)), (400, .order(.start, nil)),
+            (200, .checked(1, dead)), stop(300), (350, .ended(1, .complete)), (400, .command(.start, nil)),
             (450, .opened(attempt: 2, recording: 2)), written(500), written(900, of: 2), stop(1_000),
         ]
         #expect(
             history(begin + [written(100)] + again, until: 9_000) == ["on 100", "off 200", "on 900", "off 1000"])
     }
 
-    @Test("a mark is a blink")
+    @Test("the lamp blinks for a mark")
     func mark() {
         let marked = RecorderInput.Kind.marked(.success(Recorder.Answer(recording: 1)), nil)
         #expect(
@@ -89,7 +89,7 @@ import Testing
                 == ["on 1", "off 1000", "on 1200", "off 2000"])
     }
 
-    @Test("a fault stays until it is acknowledged; then the lamp shows what it hid")
+    @Test("a fault is shown until it is acknowledged, and then the state below it")
     func fault() {
         let fault = RecorderInput.Kind.event(.fault(code: "full", message: ""))
         let acknowledge = RecorderInput.Kind.button(.pressed(at: .milliseconds(1_250)))
@@ -98,17 +98,17 @@ import Testing
                 == ["on 1", "off 1100", "on 1200", "off 2000"])
     }
 
-    @Test("exporting, then safe to remove for 3 s, then remaining text")
+    @Test("the lamp shows an export, its end for 3 s, and then the remaining transcription")
     func export() {
         let inputs: [(Int, RecorderInput.Kind)] = [
-            (0, .order(.start, nil)), (0, .opened(attempt: 1, recording: 1)), (0, .closed(1)),
+            (0, .command(.start, nil)), (0, .opened(attempt: 1, recording: 1)), (0, .closed(1)),
             (0, .event(.export(.started, folder: "", message: ""))),
             (1_000, .event(.export(.finished, folder: "", message: ""))), (6_500, .ended(1, .complete)),
         ]
         #expect(
             history(inputs, until: 20_000) == [
                 "on 0", "off 100", "on 250", "off 350", "on 1000",
-                // The pulse began with the text, at 0.
+                // The pulse began with the transcription, at 0.
                 "off 5000", "on 6000", "off 6500",
             ])
     }

@@ -21,18 +21,18 @@ import TestKit
     }
 
     @Test(
-        "a bookmark is at the current position in archive and events; progress on the disk and failures are reported"
+        "a bookmark has the current position in archive and events; disk progress and failures are reported"
     )
     func marks() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let hub = EventHub()
         var events = hub.events(withPartials: false).makeAsyncIterator()
-        let (reached, goOn) = (Wakeup(), Wakeup())
+        let (reached, release) = (Wakeup(), Wakeup())
         let unplugged = DeviceError(.disconnected, "snd_pcm_readi", "scripted: is gone; plug it in")
         let microphone = ScriptedMicrophone(
             isRealTime: true,
             [
-                .samples(numbered(3_000)), .perform { reached.signal() }, .perform { goOn.wait() },
+                .samples(numbered(3_000)), .perform { reached.signal() }, .perform { release.wait() },
                 .failure(unplugged),
             ] + [ScriptedMicrophone.Step](repeating: .refusal(unplugged), count: 1_000))
         let recording = try await LiveRecording(
@@ -46,7 +46,7 @@ import TestKit
         #expect(recording.microphoneIsAlive)
         let mark = try await recording.mark("here")
         #expect(mark == Bookmark(SamplePosition(3_000), text: "here"))
-        goOn.signal()
+        release.signal()
         var reported: [Event] = []
         while let event = await events.next() {
             reported.append(event)
@@ -69,7 +69,7 @@ import TestKit
         #expect(summary.length == outcome.recording.length)
     }
 
-    @Test("below the reserve no recording starts and no number is used")
+    @Test("if less than the reserve is free, no recording starts and no number is used")
     func full() async throws {
         var configuration = configuration
         configuration.storage.reserveMegabytes = 1_000_000_000
@@ -79,24 +79,24 @@ import TestKit
                 configuration: configuration, archive: archive,
                 capture: RecordingSession(ScriptedMicrophone([.samples([1])]), configuration: configuration),
                 hub: EventHub())
-            Issue.record("a recording was begun")
+            Issue.record("a recording began")
         } catch let error as DeviceError {
             #expect(error.code == .full)
         }
         #expect(try await archive.recordings() == [])
     }
 
-    @Test("writing the end waits for a full disk, reported once")
+    @Test("if the disk is full, storing a recording's end waits for space, and the fault is reported once")
     func endsOnFullDisk() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let hub = EventHub()
         let events = hub.events(withPartials: false)
-        let full = FullArchive(whole: archive, refusals: 2)
+        let full = FullArchive(archive: archive, refusals: 2)
         let recording = try await LiveRecording(
             configuration: configuration, archive: full,
             capture: RecordingSession(ScriptedMicrophone([.samples(numbered(3_000))]), configuration: configuration),
             hub: hub)
-        let outcome = try await recording.run(pool: nil, alternatives: 1, waitsForRoom: true)
+        let outcome = try await recording.run(pool: nil, alternatives: 1, waitsForSpace: true)
         hub.finish()
         #expect(outcome.recording.length == SamplePosition(3_000))
         let (summary, _) = try #require(try await archive.transcript(of: recording.id))
@@ -107,11 +107,11 @@ import TestKit
         #expect(await full.refusals == 0)
     }
 
-    @Test("without waiting, a full disk is an error, and the audio is complete")
+    @Test("if the recording does not wait for space, a full disk is an error, and the audio is complete")
     func failsOnFullDisk() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let recording = try await LiveRecording(
-            configuration: configuration, archive: FullArchive(whole: archive, refusals: 1),
+            configuration: configuration, archive: FullArchive(archive: archive, refusals: 1),
             capture: RecordingSession(ScriptedMicrophone([.samples(numbered(3_000))]), configuration: configuration),
             hub: EventHub())
         do {
@@ -123,16 +123,16 @@ import TestKit
         #expect(try RecordingRepair.run(path: recording.folder.audio).length == SamplePosition(3_000))
     }
 
-    @Test("a recording with a preroll started that much earlier")
+    @Test("the start time of a recording is earlier by the length of its preroll")
     func preroll() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let before = MonotonicClock.wallSeconds
         let recording = try await LiveRecording(
             configuration: configuration, archive: archive,
-            capture: RecordingSession(Heard(), configuration: configuration), hub: EventHub())
+            capture: RecordingSession(PrerollMicrophone(), configuration: configuration), hub: EventHub())
         let after = MonotonicClock.wallSeconds
         let start = try #require(try await archive.recordings().first).startedAt
-        // wait: compares the order of three moments, not their distance
+        // wait: compares the order of three times, not their differences
         #expect(before - 1_000 <= start && start <= after - 1_000)
         #expect(recording.id == 1)
     }
@@ -140,12 +140,12 @@ import TestKit
     @Test("audio captured before the file exists is in the recording")
     func prerollSamples() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
-        let heard = Wakeup()
+        let delivered = Wakeup()
         let capture = RecordingSession(
-            ScriptedMicrophone([.samples(numbered(3_000)), .perform { heard.signal() }, .samples(numbered(2_000))]),
+            ScriptedMicrophone([.samples(numbered(3_000)), .perform { delivered.signal() }, .samples(numbered(2_000))]),
             configuration: configuration)
         async let captured: Void = capture.capture()
-        try await signalled(heard)
+        try await signalled(delivered)
         let recording = try await LiveRecording(
             configuration: configuration, archive: archive, capture: capture, hub: EventHub())
         let outcome = try await recording.run(pool: nil, alternatives: 1)
@@ -153,37 +153,37 @@ import TestKit
         #expect(outcome.recording.length == SamplePosition(5_000))
     }
 
-    @Test("levels are reported only while someone listens, even if late")
+    @Test("levels are reported only while there is a listener, even one that starts late")
     func levels() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let hub = EventHub()
-        let (silent, heard, goOn) = (Wakeup(), Wakeup(), Wakeup())
+        let (firstPart, secondPart, release) = (Wakeup(), Wakeup(), Wakeup())
         let microphone = ScriptedMicrophone(
-            [.samples(numbered(16_000)), .perform { silent.signal() }, .perform { goOn.wait() }]
-                + [.samples(numbered(16_000)), .perform { heard.signal() }, .perform { goOn.wait() }]
+            [.samples(numbered(16_000)), .perform { firstPart.signal() }, .perform { release.wait() }]
+                + [.samples(numbered(16_000)), .perform { secondPart.signal() }, .perform { release.wait() }]
                 + [.samples(numbered(16_000))])
         let recording = try await LiveRecording(
             configuration: configuration, archive: archive,
             capture: RecordingSession(microphone, configuration: configuration), hub: hub)
         async let running = recording.run(pool: nil, alternatives: 1)
-        try await signalled(silent)
+        try await signalled(firstPart)
         #expect(await recording.reaches(SamplePosition(16_000)))
         do {
             var events = hub.events(withPartials: true).makeAsyncIterator()
-            goOn.signal()
+            release.signal()
             var count = 0
             while count < 10, let event = await events.next() { if case .level = event { count += 1 } }
             #expect(count == 10)
         }
         #expect(!hub.wantsPartials)
-        try await signalled(heard)
-        goOn.signal()
+        try await signalled(secondPart)
+        release.signal()
         #expect(try await running.recording.length == SamplePosition(48_000))
     }
 }
 
-/// A microphone with 1000 s of preroll, which is never opened.
-private struct Heard: MicrophoneProvider {
+/// A microphone with 1,000 s of preroll that is never opened.
+private struct PrerollMicrophone: MicrophoneProvider {
     let name = "heard:"
     let isRealTime = true
     let prerollSeconds = 1_000.0
@@ -195,7 +195,7 @@ private struct Heard: MicrophoneProvider {
     private func rotation(_ number: Int) -> Event { .rotation(recording: 1, at: SamplePosition(Int64(number))) }
     private let level = Event.level(rms: -20, peak: -10)
 
-    @Test("each listener gets all events in order, volatile ones only on request")
+    @Test("each listener gets all events in order, but volatile events only on request")
     func delivers() async {
         let hub = EventHub()
         let (all, some) = (hub.events(withPartials: true), hub.events(withPartials: false))
@@ -206,7 +206,7 @@ private struct Heard: MicrophoneProvider {
         #expect(await some.reduce(into: []) { $0.append($1) } == [rotation(1), rotation(2)])
     }
 
-    @Test("a listener that reads nothing loses only volatile events at first")
+    @Test("a listener that does not read loses only volatile events at first")
     func dropsVolatile() async {
         let hub = EventHub()
         let events = hub.events(withPartials: true)
@@ -215,13 +215,13 @@ private struct Heard: MicrophoneProvider {
             for _ in 0..<10 { hub.publish(level) }
         }
         hub.finish()
-        let taken = await events.reduce(into: [Event]()) { $0.append($1) }
-        #expect(taken.count <= EventQueue.capacity)
-        #expect(taken.filter { $0 != level } == (0..<1_000).map(rotation))
+        let received = await events.reduce(into: [Event]()) { $0.append($1) }
+        #expect(received.count <= EventQueue.capacity)
+        #expect(received.filter { $0 != level } == (0..<1_000).map(rotation))
     }
 
-    @Test("a listener that falls too far behind gets its queued events, then its sequence ends")
-    func letsGo() async {
+    @Test("a listener that falls too far behind gets its queued events, and then its sequence ends")
+    func dropsSlowListener() async {
         let hub = EventHub()
         let (slow, other) = (hub.events(withPartials: false), hub.events(withPartials: false))
         for number in 0..<EventQueue.capacity { hub.publish(rotation(number)) }
@@ -232,18 +232,18 @@ private struct Heard: MicrophoneProvider {
         #expect(await iterator.next() == rotation(EventQueue.capacity))
     }
 
-    @Test("the first listener gets all events, even if others are far behind")
-    func hearsFirst() async {
-        let heard = Mutex<[Event]>([])
-        let hub = EventHub { event in heard.withLock { $0.append(event) } }
+    @Test("the hub's own listener gets all events, even if others are far behind")
+    func ownListener() async {
+        let received = Mutex<[Event]>([])
+        let hub = EventHub { event in received.withLock { $0.append(event) } }
         let slow = hub.events(withPartials: false)
         for number in 0..<2 * EventQueue.capacity { hub.publish(rotation(number)) }
-        hub.pass(on: rotation(9_999))
-        #expect(heard.withLock { $0 } == (0..<2 * EventQueue.capacity).map(rotation))
+        hub.forward(rotation(9_999))
+        #expect(received.withLock { $0 } == (0..<2 * EventQueue.capacity).map(rotation))
         #expect(await slow.reduce(0) { count, _ in count + 1 } == EventQueue.capacity)
     }
 
-    @Test("a waiting listener is resumed by an event, by the end, and by cancellation")
+    @Test("an event, the end of the hub, and a cancellation resume a waiting listener")
     func waits() async {
         let hub = EventHub()
         async let first = hub.events(withPartials: false).first { _ in true }
@@ -265,13 +265,13 @@ private struct Heard: MicrophoneProvider {
     }
 }
 
-/// A real archive on a full disk: it fails several times to record the end.
+/// A real archive that fails to store a recording's end several times, as on a full disk.
 private actor FullArchive: Archive {
-    private let whole: SQLiteArchive
+    private let archive: SQLiteArchive
     private(set) var refusals: Int
 
-    init(whole: SQLiteArchive, refusals: Int) {
-        self.whole = whole
+    init(archive: SQLiteArchive, refusals: Int) {
+        self.archive = archive
         self.refusals = refusals
     }
 
@@ -280,41 +280,41 @@ private actor FullArchive: Archive {
             refusals -= 1
             throw DeviceError(.full, "sqlite3_step", "archive: no space is left; free space on that disk")
         }
-        try await whole.endRecording(id, length: length, reason: reason)
+        try await archive.endRecording(id, length: length, reason: reason)
     }
 
-    func checkPlace() async throws { try whole.checkPlace() }
+    func checkLocation() async throws { try archive.checkLocation() }
 
     func beginRecording(startedAt: Double, clock: RecordingSummary.Clock, microphone: String) async throws -> Int {
-        try await whole.beginRecording(startedAt: startedAt, clock: clock, microphone: microphone)
+        try await archive.beginRecording(startedAt: startedAt, clock: clock, microphone: microphone)
     }
-    func discard(recording id: Int) async throws { try await whole.discard(recording: id) }
+    func discard(recording id: Int) async throws { try await archive.discard(recording: id) }
     func beginPass(recording: Int, engine: EngineDescription, profile: String) async throws -> Int {
-        try await whole.beginPass(recording: recording, engine: engine, profile: profile)
+        try await archive.beginPass(recording: recording, engine: engine, profile: profile)
     }
     func setEngine(_ engine: EngineDescription, ofPass pass: Int, recording: Int) async throws {
-        try await whole.setEngine(engine, ofPass: pass, recording: recording)
+        try await archive.setEngine(engine, ofPass: pass, recording: recording)
     }
-    func endPass(_ pass: Int, recording: Int) async throws { try await whole.endPass(pass, recording: recording) }
+    func endPass(_ pass: Int, recording: Int) async throws { try await archive.endPass(pass, recording: recording) }
     func commit(_ segments: [Segment], adaptation: AdaptationState?, pass: Int, recording: Int) async throws {
-        try await whole.commit(segments, adaptation: adaptation, pass: pass, recording: recording)
+        try await archive.commit(segments, adaptation: adaptation, pass: pass, recording: recording)
     }
-    func transcribed(upTo position: SamplePosition, recording: Int) async throws {
-        try await whole.transcribed(upTo: position, recording: recording)
+    func markTranscribed(upTo position: SamplePosition, recording: Int) async throws {
+        try await archive.markTranscribed(upTo: position, recording: recording)
     }
-    func add(_ gap: Gap, recording: Int) async throws { try await whole.add(gap, recording: recording) }
-    func add(_ mark: Bookmark, recording: Int) async throws { try await whole.add(mark, recording: recording) }
-    func recordings() async throws -> [RecordingSummary] { try await whole.recordings() }
-    func passes(of recording: Int) async throws -> [PassSummary] { try await whole.passes(of: recording) }
+    func add(_ gap: Gap, recording: Int) async throws { try await archive.add(gap, recording: recording) }
+    func add(_ mark: Bookmark, recording: Int) async throws { try await archive.add(mark, recording: recording) }
+    func recordings() async throws -> [RecordingSummary] { try await archive.recordings() }
+    func passes(of recording: Int) async throws -> [PassSummary] { try await archive.passes(of: recording) }
     func transcript(of recording: Int, pass: Int) async throws -> (RecordingSummary, Timeline)? {
-        try await whole.transcript(of: recording, pass: pass)
+        try await archive.transcript(of: recording, pass: pass)
     }
     func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)? {
-        try await whole.transcript(of: recording)
+        try await archive.transcript(of: recording)
     }
-    func shownPass(of recording: Int) async throws -> PassSummary? { try await whole.shownPass(of: recording) }
+    func shownPass(of recording: Int) async throws -> PassSummary? { try await archive.shownPass(of: recording) }
     func search(_ words: String, limit: Int) async throws -> [SearchHit] {
-        try await whole.search(words, limit: limit)
+        try await archive.search(words, limit: limit)
     }
-    func history(of recording: Int?) async throws -> [HistoryLine] { try await whole.history(of: recording) }
+    func history(of recording: Int?) async throws -> [HistoryLine] { try await archive.history(of: recording) }
 }

@@ -4,9 +4,9 @@ import Testing
 @testable import Maintenance
 @testable import Recognition
 
-@Suite("A closed recording as a source") struct RecordedAudioTests {
-    /// Returns a chunk, then an error.
-    private actor Failing: AudioSource {
+@Suite("A closed recording as an audio source") struct RecordedAudioTests {
+    /// A source that returns one chunk and then throws an error.
+    private actor FailingSource: AudioSource {
         let error: any Error
         private var chunks: [AudioChunk] = [.samples([1, 2, 3])]
 
@@ -18,19 +18,19 @@ import Testing
         }
     }
 
-    @Test("an unreadable sector is distinguished from errors of engine and archive")
+    @Test("an unreadable sector can be distinguished from errors in the engine and the archive")
     func sector() async throws {
         let broken = DeviceError(.failed, "pread", status: 5, "audio.wav: input/output error; replace the card")
-        let audio = RecordedAudio(Failing(broken))
+        let audio = RecordedAudio(FailingSource(broken))
         _ = try await audio.next()
         await #expect { _ = try await audio.next() } throws: { error in
             (error as? RecordedAudio.Unreadable)?.error == broken
         }
     }
 
-    @Test("a cancelled transcription ends with a cancellation")
+    @Test("a cancellation is passed on unchanged")
     func cancelled() async throws {
-        let audio = RecordedAudio(Failing(CancellationError()))
+        let audio = RecordedAudio(FailingSource(CancellationError()))
         _ = try await audio.next()
         await #expect(throws: CancellationError.self) { _ = try await audio.next() }
     }

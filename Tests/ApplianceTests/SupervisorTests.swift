@@ -5,39 +5,39 @@ import Testing
 @testable import Core
 
 @Suite("The supervisor") struct SupervisorTests {
-    @Test("a failed service is restarted, later each time, without limit")
+    @Test("a failed service is restarted any number of times, with increasing delays")
     func backoff() {
         var policy = RestartPolicy()
-        let pauses = (0..<10).map { _ in policy.failed(after: .seconds(1)) }
-        #expect(pauses.prefix(4) == [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)])
-        #expect(pauses.suffix(3) == [.seconds(60), .seconds(60), .seconds(60)])
+        let delays = (0..<10).map { _ in policy.failed(after: .seconds(1)) }
+        #expect(delays.prefix(4) == [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)])
+        #expect(delays.suffix(3) == [.seconds(60), .seconds(60), .seconds(60)])
         #expect(policy.failed(after: .seconds(59)) == .seconds(60))
         #expect(policy.failed(after: .seconds(60)) == .milliseconds(500))
         #expect(policy.failed(after: .seconds(1)) == .seconds(1))
     }
 
-    /// Fails or ends some times, then runs until it is stopped; records what happens.
-    private final class Fragile: Service {
+    /// A service that fails or returns a few times and then runs until it is stopped. It logs each run and stop.
+    private final class UnreliableService: Service {
         let name: String
         private let log: Log
-        private let onlyEnds: Bool
+        private let returns: Bool
         private let failures: Mutex<Int>
         private let (stops, stopped) = AsyncStream<Void>.makeStream()
 
-        init(_ name: String, failures: Int, onlyEnds: Bool = false, log: Log) {
+        init(_ name: String, failures: Int, returns: Bool = false, log: Log) {
             self.name = name
-            self.onlyEnds = onlyEnds
+            self.returns = returns
             self.log = log
             self.failures = Mutex(failures)
         }
 
         func run() async throws {
             log.add("\(name) runs")
-            let fails = failures.withLock { left in
-                left -= 1
-                return left >= 0
+            let fails = failures.withLock { remaining in
+                remaining -= 1
+                return remaining >= 0
             }
-            if fails, onlyEnds { return }
+            if fails, returns { return }
             if fails { throw DeviceError(.failed, "test", "\(name) fails") }
             for await _ in stops {}
         }
@@ -64,12 +64,12 @@ import Testing
         }
     }
 
-    @Test("failed services are restarted, and all stop in order")
+    @Test("failed services are restarted, and all services stop in order")
     func order() async {
         let log = Log()
         let services = [
-            Fragile("panel", failures: 0, log: log), Fragile("socket", failures: 2, log: log),
-            Fragile("recorder", failures: 0, log: log),
+            UnreliableService("panel", failures: 0, log: log), UnreliableService("socket", failures: 2, log: log),
+            UnreliableService("recorder", failures: 0, log: log),
         ]
         let supervisor = Supervisor(services, policy: RestartPolicy(first: .milliseconds(1))) { service, error in
             log.add("\(service.name) failed: \(error)")
@@ -88,10 +88,10 @@ import Testing
         #expect(log.all.filter { $0 == "panel runs" }.count == 1)
     }
 
-    @Test("a service that ends without being asked to is reported and restarted; one that was asked to is not")
-    func endsUnasked() async {
+    @Test("a service that returns without a stop is reported and restarted; a stopped service is not")
+    func unexpectedReturn() async {
         let log = Log()
-        let services = [Fragile("backlog", failures: 2, onlyEnds: true, log: log)]
+        let services = [UnreliableService("backlog", failures: 2, returns: true, log: log)]
         let supervisor = Supervisor(services, policy: RestartPolicy(first: .milliseconds(1))) { service, error in
             log.add("\(service.name) failed: \(error)")
         }
@@ -100,19 +100,19 @@ import Testing
         while log.all.filter({ $0 == "backlog runs" }).count < 3 { await Task.yield() }
         request.finish()
         await ended
-        let failed = "backlog failed: backlog: ended unexpectedly; it is being restarted"
+        let failed = "backlog failed: backlog: stopped unexpectedly; it is being restarted"
         #expect(
             log.all == [
                 "backlog runs", failed, "backlog runs", failed, "backlog runs", "backlog stops",
             ])
     }
 
-    @Test("a service that waits for its restart does not delay the shutdown")
-    func endsWhileWaiting() async {
+    @Test("a service that waits to be restarted does not delay the shutdown")
+    func shutdownBeforeRestart() async {
         let log = Log()
         let supervisor = Supervisor(
-            [Fragile("panel", failures: 9, log: log)],
-            policy: RestartPolicy(first: .seconds(3_600), longest: .seconds(3_600))
+            [UnreliableService("panel", failures: 9, log: log)],
+            policy: RestartPolicy(first: .seconds(3_600), maximum: .seconds(3_600))
         ) { _, _ in log.add("failed") }
         let (requests, request) = AsyncStream<Void>.makeStream()
         async let ended: Void = supervisor.run(until: requests)

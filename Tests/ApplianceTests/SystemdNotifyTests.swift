@@ -5,7 +5,7 @@ import TestKit
 @testable import Appliance
 
 @Suite("Notifications to systemd") struct SystemdNotifyTests {
-    /// A datagram socket like systemd's.
+    /// A datagram socket like that of systemd.
     private final class Receiver: Sendable {
         let number: Int32
 
@@ -34,7 +34,7 @@ import TestKit
         }
     }
 
-    @Test("by a path and by an abstract address", arguments: [false, true])
+    @Test("messages reach a path and an abstract address", arguments: [false, true])
     func addresses(_ isAbstract: Bool) {
         let folder = TemporaryFolder()
         let address = isAbstract ? "@fieldscribe-test-\(getpid())" : folder.file("notify")
@@ -50,7 +50,7 @@ import TestKit
         #expect(systemd.watchdog == .seconds(30))
     }
 
-    @Test("more time is requested in microseconds, as long as the work runs")
+    @Test("more time is requested in microseconds while the work runs")
     func extending() async throws {
         let address = TemporaryFolder()
         let receiver = Receiver(at: address.file("notify"))
@@ -58,7 +58,7 @@ import TestKit
         systemd.extend(by: .milliseconds(40_500))
         #expect(receiver.next == "EXTEND_TIMEOUT_USEC=40500000")
         let value = try await systemd.extendingTimeout {
-            // Another task requests it.
+            // Another task sends the requests.
             while receiver.next != "EXTEND_TIMEOUT_USEC=60000000" { await Task.yield() }
             return 7
         }
@@ -66,13 +66,13 @@ import TestKit
     }
 
     @Test(
-        "without systemd, or for another process, nothing is sent",
+        "if systemd does not listen or addresses another process, nothing is sent",
         arguments: [
             [:], ["NOTIFY_SOCKET": "vsock:2:1"], ["NOTIFY_SOCKET": ""], ["NOTIFY_SOCKET": "/nonexistent/socket"],
             ["NOTIFY_SOCKET": "/" + String(repeating: "x", count: 200)], ["WATCHDOG_USEC": "x"],
             ["WATCHDOG_USEC": "0"], ["WATCHDOG_USEC": "1000", "WATCHDOG_PID": "1"],
         ])
-    func nobody(_ environment: [String: String]) {
+    func noSystemd(_ environment: [String: String]) {
         let systemd = SystemdNotify(environment: environment)
         systemd.ready(status: "idle")
         #expect(systemd.watchdog == nil)

@@ -1,27 +1,27 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # arm64.sh sets cache and suite
-# Runs arm64 programs on this machine with qemu, and makes a Debian 13 for arm64. Source deploy/lib/arm64.sh first.
+# Runs arm64 programs on this machine with qemu, and installs Debian 13 for arm64 into a folder. Source deploy/lib/arm64.sh first.
 # Tests/Arm64/test, Tests/Appliance/image/build and deploy/image source this file.
 
-# The line for binfmt_misc with the magic number of arm64 ELF files, under the name that mmdebstrap looks for.
+# The binfmt_misc entry for arm64 ELF files, with the name that mmdebstrap expects.
 arm64_magic=':qemu-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
 arm64_magic+=':\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
 arm64_magic+=":$cache/qemu/usr/bin/qemu-aarch64:F"
 
-# Unpacks Debian 13's qemu, which is linked statically. Debian 12's lacks openat2, which a copy needs to open files.
+# Unpacks qemu from Debian 13, which is linked statically. Debian 12's version lacks openat2, with which `export` opens files.
 make_qemu() {
-    local place=$cache/qemu
-    is_made "$place" qemu-user && return
-    rm -rf "$place"
-    mkdir -p "$place"
+    local folder=$cache/qemu
+    is_made "$folder" qemu-user && return
+    rm -rf "$folder"
+    mkdir -p "$folder"
     fetch amd64 qemu-user
-    dpkg-deb --fsys-tarfile "$cache"/apt-amd64/archives/qemu-user_*.deb | tar -C "$place" -x ./usr/bin/qemu-aarch64
+    dpkg-deb --fsys-tarfile "$cache"/apt-amd64/archives/qemu-user_*.deb | tar -C "$folder" -x ./usr/bin/qemu-aarch64
     rm -rf "$cache/apt-amd64"
-    echo qemu-user >"$place/complete"
+    echo qemu-user >"$folder/complete"
 }
 
 # emulating COMMAND...: runs a command in its own user, mount and process namespaces, where qemu runs arm64 programs. Since Linux
-# 6.7 binfmt_misc is per namespace; an older kernel needs a qemu for the whole machine, as qemu-user-static installs it.
+# 6.7, each namespace has its own binfmt_misc; with an older kernel, install qemu-user-static, which registers qemu for all.
 emulating() {
     local gate inner status=0
     gate=$(mktemp --dry-run)
@@ -31,7 +31,7 @@ emulating() {
         if mount -t binfmt_misc none /proc/sys/fs/binfmt_misc 2>/dev/null; then
             echo \"\$0\" >/proc/sys/fs/binfmt_misc/register
         elif ! [ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ]; then
-            echo \"this kernel runs no arm64 programs: install qemu-user-static with systemd-binfmt\" >&2
+            echo \"this kernel cannot run arm64 programs: install qemu-user-static with systemd-binfmt\" >&2
             exit 3
         fi
         exec \"\$@\"" "$@"' bash "$gate" "$arm64_magic" "$@" &
@@ -50,8 +50,8 @@ emulating() {
     return "$status"
 }
 
-# at_w COMMAND...: runs a command with emulating, with this repository mounted at /w, where the tests were built.
-at_w() {
+# emulating_at_w COMMAND...: runs a command like emulating, with this repository mounted at /w, because the tests were built there.
+emulating_at_w() {
     # shellcheck disable=SC2016 # for the inner shell
     emulating bash -c '
         mount -t tmpfs none /mnt
@@ -69,30 +69,30 @@ at_w() {
         exec chroot /mnt sh -c "cd /w && exec \"\$@\"" sh "$@"' bash "$@"
 }
 
-# map_ids PROGRAM PROCESS OWN FILE: maps root inside to the caller, and all other ids to the caller's range in FILE.
+# map_ids PROGRAM PROCESS ID FILE: maps root in the namespace to the caller's ID, and all other IDs to the caller's range in FILE.
 map_ids() {
     local range
     range=$(sed -n "s/^$(id -un):\([0-9]*\):\([0-9]*\)$/\1 \2/p" "$4" | head -n 1)
-    # shellcheck disable=SC2086 # two words
+    # shellcheck disable=SC2086 # two arguments
     "$1" "$2" 0 "$3" 1 1 $range
 }
 
-# Makes a Debian 13 for arm64 that looks to a package like Raspberry Pi OS Lite: apt, systemd and udev. The package's dependencies
-# are downloaded but not installed.
+# Makes an archive of Debian 13 for arm64 with apt, systemd and udev, which stands in for Raspberry Pi OS Lite. Downloads the
+# package's dependencies, but does not install them.
 make_arm64_root() {
     local root=$cache/root mirror
-    is_made "$root" "${wanted[@]}" && return
-    say "making a Debian 13 for arm64 in $cache (2 to 5 minutes)"
+    is_made "$root" "${root_packages[@]}" && return
+    say "installing Debian 13 for arm64 in $cache (2 to 5 minutes)"
     rm -rf "$root"
     mkdir -p "$root"
     mirror=$(debian_mirror)
     # shellcheck disable=SC2016 # for the hook's shell
     emulating mmdebstrap --mode=unshare --architectures=arm64 --variant=apt --include=systemd,udev \
         --skip=cleanup/apt --customize-hook='APT_CONFIG=$MMDEBSTRAP_APT_CONFIG apt-get -q -y --download-only \
-            --no-install-recommends install '"${wanted[*]}" \
+            --no-install-recommends install '"${root_packages[*]}" \
         "$suite" "$root/root.tar" \
         "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >&2
-    echo "${wanted[@]}" >"$root/complete"
+    echo "${root_packages[@]}" >"$root/complete"
 }
-wanted=(libasound2t64 libgpiod3 libsndfile1 libsoxr0 libnettle8t64 libsqlite3-0 libinih1 libpocketsphinx3
+root_packages=(libasound2t64 libgpiod3 libsndfile1 libsoxr0 libnettle8t64 libsqlite3-0 libinih1 libpocketsphinx3
     libsphinxbase3t64 libstdc++6 pocketsphinx-en-us dosfstools)

@@ -1,9 +1,9 @@
-/* A plugin for qemu's user mode that counts the instructions a program runs. Tests/Arm64/instructions compiles it. */
+/* A plugin for qemu's user mode that counts the instructions that a program executes. Tests/Arm64/instructions compiles it. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 
-/* The part of qemu-plugin.h, version 1, that this uses; no Debian package has that file. */
+/* Declarations from qemu-plugin.h, version 1, because no Debian package contains that file. */
 typedef uint64_t plugin_id;
 struct qemu_plugin_tb;
 typedef void (*on_translation)(plugin_id, struct qemu_plugin_tb *);
@@ -18,19 +18,19 @@ int qemu_plugin_version = 1;
 
 static uint64_t instructions;
 
-static void translated(plugin_id id, struct qemu_plugin_tb *block) {
+static void handle_translation(plugin_id id, struct qemu_plugin_tb *block) {
     (void)id;
     qemu_plugin_register_vcpu_tb_exec_inline(block, ADD_U64, &instructions, qemu_plugin_tb_n_insns(block));
 }
 
-static void exited(plugin_id id, void *data) {
+static void handle_exit(plugin_id id, void *data) {
     (void)id, (void)data;
     fprintf(stderr, "instructions %" PRIu64 "\n", instructions);
 }
 
-int qemu_plugin_install(plugin_id id, const void *info, int count, char **words) {
-    (void)info, (void)count, (void)words;
-    qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
-    qemu_plugin_register_atexit_cb(id, exited, NULL);
+int qemu_plugin_install(plugin_id id, const void *info, int count, char **arguments) {
+    (void)info, (void)count, (void)arguments;
+    qemu_plugin_register_vcpu_tb_trans_cb(id, handle_translation);
+    qemu_plugin_register_atexit_cb(id, handle_exit, NULL);
     return 0;
 }

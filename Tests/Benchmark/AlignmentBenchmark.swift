@@ -3,32 +3,34 @@ import Recognition
 import System
 import TestKit
 
-/// Measures the alignment of known words: its cost, its failures, and the errors of starts.
+/// Measures the alignment of known words: its cost, its failures, and the errors of the words' start times.
 struct AlignmentBenchmark {
-    /// Speech trimmed to its audible part, so that its first word begins at its first sample.
-    private struct Piece {
+    /// Speech that is trimmed to its audible part, so that the first word begins at the first sample.
+    private struct Clip {
         var samples: [Int16]
         var words: [String]
-        /// Whether it begins so suddenly that its start is known: it rises from 30 dB to 18 dB below the maximum in 40 ms.
+        /// Whether the start of the first word is certain, because the level rises from 30 dB to 18 dB below the
+        /// maximum within 40 ms.
         var isSharp = true
     }
 
     private struct Score {
-        var misses: [Double] = []
+        /// The errors of start times in seconds.
+        var startErrors: [Double] = []
         var failures = 0
 
         func share(within seconds: Double) -> String {
-            shown(100 * Double(misses.count { abs($0) <= seconds }) / Double(max(1, misses.count)), 1) + " %"
+            shown(100 * Double(startErrors.count { abs($0) <= seconds }) / Double(max(1, startErrors.count)), 1) + " %"
         }
 
-        /// The median delay of starts.
-        var middle: String {
-            misses.isEmpty ? "-" : shown(1_000 * misses.sorted()[misses.count / 2], 0) + " ms"
+        /// The median error of start times; positive if the alignment is late.
+        var median: String {
+            startErrors.isEmpty ? "-" : shown(1_000 * startErrors.sorted()[startErrors.count / 2], 0) + " ms"
         }
     }
 
     private static let pauses = [0, 0.1, 0.25, 0.5, 1, 2]
-    private static let longest = 12 * SamplePosition.rate
+    private static let maximumSamples = 12 * SamplePosition.rate
     private static let rounds = 2
     private static let spoken = [
         "the morning train was late again", "nobody had told the captain about seven boxes",
@@ -36,47 +38,47 @@ struct AlignmentBenchmark {
         "we talked about music until midnight", "doctor watson opened every window",
     ]
 
-    let workshop: Workshop
+    let harness: Harness
     let corpus: Corpus
 
     func run() throws {
-        let began = Self.heldMegabytes
+        let initialMegabytes = Self.memoryMegabytes
         let aligner = try ForcedAligner(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
-        let (aligned, seconds, cpu) = try references(aligner)
-        let all = corpus.items.count + corpus.apart.count
+        let (aligned, seconds, cpu) = try alignCorpus(aligner)
+        let all = corpus.items.count + corpus.excluded.count
         print(
-            "Of \(all) recordings \(aligned) were aligned, \(shown(seconds, 0)) s at \(shown(cpu / seconds, 4)) s of CPU a second; "
-                + "with it the process holds \(shown(Self.heldMegabytes - began, 0)) MB more.\n")
+            "\(aligned) of \(all) recordings were aligned: \(shown(seconds, 0)) s, \(shown(cpu / seconds, 4)) s of CPU "
+                + "per second. The aligner takes \(shown(Self.memoryMegabytes - initialMegabytes, 0)) MB.\n")
         var table = Table(
-            "made speech: starts of known words", "pieces", "not aligned", "starts", "within 50 ms", "within 100 ms",
-            "in the middle off by")
-        func add(_ what: String, _ result: (pieces: Int, score: Score)) {
+            "assembled speech: known starts of words", "recordings", "not aligned", "starts", "within 50 ms",
+            "within 100 ms", "median error")
+        func add(_ label: String, _ result: (recordings: Int, score: Score)) {
             let score = result.score
             table.add([
-                what, "\(result.pieces)", "\(score.failures)", "\(score.misses.count)", score.share(within: 0.05),
-                score.share(within: 0.1), score.middle,
+                label, "\(result.recordings)", "\(score.failures)", "\(score.startErrors.count)",
+                score.share(within: 0.05), score.share(within: 0.1), score.median,
             ])
         }
-        let files = try (corpus.items + corpus.apart).compactMap {
-            try piece($0.path, words: $0.text.split(separator: " ").map(String.init))
+        let files = try (corpus.items + corpus.excluded).compactMap {
+            try clip($0.path, words: $0.text.split(separator: " ").map(String.init))
         }
         for pause in [0, 0.25, 1, 2] {
             add(
-                "recordings joined with \(shown(pause, 2)) s between: their first words",
-                try rows(files, aligner, [pause]))
+                "first words of recordings joined with pauses of \(shown(pause, 2)) s",
+                try scoreJoinedFiles(files, aligner, [pause]))
         }
-        add("the same, 0 to 2 s between", try rows(files, aligner, Self.pauses))
-        let sentences = try Self.spoken.map { try $0.split(separator: " ").map { try said(String($0)) } }
+        add("the same, pauses of 0 to 2 s", try scoreJoinedFiles(files, aligner, Self.pauses))
+        let sentences = try Self.spoken.map { try $0.split(separator: " ").map { try spokenClip(String($0)) } }
         add(
-            "words said one by one, 0.1 to 2 s between",
-            try words(sentences, aligner, Array(Self.pauses.dropFirst())))
+            "single words, pauses of 0.1 to 2 s",
+            try score(sentences, aligner, Array(Self.pauses.dropFirst())))
         print(table.markdown)
     }
 
-    private func references(_ aligner: ForcedAligner) throws -> (aligned: Int, seconds: Double, cpu: Double) {
+    private func alignCorpus(_ aligner: ForcedAligner) throws -> (aligned: Int, seconds: Double, cpu: Double) {
         var (aligned, seconds) = (0, 0.0)
         let began = MonotonicClock.processSeconds
-        for item in corpus.items + corpus.apart {
+        for item in corpus.items + corpus.excluded {
             let samples = try SeamReport.samples(item.path)
             seconds += Double(samples.count) / Double(SamplePosition.rate)
             let words = item.text.split(separator: " ").map(String.init)
@@ -86,16 +88,16 @@ struct AlignmentBenchmark {
         return (aligned, seconds, MonotonicClock.processSeconds - began)
     }
 
-    /// Joins as many files as a piece may hold, in several orders, and aligns each piece.
-    private func rows(
-        _ files: [Piece], _ aligner: ForcedAligner, _ pauses: [Double]
-    ) throws -> (pieces: Int, score: Score) {
+    /// Joins files into recordings of at most 12 s, in several orders, and scores the alignment of each recording.
+    private func scoreJoinedFiles(
+        _ files: [Clip], _ aligner: ForcedAligner, _ pauses: [Double]
+    ) throws -> (recordings: Int, score: Score) {
         var random = SeededGenerator(seed: 7)
-        var groups: [[Piece]] = []
+        var groups: [[Clip]] = []
         for _ in 0..<Self.rounds {
-            var length = Self.longest
-            for file in files.filter({ $0.samples.count < Self.longest * 3 / 4 }).shuffled(using: &random) {
-                if length + file.samples.count > Self.longest {
+            var length = Self.maximumSamples
+            for file in files.filter({ $0.samples.count < Self.maximumSamples * 3 / 4 }).shuffled(using: &random) {
+                if length + file.samples.count > Self.maximumSamples {
                     groups.append([])
                     length = 0
                 }
@@ -103,66 +105,66 @@ struct AlignmentBenchmark {
                 length += file.samples.count
             }
         }
-        return try words(groups, aligner, pauses)
+        return try score(groups, aligner, pauses)
     }
 
-    /// Joins the pieces of each row, and compares the starts of their first words, which are known, with the alignment.
-    private func words(
-        _ rows: [[Piece]], _ aligner: ForcedAligner, _ pauses: [Double]
-    ) throws -> (pieces: Int, score: Score) {
+    /// Joins the clips of each row, and compares the known starts of their first words with the alignment.
+    private func score(
+        _ rows: [[Clip]], _ aligner: ForcedAligner, _ pauses: [Double]
+    ) throws -> (recordings: Int, score: Score) {
         var random = SeededGenerator(seed: 11)
         var score = Score()
         for row in rows {
             var samples = Self.silence(0.25, &random)
             var truth: [(word: Int, start: Int)] = []
             var words: [String] = []
-            for piece in row {
-                if piece.isSharp { truth.append((words.count, samples.count)) }
-                words += piece.words
-                samples += piece.samples + Self.silence(pauses.randomElement(using: &random) ?? 0, &random)
+            for clip in row {
+                if clip.isSharp { truth.append((words.count, samples.count)) }
+                words += clip.words
+                samples += clip.samples + Self.silence(pauses.randomElement(using: &random) ?? 0, &random)
             }
             samples += Self.silence(0.25, &random)
             guard let found = try samples.withUnsafeBufferPointer({ try aligner.times(of: words, in: $0) }) else {
                 score.failures += 1
                 continue
             }
-            score.misses += truth.map { found[$0.word].start.seconds - SamplePosition(Int64($0.start)).seconds }
+            score.startErrors += truth.map { found[$0.word].start.seconds - SamplePosition(Int64($0.start)).seconds }
         }
         return (rows.count, score)
     }
 
-    /// Returns noise as faint as that of a quiet room.
+    /// Returns noise as quiet as in a quiet room.
     private static func silence(_ seconds: Double, _ random: inout SeededGenerator) -> [Int16] {
         (0..<Int(seconds * Double(SamplePosition.rate))).map { _ in Int16.random(in: -8...8, using: &random) }
     }
 
-    private func said(_ word: String) throws -> Piece {
-        let path = "\(workshop.folder)/word.wav"
+    private func spokenClip(_ word: String) throws -> Clip {
+        let path = "\(harness.folder)/word.wav"
         guard try MeasuredProcess(["espeak-ng", "-v", "en-us", "-s", "150", "-w", path, word]).status == 0 else {
-            throw DeviceError(.failed, "benchmark", "espeak-ng does not say \(word)")
+            throw DeviceError(.failed, "benchmark", "espeak-ng failed on \(word)")
         }
-        return try piece(path, words: [word]) ?? Piece(samples: [], words: [])
+        return try clip(path, words: [word]) ?? Clip(samples: [], words: [])
     }
 
-    /// Trims a file to its speech. Speech begins with 30 ms louder than 18 dB below the maximum, less the time of its
-    /// rise.
-    private func piece(_ path: String, words: [String]) throws -> Piece? {
+    /// Trims a file to its speech; nil if there is none. Speech begins with the rise that leads to 30 ms louder than 18
+    /// dB below the maximum.
+    private func clip(_ path: String, words: [String]) throws -> Clip? {
         let samples = try SeamReport.samples(path)
         let step = 80
         let levels = stride(from: 0, to: max(0, samples.count - step), by: step).map { start in
             samples[start..<start + step].reduce(0.0) { $0 + Double($1) * Double($1) }
         }
-        let most = levels.max() ?? 0
+        let maximum = levels.max() ?? 0
         let loud = levels.indices.dropLast(5).first { index in
-            (index...index + 5).allSatisfy { levels[$0] > most * 0.015_8 }
+            (index...index + 5).allSatisfy { levels[$0] > maximum * 0.015_8 }
         }
-        guard var first = loud, let last = levels.lastIndex(where: { $0 > most * 0.000_316 }) else { return nil }
+        guard var first = loud, let last = levels.lastIndex(where: { $0 > maximum * 0.000_316 }) else { return nil }
         let earliest = max(0, first - 8)
-        while first > earliest, levels[first - 1] > most * 0.001 { first -= 1 }
-        return Piece(
+        while first > earliest, levels[first - 1] > maximum * 0.001 { first -= 1 }
+        return Clip(
             samples: Array(samples[first * step..<min(samples.count, (last + 3) * step)]), words: words,
             isSharp: first > earliest || first == 0)
     }
 
-    private static var heldMegabytes: Double { MeasuredProcess.megabytes("Pss", in: "/proc/self/smaps_rollup") }
+    private static var memoryMegabytes: Double { MeasuredProcess.megabytes("Pss", in: "/proc/self/smaps_rollup") }
 }

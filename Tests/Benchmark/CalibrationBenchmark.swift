@@ -3,7 +3,7 @@ import Recognition
 
 /// Fits the constants of each profile's `Calibration` on the open set, and evaluates them.
 ///
-/// Evaluates by cross-validation: each fifth of the speakers, with the constants fitted on the others.
+/// Evaluates by cross-validation: each fifth of the speakers with constants that were fitted on the others.
 struct CalibrationBenchmark {
     private static let folds = 5
 
@@ -11,7 +11,8 @@ struct CalibrationBenchmark {
 
     func run(only names: [String]?) throws {
         var table = Table(
-            "profile", "weights", "words", "log loss on unseen speakers", "by the share of right words alone")
+            "profile", "weights", "words", "log loss on unseen speakers",
+            "log loss of a constant confidence")
         for profile in DecoderProfile.all(among: names) {
             let samples = try samples(profile)
             let fit = LogisticFit(samples)
@@ -22,24 +23,24 @@ struct CalibrationBenchmark {
                 loss += unseen.reduce(0) { $0 + fit.loss($1) }
             }
             let share = Double(samples.count { $0.isRight }) / Double(samples.count)
-            let blind = samples.reduce(0) { $0 + LogisticFit.loss(share, $1.isRight) }
+            let constantLoss = samples.reduce(0) { $0 + LogisticFit.loss(share, $1.isRight) }
             table.add([
                 profile.name, fit.weights.map { shown($0, 3) }.joined(separator: ", "), "\(samples.count)",
-                shown(loss / Double(samples.count), 3), shown(blind / Double(samples.count), 3),
+                shown(loss / Double(samples.count), 3), shown(constantLoss / Double(samples.count), 3),
             ])
         }
         print(table.markdown)
     }
 
     private func samples(_ profile: DecoderProfile) throws -> [LogisticFit.Sample] {
-        // Nothing is held back while the constants are fitted.
+        // Prevents the recognizer from rejecting words while the constants are fitted.
         var profile = profile
         profile.calibration = Calibration(weights: [10, 0, 0, 0])
         let recognizer = try PocketSphinxRecognizer(
             model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
         return try corpus.items.flatMap { item -> [LogisticFit.Sample] in
             let words = try SeamReport.samples(item.path).withUnsafeBufferPointer {
-                try recognizer.read($0, ReadingRequest())
+                try recognizer.recognize($0, options: RecognitionOptions())
             }.words
             let features = Calibration.features(of: recognizer.evidence)
             guard words.count == features.count else { return [] }

@@ -2,16 +2,16 @@ import Core
 import Glibc
 import System
 
-/// Records an hour from a libasound PCM to the card, unpaced, and compares it with arecord writing the same file.
+/// Records an hour from a libasound PCM to the card, unpaced, and compares the cost with `arecord`'s.
 struct CaptureBenchmark {
     private static let hour = 3_600
 
-    let workshop: Workshop
+    let harness: Harness
 
     func run() throws {
-        let sound = "\(workshop.folder)/hour.raw"
+        let sound = "\(harness.folder)/hour.raw"
         try makeSound(sound)
-        let configuration = "\(workshop.folder)/asound.conf"
+        let configuration = "\(harness.folder)/asound.conf"
         try durableReplace(
             path: configuration,
             with: """
@@ -24,14 +24,14 @@ struct CaptureBenchmark {
         var theirs: [MeasuredProcess] = []
         var short: [MeasuredProcess] = []
         for round in 0..<5 {
-            let storage = "\(workshop.folder)/storage-\(getpid())-\(round)"
+            let storage = "\(harness.folder)/storage-\(getpid())-\(round)"
             ours.append(try record(seconds: Self.hour, storage, alsa))
             short.append(try record(seconds: Self.hour / 10, "\(storage)-short", alsa))
             theirs.append(
                 try MeasuredProcess(
                     [
                         "arecord", "-q", "-D", "benchmark", "-t", "wav", "-f", "S16_LE", "-r", "16000", "-c", "1", "-d",
-                        "\(Self.hour)", "\(workshop.folder)/arecord.wav",
+                        "\(Self.hour)", "\(harness.folder)/arecord.wav",
                     ], environment: alsa))
             for path in [storage, "\(storage)-short"] { _ = try MeasuredProcess(["rm", "-r", path]) }
         }
@@ -39,11 +39,11 @@ struct CaptureBenchmark {
             throw DeviceError(
                 .failed, "benchmark", "a recording failed; run record --microphone alsa+fast:NAME by hand")
         }
-        var table = Table("what", "fieldscribe", "peer", "ratio")
+        var table = Table("measurement", "fieldscribe", "peer", "ratio")
         table.compare(
             "capture to disk, an hour: CPU s (median of 5)", ours.median(\.cpuSeconds), theirs.median(\.cpuSeconds))
         table.compare(
-            "capture to disk: peak MB after 60 min against 6 min", ours.median(\.peakMegabytes),
+            "capture to disk: peak MB after 60 min, compared with 6 min", ours.median(\.peakMegabytes),
             short.median(\.peakMegabytes))
         print(table.markdown)
     }
@@ -53,7 +53,7 @@ struct CaptureBenchmark {
     ) throws -> MeasuredProcess {
         try MeasuredProcess(
             [
-                workshop.fieldscribe, "record", "--audio-only", "--seconds", "\(seconds)", "--microphone",
+                harness.fieldscribe, "record", "--audio-only", "--seconds", "\(seconds)", "--microphone",
                 "alsa+fast:benchmark", "--directory", storage,
             ], environment: environment)
     }
@@ -62,7 +62,7 @@ struct CaptureBenchmark {
     private func makeSound(_ path: String) throws {
         let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC)
         var state: UInt32 = 1
-        // A second at a time: the peak memory of a child begins with its parent's.
+        // Writes a second at a time, because the peak memory of a child process starts at its parent's.
         for _ in 0..<Self.hour {
             let samples = (0..<SamplePosition.rate).map { _ -> Int16 in
                 state = state &* 1_664_525 &+ 1_013_904_223

@@ -1,18 +1,18 @@
 import Glibc
 
-/// How well the confidence of words is calibrated.
+/// Measures how well the confidences of words are calibrated.
 struct ConfidenceReport {
     /// The confidence of each word, and whether it was right.
     private var words: [(confidence: Double, isRight: Bool)] = []
 
     init(corpus: Corpus, transcripts: [String: TranscriptFile]) {
         for item in corpus.items {
-            let said = (transcripts[item.name]?.words ?? []).map { (text: $0.text, features: [$0.confidence]) }
-            words += LogisticFit.samples(said, of: item).map { ($0.features[0], $0.isRight) }
+            let recognized = (transcripts[item.name]?.words ?? []).map { (text: $0.text, features: [$0.confidence]) }
+            words += LogisticFit.samples(recognized, of: item).map { ($0.features[0], $0.isRight) }
         }
     }
 
-    /// Creates a report on words that were judged elsewhere.
+    /// Creates a report on words that are already marked as right or wrong.
     init(words: [(confidence: Double, isRight: Bool)]) { self.words = words }
 
     var count: Int { words.count }
@@ -23,7 +23,7 @@ struct ConfidenceReport {
             / Double(max(1, words.count))
     }
 
-    /// The probability that a right word has more confidence than a wrong one.
+    /// The area under the ROC curve: the probability that a right word has a higher confidence than a wrong word.
     var areaUnderCurve: Double {
         let sorted = words.sorted { $0.confidence < $1.confidence }
         let right = sorted.count { $0.isRight }
@@ -36,21 +36,21 @@ struct ConfidenceReport {
             ranks += middle * Double(sorted[index..<end].count { $0.isRight })
             index = end
         }
-        let least = Double(right * (right + 1)) / 2
-        return (ranks - least) / Double(right * (sorted.count - right))
+        let minimumRanks = Double(right * (right + 1)) / 2
+        return (ranks - minimumRanks) / Double(right * (sorted.count - right))
     }
 
-    /// The mean difference between confidence and accuracy, over the bins of the table.
+    /// The mean absolute difference between confidence and accuracy, over the bins of the table.
     var calibrationError: Double {
-        bins.reduce(0) { $0 + abs($1.said - $1.true) * Double($1.count) } / Double(max(1, words.count))
+        bins.reduce(0) { $0 + abs($1.confidence - $1.accuracy) * Double($1.count) } / Double(max(1, words.count))
     }
 
     var markdown: String {
-        var table = Table("confidence", "words", "said", "right")
+        var table = Table("confidence", "words", "mean confidence", "share of right words")
         for bin in bins {
             table.add([
-                "\(shown(bin.from, 1)) to \(shown(bin.from + 0.1, 1))", "\(bin.count)", shown(bin.said, 2),
-                shown(bin.true, 2),
+                "\(shown(bin.lowerBound, 1)) to \(shown(bin.lowerBound + 0.1, 1))", "\(bin.count)",
+                shown(bin.confidence, 2), shown(bin.accuracy, 2),
             ])
         }
         return table.markdown
@@ -58,7 +58,7 @@ struct ConfidenceReport {
             + "\(words.count) words\n"
     }
 
-    private var bins: [(from: Double, count: Int, said: Double, true: Double)] {
+    private var bins: [(lowerBound: Double, count: Int, confidence: Double, accuracy: Double)] {
         (0..<10).compactMap { bin in
             let part = words.filter { min(9, Int($0.confidence * 10)) == bin }
             guard !part.isEmpty else { return nil }

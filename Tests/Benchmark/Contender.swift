@@ -1,7 +1,7 @@
 import Core
 import Recognition
 
-/// One of the compared ways to transcribe: an engine with a profile, or another program.
+/// A transcriber to compare: an engine with a profile, or another program.
 struct Contender {
     enum Kind { case pocketSphinx, moonshine, whisper, continuous, wheel }
 
@@ -10,12 +10,12 @@ struct Contender {
     /// Moonshine's own Python package, with its own segmentation.
     static let wheel = "moonshine-voice"
 
-    /// Its name in `--only` and the tables.
+    /// The contender's name in `--only` and in the tables.
     var name: String
     var kind: Kind
     /// A profile of the engine; empty for a peer.
     var profile = ""
-    /// Whether the program runs as if on a board with 512 MB.
+    /// Whether the program sees only 512 MB of memory, like a small board.
     var isSmallBoard = false
 
     var isPeer: Bool { kind == .continuous || kind == .wheel }
@@ -34,20 +34,21 @@ struct Contender {
     ]
     static let all = pocketSphinx + moonshine + [small, whisper] + peers
 
-    /// The name of `live` in tables with other engines.
+    /// PocketSphinx with the profile `live`.
     static let live = Contender(name: "live", kind: .pocketSphinx, profile: "live")
 
-    /// Returns the contenders with these names, or all. Skips those without a model, and prints which.
-    static func chosen(_ contenders: [Contender] = all, among names: [String]?, in workshop: Workshop) -> [Contender] {
+    /// Returns the contenders with these names, or all if `names` is nil. Skips those whose model is missing, with a
+    /// message.
+    static func chosen(_ contenders: [Contender] = all, among names: [String]?, in harness: Harness) -> [Contender] {
         contenders.filter { contender in
             guard names?.contains(contender.name) ?? true else { return false }
             switch contender.kind {
-            case .moonshine where workshop.model == nil:
-                print("skipped: \(contender.name); name its model with --model DIR or FIELDSCRIBE_TEST_MODEL")
+            case .moonshine where harness.model == nil:
+                print("skipped: \(contender.name); pass its model with --model DIR or FIELDSCRIBE_TEST_MODEL")
                 return false
-            case .whisper where workshop.whisper == nil:
+            case .whisper where harness.whisper == nil:
                 print(
-                    "skipped: \(contender.name); name its model with FIELDSCRIBE_TEST_WHISPER, and whisper-cli with PATH"
+                    "skipped: \(contender.name); set FIELDSCRIBE_TEST_WHISPER to its model, and add whisper-cli to PATH"
                 )
                 return false
             default: return true
@@ -55,45 +56,45 @@ struct Contender {
         }
     }
 
-    /// The options of `transcribe` and `record`.
-    func options(in workshop: Workshop) -> [String] {
+    /// The options for `transcribe` and `record`.
+    func options(in harness: Harness) -> [String] {
         switch kind {
-        case .moonshine: ["--engine", "moonshine"] + (workshop.model.map { ["--model", $0] } ?? [])
-        case .whisper: ["--engine", "whisper"] + (workshop.whisper.map { ["--config", $0.configuration] } ?? [])
+        case .moonshine: ["--engine", "moonshine"] + (harness.model.map { ["--model", $0] } ?? [])
+        case .whisper: ["--engine", "whisper"] + (harness.whisper.map { ["--config", $0.configuration] } ?? [])
         default: ["--engine", "pocketsphinx"]
         }
     }
 
-    func environment(in workshop: Workshop) throws -> [String: String] {
-        isSmallBoard ? ["LD_PRELOAD": try workshop.smallBoard()] : [:]
+    func environment(in harness: Harness) throws -> [String: String] {
+        isSmallBoard ? ["LD_PRELOAD": try harness.smallBoard()] : [:]
     }
 
-    /// Transcribes samples in this process, without speech detection before it; nil for another program.
-    func reader(in workshop: Workshop) throws -> ((UnsafeBufferPointer<Int16>) throws -> [Word])? {
+    /// Returns a function that transcribes samples in this process, without speech detection; nil for another program.
+    func reader(in harness: Harness) throws -> ((UnsafeBufferPointer<Int16>) throws -> [Word])? {
         switch kind {
         case .pocketSphinx:
             let profile = DecoderProfile.all.first { $0.name == self.profile } ?? .live
             let recognizer = try PocketSphinxRecognizer(
                 model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
-            return { samples in try recognizer.read(samples, ReadingRequest()).words }
+            return { samples in try recognizer.recognize(samples, options: RecognitionOptions()).words }
         case .moonshine:
-            let reader = try moonshineReader(in: workshop)
+            let reader = try moonshineReader(in: harness)
             return { samples in
                 let seconds = Double(samples.count) / Double(SamplePosition.rate)
                 return try reader.read(samples, alternatives: 0, speech: seconds).words
             }
         case .whisper:
-            guard let whisper = workshop.whisper else { return nil }
+            guard let whisper = harness.whisper else { return nil }
             let recognizer = try WhisperProvider(model: whisper.model).open()
-            return { samples in try recognizer.read(samples, ReadingRequest()).words }
+            return { samples in try recognizer.recognize(samples, options: RecognitionOptions()).words }
         case .continuous, .wheel: return nil
         }
     }
 
-    /// The recognizer of Moonshine, without speech detection.
-    func moonshineReader(in workshop: Workshop) throws -> MoonshineReader {
-        guard let model = workshop.model else {
-            throw DeviceError(.missing, "benchmark", "\(name): name its model with --model DIR")
+    /// Returns Moonshine's recognizer, without speech detection.
+    func moonshineReader(in harness: Harness) throws -> MoonshineReader {
+        guard let model = harness.model else {
+            throw DeviceError(.missing, "benchmark", "\(name): there is no model; pass it with --model DIR")
         }
         let profile = MoonshineProfile.all.first { $0.name == self.profile } ?? .live
         return try MoonshineReader(MoonshineModel(path: model), profile: profile)

@@ -2,36 +2,38 @@ import Core
 import Glibc
 import TestKit
 
-/// A conversation made from single speakers' files, and who speaks when. The same seed makes the same conversation.
+/// A conversation mixed from single speakers' files, and who speaks when. The same seed yields the same conversation.
 struct Conversation {
-    /// How it sounds.
+    /// The acoustic condition.
     enum Condition: String, CaseIterable {
         case clean
-        /// The second speaker 12 dB below the others.
+        /// The second speaker is 12 dB below the others.
         case far
-        /// Noise 15 dB below the speech.
+        /// Noise is 15 dB below the speech.
         case noise
-        /// Noise 10 dB below the speech; also used to choose the constants of `SpeechEdges`.
+        /// Noise is 10 dB below the speech; used only to choose the constants of `SpeechEdges`.
         case noisy
-        /// A room with 0.35 s of reverberation, a response for each speaker, the second one 12 dB below.
+        /// A room with 0.35 s of reverberation and a different response for each speaker; the second speaker is 12 dB
+        /// below.
         case room
-        /// The second speaker by telephone, 300 to 3,400 Hz, from a loudspeaker in the room, 6 dB below.
+        /// The second speaker is on the telephone (300 to 3,400 Hz), played by a loudspeaker in the room, 6 dB below.
         case telephone
-        /// The room with noise at 20 dB, turns of 0.5 to 4 s, a quarter of the changes overlapped.
+        /// Like `room`, with noise 20 dB below the speech, turns of 0.5 to 4 s, and overlap at a quarter of the
+        /// changes.
         case hard
 
         /// The conditions whose errors are reported.
-        static let usual = allCases.filter { $0 != .noisy }
+        static let reported = allCases.filter { $0 != .noisy }
     }
 
-    /// 16 kHz.
+    /// The audio at 16 kHz.
     let samples: [Int16]
-    /// The ranges of each speaker, which never overlap for one speaker.
+    /// The ranges in which each speaker speaks; ranges of the same speaker never overlap.
     let truth: DiarizationErrors.Annotation
 
     /// - Parameters:
     ///   - files: the samples of each speaker's files.
-    ///   - seconds: its minimum duration.
+    ///   - seconds: the minimum duration.
     init(_ files: [[[Int16]]], _ condition: Condition, seconds: Double, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let rate = Double(SamplePosition.rate)
@@ -41,21 +43,21 @@ struct Conversation {
         var mix: [Float] = []
         var truth: DiarizationErrors.Annotation = []
         var queues = files.map { $0.shuffled(using: &random)[...] }
-        var rest = files.map { _ in ArraySlice<Int16>() }
+        var remaining = files.map { _ in ArraySlice<Int16>() }
         var speaker = Int.random(in: 0..<files.count, using: &random)
         var start = Int(0.5 * rate)
         while Double(start) < seconds * rate {
             let length = Int(Double.random(in: isHard ? 0.5...4 : 1...15, using: &random) * rate)
             var turn: [Int16] = []
             while turn.count < length {
-                if rest[speaker].isEmpty {
+                if remaining[speaker].isEmpty {
                     if queues[speaker].isEmpty { queues[speaker] = files[speaker].shuffled(using: &random)[...] }
-                    rest[speaker] = (queues[speaker].popFirst() ?? [])[...]
-                    if rest[speaker].isEmpty { break }
+                    remaining[speaker] = (queues[speaker].popFirst() ?? [])[...]
+                    if remaining[speaker].isEmpty { break }
                 }
-                let part = rest[speaker].prefix(length - turn.count)
+                let part = remaining[speaker].prefix(length - turn.count)
                 turn += part
-                rest[speaker] = rest[speaker].dropFirst(part.count)
+                remaining[speaker] = remaining[speaker].dropFirst(part.count)
             }
             let isCalling = condition == .telephone && speaker == 1
             let level: Float = isCalling ? 0.5 : (condition == .far || hasRoom) && speaker == 1 ? 0.251 : 1
@@ -99,16 +101,16 @@ struct Conversation {
         self.truth = DiarizationErrors.united(truth)
     }
 
-    /// Returns the speech in a file: sound within 35 dB of the maximum, with the pauses under 0.5 s.
+    /// Returns the speech in a file: audio within 35 dB of the maximum, including pauses shorter than 0.5 s.
     private static func speech(in samples: [Int16]) -> [Range<Int>] {
         let frame = 320
         let levels = stride(from: 0, to: samples.count, by: frame).map { start -> Float in
             let part = samples[start..<min(samples.count, start + frame)]
             return part.reduce(0) { $0 + Float($1) * Float($1) } / Float(max(1, part.count))
         }
-        let least = (levels.max() ?? 0) / 3_162
+        let minimum = (levels.max() ?? 0) / 3_162
         var found: [Range<Int>] = []
-        for (index, level) in levels.enumerated() where level > least && level > 0 {
+        for (index, level) in levels.enumerated() where level > minimum && level > 0 {
             let range = index * frame..<min(samples.count, (index + 1) * frame)
             if let last = found.last, range.lowerBound - last.upperBound < SamplePosition.rate / 2 {
                 found[found.count - 1] = last.lowerBound..<range.upperBound
@@ -141,16 +143,16 @@ struct Conversation {
         }
     }
 
-    /// The passband of a telephone: a low-pass at 3,400 Hz minus one at 300 Hz, delayed by 12 ms.
+    /// The band-pass filter of a telephone: a low-pass at 3,400 Hz minus a low-pass at 300 Hz, delayed by 12 ms.
     private static let telephone: [Float] = {
         let half = 192
         return (-half...half).map { (index: Int) -> Float in
             let window = 0.54 + 0.46 * cos(.pi * Double(index) / Double(half))
-            let passed = [3_400.0, 300].map { (hertz: Double) -> Double in
+            let lowPasses = [3_400.0, 300].map { (hertz: Double) -> Double in
                 let angle = 2 * .pi * hertz / Double(SamplePosition.rate)
                 return index == 0 ? angle / .pi : sin(angle * Double(index)) / (.pi * Double(index))
             }
-            return Float((passed[0] - passed[1]) * window)
+            return Float((lowPasses[0] - lowPasses[1]) * window)
         }
     }()
 
@@ -166,7 +168,7 @@ struct Conversation {
         return sum
     }
 
-    /// The regions that recordings have: the voice detector's, extended by `SpeechEdges`.
+    /// The regions as computed for recordings: those of the voice detector, extended by `SpeechEdges`.
     var regions: [SampleRange] { Diarization.regions(speech, length: SamplePosition(Int64(samples.count))) }
 
     /// The voice detector's regions.
@@ -175,7 +177,7 @@ struct Conversation {
         var levels = FrameLevels()
         var effects: [Segmenter.Effect] = []
         samples.withUnsafeBufferPointer { samples in
-            levels.take(samples) { effects += segmenter.handle(level: $0) }
+            levels.append(samples) { effects += segmenter.handle(level: $0) }
         }
         effects += segmenter.finish(at: SamplePosition(Int64(samples.count)))
         var speech: [SampleRange] = []

@@ -2,41 +2,41 @@ import Core
 import Glibc
 import System
 
-/// Copies many short recordings to a stick, and again with nothing new.
+/// Copies many short recordings to a stick, then measures further runs with nothing new to copy.
 struct CopiesBenchmark {
-    let workshop: Workshop
+    let harness: Harness
     /// A folder on the simulated stick.
     let target: String
     let count: Int
 
     func run() throws {
-        let storage = "\(workshop.folder)/copies-\(getpid())"
+        let storage = "\(harness.folder)/copies-\(getpid())"
         let stick = "\(target)/stick-\(getpid())"
         defer { _ = try? MeasuredProcess(["rm", "-rf", storage, stick]) }
         try makeFolder(stick)
-        try record(into: storage)
-        let configuration = "\(workshop.folder)/copies.conf"
+        try makeRecordings(into: storage)
+        let configuration = "\(harness.folder)/copies.conf"
         try durableReplace(path: configuration, with: "[export]\naudio = wav\n")
         var table = Table("\(count) recordings", "s")
-        for what in ["copied", "nothing new", "again, nothing new"] {
+        for label in ["all copied", "nothing new", "nothing new, again"] {
             let cost = try MeasuredProcess([
-                workshop.fieldscribe, "export", "--to", stick, "--directory", storage, "--config", configuration,
+                harness.fieldscribe, "export", "--to", stick, "--directory", storage, "--config", configuration,
             ])
-            guard cost.status == 0 else { throw DeviceError(.failed, "benchmark", "\(stick): copying to it failed") }
-            table.add([what, shown(cost.wallSeconds, 1)])
+            guard cost.status == 0 else { throw DeviceError(.failed, "benchmark", "copying to \(stick) failed") }
+            table.add([label, shown(cost.wallSeconds, 1)])
         }
         print(table.markdown)
     }
 
-    /// Records the first recording, and copies it for all others.
-    private func record(into storage: String) throws {
-        try workshop.record("tone:440", seconds: 1, into: storage)
+    /// Makes the first recording, and copies it for all others.
+    private func makeRecordings(into storage: String) throws {
+        try harness.record("tone:440", seconds: 1, into: storage)
         let script = """
             cd '\(storage)/recordings' && for i in $(seq 2 \(count)); do
                 n=$(printf %06d "$i"); mkdir -p "$n"; ln -f 000001/audio.wav "$n/audio.wav"; done
             """
         guard try MeasuredProcess(["sh", "-c", script]).status == 0 else {
-            throw DeviceError(.failed, "benchmark", "\(storage): cannot be filled")
+            throw DeviceError(.failed, "benchmark", "\(storage): adding recordings failed")
         }
         let sql = """
             BEGIN;

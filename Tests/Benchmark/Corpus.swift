@@ -3,29 +3,29 @@ import Glibc
 import System
 import TestKit
 
-/// Recordings with their reference texts, in groups by the first part of their names.
+/// Recordings with their reference texts, grouped by the first part of their names.
 struct Corpus {
     struct Item {
         var path: String
         var text: String
 
-        /// The file's name without folder and extension.
+        /// The file name without folder and extension.
         var name: String { String(path.split(separator: "/").last?.prefix { $0 != "." } ?? "") }
         var group: String { String(name.prefix { $0 != "_" }) }
-        /// The speaker's number in LibriSpeech; all files of another group count as one speaker's.
+        /// The LibriSpeech speaker ID with its group. In other groups, all files count as one speaker's.
         var speaker: String { group == "lso" ? String(name.prefix { $0 != "-" }) : group }
     }
 
-    /// Beside the repository and not part of it.
+    /// The corpus folder, which is beside the repository and not part of it.
     static let folder = "../shared/corpus"
 
-    /// A file that ends in reverberation, which nobody can transcribe.
-    private static let apart = "lucier"
+    /// A file that ends in reverberation that nobody can transcribe.
+    private static let excludedName = "lucier"
 
     var items: [Item]
-    /// Items that are reported separately and counted in no total.
-    var apart: [Item] = []
-    /// The part that each file belongs to, by its name: `fit`, on which constants are chosen, or `judge`.
+    /// Items that are reported separately and excluded from the totals.
+    var excluded: [Item] = []
+    /// The part that each file belongs to, by file name: `fit`, for choosing constants, or `judge`.
     var parts: [String: String] = [:]
 
     static let partNames = ["fit", "judge"]
@@ -36,7 +36,7 @@ struct Corpus {
 
     var groups: [String] { Set(items.map(\.group)).sorted() }
 
-    /// Returns the files of the open set; nil without the corpus.
+    /// Returns the files of the open set; nil if there is no corpus.
     static func open() throws -> Corpus? {
         let list = "\(folder)/open/transcripts.tsv"
         guard access(list, R_OK) == 0 else { return nil }
@@ -50,13 +50,16 @@ struct Corpus {
             return fields.count == 2 ? (Item(path: fields[0], text: "").name, fields[1]) : nil
         }
         return Corpus(
-            items: all.filter { !$0.name.contains(apart) }, apart: all.filter { $0.name.contains(apart) },
+            items: all.filter { !$0.name.contains(excludedName) },
+            excluded: all.filter { $0.name.contains(excludedName) },
             parts: Dictionary(parts) { $1 })
     }
 
-    /// Returns every `step`th file: a smaller set of the same kind.
+    /// Returns every `step`th file, as a smaller set of the same kind.
     func every(_ step: Int) -> Corpus {
-        Corpus(items: items.enumerated().filter { $0.offset % step == 0 }.map(\.element), apart: apart, parts: parts)
+        Corpus(
+            items: items.enumerated().filter { $0.offset % step == 0 }.map(\.element), excluded: excluded,
+            parts: parts)
     }
 
     /// Joins each speaker's files into one recording, with a second of silence after each file.
@@ -76,7 +79,8 @@ struct Corpus {
     /// Joins one reader's files; returns nil if they are not in this set.
     func reader(in folder: String) throws -> Item? { try joined(in: folder).items.first { $0.group == "lj" } }
 
-    /// Returns the errors of texts, given by file name: for each group, and for all files under the empty name.
+    /// Returns the word errors of texts, which are given by file name. The result has one entry per group, and an entry
+    /// with the empty name for all files.
     func errors(of texts: [String: String]) -> [String: WordErrorRate] {
         items.reduce(into: [:]) { sums, item in
             let rate = WordErrorRate(reference: item.text, hypothesis: texts[item.name] ?? "")
@@ -85,7 +89,7 @@ struct Corpus {
     }
 }
 
-/// Returns the lines of a text file, without empty ones.
+/// Returns the non-empty lines of a text file.
 func lines(_ path: String) throws -> [String] {
     String(decoding: try content(ofFile: path), as: UTF8.self).split(separator: "\n").map(String.init)
 }

@@ -5,7 +5,7 @@ import Core
 func execute(_ sql: String, on path: String) throws {
     var opened: OpaquePointer?
     guard sqlite3_open(path, &opened) == SQLITE_OK, let database = opened else {
-        throw DeviceError(.failed, "sqlite3_open", "\(path): cannot be opened")
+        throw DeviceError(.failed, "sqlite3_open", "\(path) cannot be opened")
     }
     defer { sqlite3_close(database) }
     guard sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK else {

@@ -6,24 +6,24 @@ import Recognition
 import System
 import TestKit
 
-/// Who spoke, in conversations made from single speakers: the diarization error rate and the number of people, in the voice
-/// detector's regions.
+/// Measures who spoke in conversations mixed from single speakers: the diarization error rate and the number of people,
+/// within the voice detector's regions.
 struct DiarizationBenchmark {
-    let workshop: Workshop
+    let harness: Harness
     let corpus: Corpus
     let model: SpeakerModel
     let network: VoiceNetwork
-    /// Other folders next to which the runtime may be.
-    let others: [String]
-    /// Conversations in each cell.
+    /// Other folders that may have the runtime beside them.
+    let runtimeFolders: [String]
+    /// The number of conversations per table cell.
     let runs: Int
-    let sounds: [Conversation.Condition]
-    /// The folder for conversations and their results, from which another tool can compute the same rates; nil for
-    /// none.
+    let conditions: [Conversation.Condition]
+    /// The folder for conversations and results, from which another tool can compute the same rates; nil to write none.
     let output: String?
 
     private static let seconds = 180.0
 
+    /// A conversation with everything that is computed only once.
     private struct Case {
         var condition: Conversation.Condition
         var people: Int
@@ -34,31 +34,31 @@ struct DiarizationBenchmark {
         var cpuSeconds: Double
     }
 
-    /// - Parameter only: what to measure, of `fit`, `judge`, `settings`, `hops`, `edges`, `words`, `long` and
-    ///   `conversations`; nil for the first two.
+    /// - Parameter only: the parts to measure: `fit`, `judge`, `settings`, `hops`, `edges`, `words`, `long` and
+    ///   `conversations`; nil for `fit` and `judge`.
     func run(only: [String]?) throws {
-        if only?.contains("edges") ?? false { try edges() }
-        if only?.contains("hops") ?? false { try hops() }
-        if only?.contains("words") ?? false { try words() }
-        if only?.contains("long") ?? false { try long() }
-        let fits = only?.contains("settings") ?? false
-        if only?.contains("conversations") ?? false { try keep() }
-        for part in Corpus.partNames where only?.contains(part) ?? true || fits && part == "fit" {
+        if only?.contains("edges") ?? false { try measureEdges() }
+        if only?.contains("hops") ?? false { try measureHops() }
+        if only?.contains("words") ?? false { try measureWords() }
+        if only?.contains("long") ?? false { try measureLongConversations() }
+        let variesSettings = only?.contains("settings") ?? false
+        if only?.contains("conversations") ?? false { try writeConversations() }
+        for part in Corpus.partNames where only?.contains(part) ?? true || variesSettings && part == "fit" {
             let cases = try cases(of: part)
-            if part == "fit", fits { fit(cases) }
+            if part == "fit", variesSettings { measureSettings(cases) }
             report(cases, part)
         }
     }
 
-    /// Returns the samples of each speaker's files, for the groups with enough sound.
+    /// Returns the samples of each speaker's files, from the groups with enough audio per speaker.
     private func speakers(of part: String) throws -> [[[Int16]]] {
         let groups = Dictionary(
             grouping: corpus.part(part).items.filter { ["lso", "lj", "sb"].contains($0.group) }, by: \.speaker)
         return try groups.sorted { $0.key < $1.key }.map { try $0.value.map { try SeamReport.samples($0.path) } }
     }
 
-    /// Writes all conversations, with who speaks when and the voice detector's regions, for other tools.
-    private func keep() throws {
+    /// Writes all conversations for other tools, with who speaks when and the voice detector's regions.
+    private func writeConversations() throws {
         struct Line: Encodable {
             var name: String
             var speech: [[Int64]]
@@ -76,48 +76,51 @@ struct DiarizationBenchmark {
         }
     }
 
-    /// Counts the words that `transcribe --speakers auto` attributes to the wrong one of two people in one channel, by
-    /// who speaks in the middle of the word. Omits words while nobody or both speak.
-    private func words() throws {
-        guard let reader = Contender.chosen([Contender.moonshine[0]], among: nil, in: workshop).first else { return }
-        let settings = "\(workshop.folder)/speakers.conf"
+    /// Counts the words that `transcribe --speakers auto` attributes to the wrong person, in conversations of two
+    /// people on one channel. The speaker at the middle of a word counts; words during silence or overlap are omitted.
+    private func measureWords() throws {
+        guard let reader = Contender.chosen([Contender.moonshine[0]], among: nil, in: harness).first else { return }
+        let settings = "\(harness.folder)/speakers.conf"
         try Data("[recognizer]\nspeaker-model = \(model.path)\n".utf8).write(to: URL(filePath: settings))
-        var table = Table("`judge`, two people", "words", "wrong person, %", "while both speak", "right number")
-        var rows: [(condition: Conversation.Condition, words: Int, wrong: Int, both: Int, right: Int, runs: Int)] = []
+        var table = Table("`judge`, two people", "words", "wrong person, %", "words in overlap", "correct number")
+        var rows:
+            [(condition: Conversation.Condition, words: Int, wrong: Int, overlapped: Int, correct: Int, runs: Int)] = []
         try eachConversation(of: "judge") { condition, people, seed, conversation in
             guard people == 2 else { return }
-            let path = "\(workshop.folder)/words-\(condition.rawValue)-\(seed).wav"
+            let path = "\(harness.folder)/words-\(condition.rawValue)-\(seed).wav"
             try writeWave(conversation.samples, to: path)
             defer { _ = unlink(path) }
-            let written = try workshop.transcribe(
+            let output = try harness.transcribe(
                 [path], by: reader, into: "words", options: ["--config", settings, "--speakers", "auto", "--force"])
-            let words = written.transcripts.values.flatMap(\.words)
-            var said: [(told: Int, heard: Int)] = []
-            var both = 0
+            let words = output.transcripts.values.flatMap(\.words)
+            var attributions: [(actual: Int, attributed: Int)] = []
+            var overlapped = 0
             for word in words {
                 let middle = SamplePosition(seconds: (word.start + word.end) / 2)
-                let told = Set(
+                let actual = Set(
                     conversation.truth.filter { $0.range.start <= middle && middle < $0.range.end }.map(\.speaker))
-                both += told.count > 1 ? 1 : 0
-                guard told.count == 1, let one = told.first else { continue }
-                said.append((one, word.speaker.flatMap(Speakers.speaker) ?? -1))
+                overlapped += actual.count > 1 ? 1 : 0
+                guard actual.count == 1, let speaker = actual.first else { continue }
+                attributions.append((speaker, word.speaker.flatMap(Speakers.speaker) ?? -1))
             }
             var shared: [Int: [Int: Int64]] = [:]
-            for word in said where word.heard >= 0 { shared[word.told, default: [:]][word.heard, default: 0] += 1 }
+            for word in attributions where word.attributed >= 0 {
+                shared[word.actual, default: [:]][word.attributed, default: 0] += 1
+            }
             let mapping = DiarizationErrors.mapping(shared)
-            let wrong = said.count { mapping[$0.told] != $0.heard }
-            let right = Set(words.compactMap(\.speaker)).count == people ? 1 : 0
+            let wrong = attributions.count { mapping[$0.actual] != $0.attributed }
+            let correct = Set(words.compactMap(\.speaker)).count == people ? 1 : 0
             if rows.last?.condition != condition { rows.append((condition, 0, 0, 0, 0, 0)) }
-            rows[rows.count - 1].words += said.count
+            rows[rows.count - 1].words += attributions.count
             rows[rows.count - 1].wrong += wrong
-            rows[rows.count - 1].both += both
-            rows[rows.count - 1].right += right
+            rows[rows.count - 1].overlapped += overlapped
+            rows[rows.count - 1].correct += correct
             rows[rows.count - 1].runs += 1
         }
         for row in rows {
             table.add([
                 row.condition.rawValue, "\(row.words)", shown(100 * Double(row.wrong) / Double(max(1, row.words)), 2),
-                "\(row.both)", "\(row.right) of \(row.runs)",
+                "\(row.overlapped)", "\(row.correct) of \(row.runs)",
             ])
         }
         let (all, wrong) = rows.reduce((0, 0)) { ($0.0 + $1.words, $0.1 + $1.wrong) }
@@ -125,31 +128,31 @@ struct DiarizationBenchmark {
         fflush(nil)
     }
 
-    /// Varies each constant of `SpeechEdges` by itself, on `fit`: missed speech and false alarms.
-    private func edges() throws {
+    /// Measures missed speech and false alarms on `fit` while each constant of `SpeechEdges` is varied separately.
+    private func measureEdges() throws {
         var conversations: [(condition: Conversation.Condition, conversation: Conversation, regions: [SampleRange])] =
             []
-        try eachConversation(of: "fit", sounds + [.noisy]) { condition, people, _, conversation in
+        try eachConversation(of: "fit", conditions + [.noisy]) { condition, people, _, conversation in
             conversations.append((condition, conversation, conversation.regions))
         }
         var table = Table(
-            "smoothing", "floor", "margin, dB", "least, dB", "bridged", "range, dB",
+            "smoothing", "floor", "margin, dB", "minimum excess, dB", "maximum gap, frames", "range, dB",
             "missed and false alarm, %", "noise", "noisy", "hard", "others")
         func add(_ settings: SpeechEdges.Settings) {
-            var all = Diarization.Settings()
-            all.edges = settings
-            let errors = conversations.map { one in
-                let told = diarized(one.conversation, one.regions, all) { (_: [Float]) in [1] }
-                return Self.errors(one.conversation, told)
+            var diarizationSettings = Diarization.Settings()
+            diarizationSettings.edges = settings
+            let errors = conversations.map { item in
+                let speakers = diarize(item.conversation, item.regions, diarizationSettings) { (_: [Float]) in [1] }
+                return Self.errors(item.conversation, speakers)
             }
-            func share(_ isWanted: (Int) -> Bool) -> String {
-                let sum = errors.indices.filter(isWanted).reduce(DiarizationErrors()) { $0 + errors[$1] }
+            func share(_ isIncluded: (Int) -> Bool) -> String {
+                let sum = errors.indices.filter(isIncluded).reduce(DiarizationErrors()) { $0 + errors[$1] }
                 return shown(100 * Double(sum.missed + sum.falseAlarm) / Double(max(1, sum.total)), 2)
             }
             let conditions = conversations.map(\.condition)
             table.add([
                 "\(settings.smoothing)", shown(settings.floor, 2), shown(Double(settings.margin), 2),
-                shown(Double(settings.least), 3), "\(settings.bridged)", shown(Double(settings.range), 1),
+                shown(Double(settings.minimumExcess), 3), "\(settings.maximumGap)", shown(Double(settings.range), 1),
                 share { _ in true }, share { conditions[$0] == .noise }, share { conditions[$0] == .noisy },
                 share { conditions[$0] == .hard }, share { ![.noise, .noisy, .hard].contains(conditions[$0]) },
             ])
@@ -163,68 +166,69 @@ struct DiarizationBenchmark {
         for smoothing in [25, 31, 35, 45, 51] { vary { $0.smoothing = smoothing } }
         for floor in [0.02, 0.1, 0.2] { vary { $0.floor = floor } }
         for margin in [1, 1.5, 2, 2.5] as [Float] { vary { $0.margin = margin } }
-        for least in [0.05, 0.15, 0.2] as [Float] { vary { $0.least = least } }
-        for bridged in [10, 15, 25, 30] { vary { $0.bridged = bridged } }
+        for excess in [0.05, 0.15, 0.2] as [Float] { vary { $0.minimumExcess = excess } }
+        for gap in [10, 15, 25, 30] { vary { $0.maximumGap = gap } }
         for range in [15, 20, 22, 30, 100] as [Float] { vary { $0.range = range } }
         print("edges, on `fit`:\n\n\(table.markdown)")
         fflush(nil)
     }
 
-    /// Varies the distance of windows, on `fit`.
-    private func hops() throws {
+    /// Measures errors and CPU on `fit` while the hop between windows is varied.
+    private func measureHops() throws {
         var table = Table(
-            "seconds from one window to the next", "DER, %", "2 people", "hard", "right number", "CPU s / s")
+            "hop between windows, s", "DER, %", "2 people", "hard", "correct number", "CPU s / s")
         for hop in [50, 60, 75, 100] {
             var settings = Diarization.Settings()
             settings.hop = hop
             let cases = try cases(of: "fit", settings)
-            let errors = cases.map { Self.errors($0.conversation, told($0, settings)) }
-            func percent(_ isWanted: (Case) -> Bool) -> String {
-                let own = cases.indices.filter { isWanted(cases[$0]) }
-                return shown(own.reduce(DiarizationErrors()) { $0 + errors[$1] }.percent, 2)
+            let errors = cases.map { Self.errors($0.conversation, speakers(of: $0, settings)) }
+            func percent(_ isIncluded: (Case) -> Bool) -> String {
+                let indices = cases.indices.filter { isIncluded(cases[$0]) }
+                return shown(indices.reduce(DiarizationErrors()) { $0 + errors[$1] }.percent, 2)
             }
-            let right = cases.count { told($0, settings).count == $0.people }
+            let correct = cases.count { speakers(of: $0, settings).count == $0.people }
             let seconds = cases.reduce(0) { $0 + Double($1.conversation.samples.count) / Double(SamplePosition.rate) }
             table.add([
                 shown(Double(hop) / 100, 2), percent { _ in true }, percent { $0.people == 2 },
                 percent { $0.condition == .hard },
-                "\(right) of \(cases.count)", shown(cases.reduce(0) { $0 + $1.cpuSeconds } / seconds, 4),
+                "\(correct) of \(cases.count)", shown(cases.reduce(0) { $0 + $1.cpuSeconds } / seconds, 4),
             ])
         }
         print("hops, on `fit`:\n\n\(table.markdown)")
         fflush(nil)
     }
 
-    /// Measures long conversations with the process that the recorder uses: errors, CPU and peak memory.
-    private func long() throws {
-        let speakers = try speakers(of: "judge")
-        var table = Table("`judge`", "minutes", "people", "DER, %", "found", "CPU s / s of sound", "MB at most")
+    /// Measures errors, CPU and peak memory for long conversations, with the process that the recorder uses.
+    private func measureLongConversations() throws {
+        let speakerFiles = try speakers(of: "judge")
+        var table = Table("`judge`", "minutes", "people", "DER, %", "found people", "CPU s / s of audio", "peak MB")
         for minutes in [10, 60, 180] {
-            let people = min(2, speakers.count)
+            let people = min(2, speakerFiles.count)
             let conversation = Conversation(
-                Array(speakers.prefix(people)), .clean, seconds: Double(60 * minutes), seed: UInt64(200_000 + minutes))
-            let (sound, order, answer) = (
-                "\(workshop.folder)/long.wav", "\(workshop.folder)/long.order", "\(workshop.folder)/long.answer"
+                Array(speakerFiles.prefix(people)), .clean, seconds: Double(60 * minutes),
+                seed: UInt64(200_000 + minutes))
+            let (sound, request, answer) = (
+                "\(harness.folder)/long.wav", "\(harness.folder)/long.request", "\(harness.folder)/long.answer"
             )
-            defer { for path in [sound, order, answer] { _ = unlink(path) } }
+            defer { for path in [sound, request, answer] { _ = unlink(path) } }
             try writeWave(conversation.samples, to: sound)
-            struct Order: Encodable { var regions: [SampleRange] }
+            struct Request: Encodable { var regions: [SampleRange] }
             struct Answer: Decodable { var speakers: Speakers? }
-            var line = try JSONEncoder().encode(Order(regions: conversation.regions))
+            var line = try JSONEncoder().encode(Request(regions: conversation.regions))
             line.append(0x0A)
-            try line.write(to: URL(filePath: order))
+            try line.write(to: URL(filePath: request))
             let cost = try MeasuredProcess(
-                [workshop.fieldscribe, "tell-speakers", "--audio", sound, "--any", "--model", model.path]
-                    + others.flatMap { ["--besides", $0] }, input: order, output: answer,
+                [harness.fieldscribe, "tell-speakers", "--audio", sound, "--any", "--model", model.path]
+                    + runtimeFolders.flatMap { ["--besides", $0] }, input: request, output: answer,
                 environment: DiarizationProcess.environment, samplingMemory: true)
             let last = try lines(answer).last { !$0.isEmpty } ?? ""
-            guard let told = try JSONDecoder().decode(Answer.self, from: Data(last.utf8)).speakers else {
+            guard let speakers = try JSONDecoder().decode(Answer.self, from: Data(last.utf8)).speakers else {
                 throw DeviceError(.failed, "benchmark", "tell-speakers failed: \(last)")
             }
-            let errors = Self.errors(conversation, told)
+            let errors = Self.errors(conversation, speakers)
             let seconds = Double(conversation.samples.count) / Double(SamplePosition.rate)
             table.add([
-                "clean", "\(minutes)", "\(people)", shown(errors.percent, 1), "\(told.count)",
+                "clean", "\(minutes)", "\(people)", shown(errors.percent, 1), "\(speakers.count)",
                 shown(cost.cpuSeconds / seconds, 4), shown(cost.peakTogetherMegabytes, 0),
             ])
         }
@@ -241,11 +245,11 @@ struct DiarizationBenchmark {
     }
 
     private func eachConversation(
-        of part: String, _ sounds: [Conversation.Condition]? = nil,
+        of part: String, _ otherConditions: [Conversation.Condition]? = nil,
         _ body: (Conversation.Condition, Int, UInt64, Conversation) throws -> Void
     ) throws {
         let speakers = try speakers(of: part)
-        for condition in sounds ?? self.sounds {
+        for condition in otherConditions ?? conditions {
             for people in 1...4 where people <= speakers.count {
                 if people == 1, [.far, .telephone, .hard].contains(condition) { continue }
                 for run in 0..<runs {
@@ -265,7 +269,7 @@ struct DiarizationBenchmark {
             let regions = conversation.regions
             var voices: [[Float]] = []
             let began = MonotonicClock.processSeconds
-            _ = try diarized(conversation, regions, settings) { features throws(DeviceError) in
+            _ = try diarize(conversation, regions, settings) { features throws(DeviceError) in
                 voices.append(try network.voice(features))
                 return voices[voices.count - 1]
             }
@@ -277,9 +281,9 @@ struct DiarizationBenchmark {
         return cases
     }
 
-    private func diarized<Failure: Error>(
+    private func diarize<Failure: Error>(
         _ conversation: Conversation, _ regions: [SampleRange], _ settings: Diarization.Settings = .init(),
-        wanted: Int? = nil, voice: ([Float]) throws(Failure) -> [Float]
+        speakerCount: Int? = nil, voice: ([Float]) throws(Failure) -> [Float]
     ) throws(Failure) -> Speakers {
         var diarization = Diarization(settings)
         for piece in Diarization.pieces(regions) {
@@ -287,14 +291,17 @@ struct DiarizationBenchmark {
             let samples = conversation.samples[Int(piece.range.start.samples)..<end]
             try diarization.add(Array(samples), at: piece.range.start, speech: piece.speech, voice: voice)
         }
-        return diarization.speakers(wanted)
+        return diarization.speakers(speakerCount)
     }
 
-    private func told(_ one: Case, _ settings: Diarization.Settings = .init(), wanted: Int? = nil) -> Speakers {
+    /// Diarizes a case with the voiceprints that are already computed.
+    private func speakers(
+        of testCase: Case, _ settings: Diarization.Settings = .init(), speakerCount: Int? = nil
+    ) -> Speakers {
         var next = 0
-        return diarized(one.conversation, one.regions, settings, wanted: wanted) { _ in
+        return diarize(testCase.conversation, testCase.regions, settings, speakerCount: speakerCount) { _ in
             defer { next += 1 }
-            return one.voices[next]
+            return testCase.voices[next]
         }
     }
 
@@ -308,26 +315,28 @@ struct DiarizationBenchmark {
         DiarizationErrors(conversation.truth, annotation(speakers), scoresOverlap: scoresOverlap)
     }
 
-    /// Returns lists of speaker, start and end, in samples, for JSON.
+    /// Returns lists of speaker, start and end (in samples) for JSON.
     private static func rows(_ annotation: DiarizationErrors.Annotation) -> [[Int64]] {
         annotation.map { [Int64($0.speaker), $0.range.start.samples, $0.range.end.samples] }
     }
 
-    /// Varies each setting by itself.
-    private func fit(_ cases: [Case]) {
+    /// Measures errors while each setting is varied separately.
+    private func measureSettings(_ cases: [Case]) {
         var table = Table(
-            "rectified", "stop", "merge", "least, s", "change", "DER, %", "right number, of \(cases.count)")
+            "rectified", "stop", "merge", "minimum, s", "change", "DER, %",
+            "correct number, of \(cases.count)")
         func add(_ settings: Diarization.Settings) {
             var sum = DiarizationErrors()
-            var right = 0
-            for one in cases {
-                let speakers = told(one, settings)
-                sum = sum + Self.errors(one.conversation, speakers)
-                right += speakers.count == one.people ? 1 : 0
+            var correct = 0
+            for testCase in cases {
+                let speakers = self.speakers(of: testCase, settings)
+                sum = sum + Self.errors(testCase.conversation, speakers)
+                correct += speakers.count == testCase.people ? 1 : 0
             }
             table.add([
                 settings.isRectified ? "yes" : "no", shown(Double(settings.stop), 3), shown(Double(settings.merge), 3),
-                shown(settings.leastSeconds, 1), shown(Double(settings.change), 2), shown(sum.percent, 2), "\(right)",
+                shown(settings.minimumClusterSeconds, 1), shown(Double(settings.change), 2), shown(sum.percent, 2),
+                "\(correct)",
             ])
             fflush(nil)
         }
@@ -347,34 +356,35 @@ struct DiarizationBenchmark {
             }
         }
         for change in [0.1, 0.2, 0.3, 0.5, 0.8] as [Float] { vary { $0.change = change } }
-        for least in [2.0, 3, 4, 6] { vary { $0.leastSeconds = least } }
+        for minimum in [2.0, 3, 4, 6] { vary { $0.minimumClusterSeconds = minimum } }
         print("settings, on `fit`:\n\n\(table.markdown)")
     }
 
     private func report(_ cases: [Case], _ part: String) {
         var table = Table(
-            "`\(part)`", "people", "DER, %", "missed", "false alarm", "confused", "DER with overlap", "right number",
+            "`\(part)`", "people", "DER, %", "missed", "false alarm", "confused", "DER with overlap", "correct number",
             "DER, number given", "CPU s / s")
         for condition in Conversation.Condition.allCases {
             for people in 1...4 {
-                let own = cases.filter { $0.condition == condition && $0.people == people }
-                guard !own.isEmpty else { continue }
+                let cell = cases.filter { $0.condition == condition && $0.people == people }
+                guard !cell.isEmpty else { continue }
                 var (sum, overlapped, given) = (DiarizationErrors(), DiarizationErrors(), DiarizationErrors())
-                var right = 0
-                for one in own {
-                    let speakers = told(one)
-                    sum = sum + Self.errors(one.conversation, speakers)
-                    overlapped = overlapped + Self.errors(one.conversation, speakers, scoresOverlap: true)
-                    given = given + Self.errors(one.conversation, told(one, wanted: people))
-                    right += speakers.count == people ? 1 : 0
-                    write(one, speakers)
+                var correct = 0
+                for testCase in cell {
+                    let (conversation, speakers) = (testCase.conversation, self.speakers(of: testCase))
+                    sum = sum + Self.errors(conversation, speakers)
+                    overlapped = overlapped + Self.errors(conversation, speakers, scoresOverlap: true)
+                    given = given + Self.errors(conversation, self.speakers(of: testCase, speakerCount: people))
+                    correct += speakers.count == people ? 1 : 0
+                    write(testCase, speakers)
                 }
                 let share = { (part: Int64) in shown(100 * Double(part) / Double(max(1, sum.total)), 1) }
-                let seconds = own.reduce(0) { $0 + Double($1.conversation.samples.count) / Double(SamplePosition.rate) }
+                let samples = cell.reduce(0) { $0 + $1.conversation.samples.count }
+                let seconds = Double(samples) / Double(SamplePosition.rate)
                 table.add([
                     condition.rawValue, "\(people)", shown(sum.percent, 1), share(sum.missed), share(sum.falseAlarm),
-                    share(sum.confused), shown(overlapped.percent, 1), "\(right) of \(own.count)",
-                    shown(given.percent, 1), shown(own.reduce(0) { $0 + $1.cpuSeconds } / seconds, 3),
+                    share(sum.confused), shown(overlapped.percent, 1), "\(correct) of \(cell.count)",
+                    shown(given.percent, 1), shown(cell.reduce(0) { $0 + $1.cpuSeconds } / seconds, 3),
                 ])
             }
         }
@@ -383,8 +393,8 @@ struct DiarizationBenchmark {
         fflush(nil)
     }
 
-    /// Appends reference, hypothesis and both rates as a line of JSON, for pyannote.metrics.
-    private func write(_ one: Case, _ speakers: Speakers) {
+    /// Appends the reference, the hypothesis and both error rates as a line of JSON, for pyannote.metrics.
+    private func write(_ testCase: Case, _ speakers: Speakers) {
         struct Line: Encodable {
             var reference: [[Int64]]
             var hypothesis: [[Int64]]
@@ -392,9 +402,9 @@ struct DiarizationBenchmark {
             var with: Double
         }
         let line = Line(
-            reference: Self.rows(one.conversation.truth), hypothesis: Self.rows(Self.annotation(speakers)),
-            without: Self.errors(one.conversation, speakers).percent,
-            with: Self.errors(one.conversation, speakers, scoresOverlap: true).percent)
+            reference: Self.rows(testCase.conversation.truth), hypothesis: Self.rows(Self.annotation(speakers)),
+            without: Self.errors(testCase.conversation, speakers).percent,
+            with: Self.errors(testCase.conversation, speakers, scoresOverlap: true).percent)
         append(line, to: "diarization.jsonl")
     }
 }

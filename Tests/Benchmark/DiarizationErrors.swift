@@ -1,7 +1,7 @@
 import Core
 
-/// The diarization error rate, as NIST's md-eval and pyannote.metrics define it: missed speech, false alarms and
-/// confusion, divided by the length of speech, with the best mapping of people.
+/// The diarization error rate as defined by NIST's md-eval and pyannote.metrics: missed speech, false alarms and
+/// confusion, divided by the duration of speech, with the best mapping of speakers. All durations are in samples.
 struct DiarizationErrors {
     /// Who speaks when.
     typealias Annotation = [(speaker: Int, range: SampleRange)]
@@ -9,7 +9,7 @@ struct DiarizationErrors {
     var missed: Int64 = 0
     var falseAlarm: Int64 = 0
     var confused: Int64 = 0
-    /// Speech of the reference; if two speak at once, both count.
+    /// The speech in the reference; if two people speak at once, both count.
     var total: Int64 = 0
 
     var percent: Double { total == 0 ? 0 : 100 * Double(missed + falseAlarm + confused) / Double(total) }
@@ -26,8 +26,8 @@ struct DiarizationErrors {
     }
 
     /// - Parameters:
-    ///   - collar: seconds on both sides of each boundary of the reference that do not count.
-    ///   - scoresOverlap: whether ranges count in which the reference has several people.
+    ///   - collar: the seconds before and after each boundary of the reference that are not scored.
+    ///   - scoresOverlap: whether to score ranges in which several people speak in the reference.
     init(_ reference: Annotation, _ hypothesis: Annotation, collar: Double = 0.25, scoresOverlap: Bool) {
         let margin = Int64(collar * Double(SamplePosition.rate))
         let reference = Self.united(reference)
@@ -39,62 +39,62 @@ struct DiarizationErrors {
         let edges = Set(
             (reference + hypothesis + excluded).flatMap { [$0.range.start.samples, $0.range.end.samples] }
         ).sorted()
-        var stretches: [(length: Int64, reference: Set<Int>, hypothesis: Set<Int>)] = []
-        var lists = [reference[...], hypothesis[...], excluded[...]]
-        lists = lists.map { $0.sorted { $0.range.start < $1.range.start }[...] }
-        var open: [Annotation] = [[], [], []]
+        var intervals: [(length: Int64, reference: Set<Int>, hypothesis: Set<Int>)] = []
+        var pending = [reference[...], hypothesis[...], excluded[...]]
+        pending = pending.map { $0.sorted { $0.range.start < $1.range.start }[...] }
+        var active: [Annotation] = [[], [], []]
         for (start, end) in zip(edges, edges.dropFirst()) {
-            for index in lists.indices {
-                open[index].removeAll { $0.range.end.samples <= start }
-                while let first = lists[index].first, first.range.start.samples <= start {
-                    if first.range.end.samples > start { open[index].append(first) }
-                    lists[index].removeFirst()
+            for index in pending.indices {
+                active[index].removeAll { $0.range.end.samples <= start }
+                while let first = pending[index].first, first.range.start.samples <= start {
+                    if first.range.end.samples > start { active[index].append(first) }
+                    pending[index].removeFirst()
                 }
             }
-            guard open[2].isEmpty else { continue }
-            let told = Set(open[0].map(\.speaker))
-            if !scoresOverlap, told.count > 1 { continue }
-            stretches.append((end - start, told, Set(open[1].map(\.speaker))))
+            guard active[2].isEmpty else { continue }
+            let actual = Set(active[0].map(\.speaker))
+            if !scoresOverlap, actual.count > 1 { continue }
+            intervals.append((end - start, actual, Set(active[1].map(\.speaker))))
         }
         var shared: [Int: [Int: Int64]] = [:]
-        for stretch in stretches {
-            for told in stretch.reference {
-                for heard in stretch.hypothesis { shared[told, default: [:]][heard, default: 0] += stretch.length }
+        for interval in intervals {
+            for actual in interval.reference {
+                for found in interval.hypothesis { shared[actual, default: [:]][found, default: 0] += interval.length }
             }
         }
         let mapping = Self.mapping(shared)
-        for stretch in stretches {
-            let (told, heard) = (Int64(stretch.reference.count), Int64(stretch.hypothesis.count))
-            let right = Int64(stretch.reference.count { mapping[$0].map(stretch.hypothesis.contains) ?? false })
-            total += told * stretch.length
-            missed += max(0, told - heard) * stretch.length
-            falseAlarm += max(0, heard - told) * stretch.length
-            confused += (min(told, heard) - right) * stretch.length
+        for interval in intervals {
+            let (actual, found) = (Int64(interval.reference.count), Int64(interval.hypothesis.count))
+            let right = Int64(interval.reference.count { mapping[$0].map(interval.hypothesis.contains) ?? false })
+            total += actual * interval.length
+            missed += max(0, actual - found) * interval.length
+            falseAlarm += max(0, found - actual) * interval.length
+            confused += (min(actual, found) - right) * interval.length
         }
     }
 
-    /// Returns the mapping of real to found people that maximizes their common time; nobody is used twice.
+    /// Returns the one-to-one mapping of actual to found speakers that maximizes their common time.
     static func mapping(_ shared: [Int: [Int: Int64]]) -> [Int: Int] {
-        let told = shared.keys.sorted()
+        let actual = shared.keys.sorted()
         var best: (sum: Int64, pairs: [Int: Int]) = (-1, [:])
-        func go(_ index: Int, _ sum: Int64, _ pairs: [Int: Int], _ taken: Set<Int>) {
-            guard index < told.count else {
+        func search(_ index: Int, _ sum: Int64, _ pairs: [Int: Int], _ taken: Set<Int>) {
+            guard index < actual.count else {
                 if sum > best.sum { best = (sum, pairs) }
                 return
             }
-            go(index + 1, sum, pairs, taken)
-            for (heard, length) in shared[told[index]] ?? [:] where !taken.contains(heard) {
+            search(index + 1, sum, pairs, taken)
+            for (found, length) in shared[actual[index]] ?? [:] where !taken.contains(found) {
                 var (pairs, taken) = (pairs, taken)
-                pairs[told[index]] = heard
-                taken.insert(heard)
-                go(index + 1, sum + length, pairs, taken)
+                pairs[actual[index]] = found
+                taken.insert(found)
+                search(index + 1, sum + length, pairs, taken)
             }
         }
-        go(0, 0, [:], [])
+        search(0, 0, [:], [])
         return best.pairs
     }
 
-    /// Returns the annotation with each person's ranges in order, and touching ones merged.
+    /// Returns the annotation with each speaker's ranges sorted, and adjacent ranges merged.
     static func united(_ annotation: Annotation) -> Annotation {
         var united: Annotation = []
         for entry in annotation.sorted(by: { ($0.speaker, $0.range.start) < ($1.speaker, $1.range.start) })

@@ -2,36 +2,36 @@ import Core
 import Glibc
 import System
 
-/// Copies a recording of an hour to a stick, with read-back, compared with `cp` and `sync` of the same recording.
+/// Copies an hour's recording to a stick with read-back, compared with `cp` and `sync` of the same recording.
 struct ExportBenchmark {
     private static let rounds = 3
 
-    let workshop: Workshop
+    let harness: Harness
     /// A folder on the simulated stick.
     let target: String
 
     func run(_ wave: String) throws {
-        let storage = "\(workshop.folder)/export-\(getpid())"
+        let storage = "\(harness.folder)/export-\(getpid())"
         defer { remove([storage]) }
         // A new archive numbers its recordings from 1.
-        for seconds in [3_600, 360] { try workshop.record("file+fast:\(wave)", seconds: seconds, into: storage) }
-        let (hour, part) = ("000001", "000002")
+        for seconds in [3_600, 360] { try harness.record("file+fast:\(wave)", seconds: seconds, into: storage) }
+        let (hour, sixMinutes) = ("000001", "000002")
         let formats = ["flac", "wav"]
         var ours: [[MeasuredProcess]] = [[], []]
         var copies: [MeasuredProcess] = []
-        var small: MeasuredProcess?
+        var short: MeasuredProcess?
         for _ in 0..<Self.rounds {
-            // With `sync`, the next measurement does not wait for writes of this one.
+            // The `sync` keeps the next measurement from waiting for writes of this one.
             let copy = "cp -r '\(storage)/recordings/\(hour)' '\(target)/copy' && sync -f '\(target)'"
-            copies.append(try measure(["sh", "-c", copy], leaving: "copy"))
+            copies.append(try measure(["sh", "-c", copy], removing: "copy"))
             for (index, format) in formats.enumerated() {
                 ours[index].append(try export(hour, as: format, from: storage))
             }
-            small = try export(part, as: formats[0], from: storage)
+            short = try export(sixMinutes, as: formats[0], from: storage)
         }
         let cp = copies.median(\.wallSeconds)
         let megabytes = Double(3_600 * SamplePosition.rate * 2) / 1e6
-        var table = Table("an hour to a stick", "s", "MB/s of the recording", "by cp's", "peak MB")
+        var table = Table("an hour to a stick", "s", "MB/s of the recording", "speed relative to cp", "peak MB")
         table.add(["cp and sync", shown(cp, 1), shown(megabytes / cp, 1), "1.00", ""])
         for (format, runs) in zip(formats, ours) {
             let wall = runs.median(\.wallSeconds)
@@ -41,25 +41,26 @@ struct ExportBenchmark {
             ])
         }
         print(table.markdown)
-        if let small { print("peak of six minutes, flac: \(shown(small.peakMegabytes, 1)) MB\n") }
+        if let short { print("peak for six minutes, flac: \(shown(short.peakMegabytes, 1)) MB\n") }
     }
 
     private func export(_ recording: String, as format: String, from storage: String) throws -> MeasuredProcess {
-        let configuration = "\(workshop.folder)/export.conf"
+        let configuration = "\(harness.folder)/export.conf"
         try durableReplace(path: configuration, with: "[export]\naudio = \(format)\n")
         return try measure(
             [
-                workshop.fieldscribe, "export", recording, "--to", target, "--directory", storage, "--config",
+                harness.fieldscribe, "export", recording, "--to", target, "--directory", storage, "--config",
                 configuration,
-            ], leaving: "Fieldscribe")
+            ], removing: "Fieldscribe")
     }
 
-    private func measure(_ words: [String], leaving name: String) throws -> MeasuredProcess {
+    /// Runs a command, and removes the file or folder that it made in `target`.
+    private func measure(_ command: [String], removing name: String) throws -> MeasuredProcess {
         sync()
-        let cost = try MeasuredProcess(words)
+        let cost = try MeasuredProcess(command)
         remove(["\(target)/\(name)"])
         guard cost.status == 0 else {
-            throw DeviceError(.failed, "benchmark", "\(target): \(words[0]) failed; run it by hand")
+            throw DeviceError(.failed, "benchmark", "\(command[0]) failed on \(target); run it by hand")
         }
         return cost
     }

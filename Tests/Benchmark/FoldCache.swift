@@ -3,11 +3,11 @@ import FoundationEssentials
 import Recognition
 import System
 
-/// Speech with its reference text, or a sound without speech.
+/// Audio with its reference text, which is empty for audio without speech.
 struct FoldSound: Sendable {
     /// A file, or the name of a generated sound.
     let item: Corpus.Item
-    /// The person, or the kind of sound. All sounds of a person or kind are in the same fold.
+    /// The speaker, or the kind of non-speech sound. All sounds of a speaker or kind are in the same fold.
     let speaker: String
     let samples: [Int16]
     let digest: String
@@ -21,18 +21,18 @@ struct FoldSound: Sendable {
         self.digest = digest.finish()
     }
 
-    /// The same sound, 45 dB quieter, as if the microphone were far away.
+    /// The same sound attenuated by 45 dB, as if the microphone were far away.
     var quiet: FoldSound {
         FoldSound(item, speaker: speaker, samples.map { Int16((Double($0) * 0.0056234).rounded()) })
     }
 
-    /// Joins all files of each speaker, without pauses.
+    /// Joins all files of each speaker, with pauses removed.
     static func unpaused(_ sounds: [FoldSound]) -> [FoldSound] {
         Dictionary(grouping: sounds, by: \.speaker).sorted { $0.key < $1.key }.map { speaker, sounds in
             let text = sounds.map(\.item.text).joined(separator: " ")
             return FoldSound(
                 Corpus.Item(path: speaker, text: text), speaker: speaker,
-                sounds.flatMap { SpeechPieces($0.samples).unpaused })
+                sounds.flatMap { SegmentedAudio($0.samples).unpaused })
         }
     }
 }
@@ -40,10 +40,10 @@ struct FoldSound: Sendable {
 /// Stores readings, so that an interrupted run can continue.
 struct FoldCache: Sendable {
     let folder: String
-    /// The digest of the program and the model.
+    /// The digest of the program and the model, which is part of the cache key.
     let program: String
 
-    /// - Throws: `DeviceError` if the folder cannot be made.
+    /// - Throws: `DeviceError` if the folder cannot be created.
     init(folder: String, program: String) throws(DeviceError) {
         (self.folder, self.program) = (folder, program)
         try makeFolder(folder)
@@ -53,7 +53,7 @@ struct FoldCache: Sendable {
         try? decoded(FoldReading.self, from: path(sound, tuning))
     }
 
-    func keep(_ reading: FoldReading, of sound: FoldSound, by tuning: Tuning) throws {
+    func store(_ reading: FoldReading, of sound: FoldSound, by tuning: Tuning) throws {
         try durableReplace(path: path(sound, tuning), with: [UInt8](JSONEncoder().encode(reading)))
     }
 

@@ -3,33 +3,34 @@ import Recognition
 import Synchronization
 import System
 
+/// The words recognized in a sound.
 struct FoldReading: Codable, Hashable, Sendable {
     var words: [String]
-    /// The features of each word, see `WordConfidence.features`; nil unless the tuning has them.
+    /// The features of each word (see `WordConfidence.features`); nil if the tuning does not ask for them.
     var features: [[Double]]?
 }
 
-/// Transcribes sounds with the constants with which it was opened.
+/// Transcribes sounds with the constants that it was created with.
 protocol FoldReader: Sendable {
-    /// Reads a sound; several may be read at once.
+    /// Transcribes a sound; several calls may run at once.
     func read(_ samples: [Int16]) async throws -> FoldReading
 
     func finish() async
 }
 
-/// Reads as `transcribe` does, with its workers on threads of this process.
+/// Transcribes like `transcribe`, with its workers on threads of this process.
 struct TranscribingReader: FoldReader {
     private let pool: WorkerPool
     private let settings: Transcriber.Settings
 
     /// - Parameters:
-    ///   - vocabulary: a file of names; nil without them.
+    ///   - vocabulary: a file with names; nil if no vocabulary is used.
     ///   - jobs: the number of workers.
     init(_ tuning: Tuning, model: String, vocabulary: String?, jobs: Int) {
         var options = WorkerOptions()
         options.model = model
         options.vocabulary = vocabulary
-        let provider = TimedMoonshine(options: options, profile: tuning.profile)
+        let provider = MoonshineProvider(options: options, profile: tuning.profile)
         pool = WorkerPool(WorkerCommand(local: LocalEngine(provider), model: model), size: jobs)
         var settings = Transcriber.Settings()
         (settings.speech, settings.groups, settings.alternatives) = (tuning.speech, tuning.groups, 0)
@@ -44,37 +45,37 @@ struct TranscribingReader: FoldReader {
 
     func finish() async { await pool.finish() }
 
-    /// Samples in chunks as long as those of a file.
+    /// Delivers samples in chunks of 2 s, like a file.
     private actor Source: AudioSource {
-        private var rest: ArraySlice<Int16>
+        private var remainder: ArraySlice<Int16>
 
-        init(_ samples: [Int16]) { rest = samples[...] }
+        init(_ samples: [Int16]) { remainder = samples[...] }
 
         func next() -> AudioChunk? {
-            let chunk = rest.prefix(2 * SamplePosition.rate)
-            rest = rest.dropFirst(chunk.count)
+            let chunk = remainder.prefix(2 * SamplePosition.rate)
+            remainder = remainder.dropFirst(chunk.count)
             return chunk.isEmpty ? nil : .samples(Array(chunk))
         }
     }
 
     private final class Sink: TranscriptSink {
-        private let read = Mutex<Result<[String], DeviceError>>(.success([]))
+        private let recognized = Mutex<Result<[String], DeviceError>>(.success([]))
 
         func commit(_ segments: [Segment], adaptation: AdaptationState?) async {
             let words = segments.flatMap { $0.words.map(\.text) }
-            read.withLock { $0 = $0.map { $0 + words } }
+            recognized.withLock { $0 = $0.map { $0 + words } }
         }
 
-        func isRead(by engine: EngineDescription) async {}
+        func recordEngine(_ engine: EngineDescription) async {}
 
-        /// Makes `words()` throw, because a text without one of its utterances must not be kept.
-        func fault(_ error: DeviceError) async { read.withLock { $0 = .failure(error) } }
+        /// Makes `words()` throw, because an incomplete transcript must not be cached.
+        func fault(_ error: DeviceError) async { recognized.withLock { $0 = .failure(error) } }
 
-        func words() throws(DeviceError) -> [String] { try read.withLock { $0 }.get() }
+        func words() throws(DeviceError) -> [String] { try recognized.withLock { $0 }.get() }
     }
 }
 
-/// Reads each group alone, without times and stitching, for the features of its words.
+/// Transcribes each group alone, without word times and stitching, to obtain the features of its words.
 actor FeatureReader: FoldReader {
     private let reader: MoonshineReader
 
@@ -83,20 +84,20 @@ actor FeatureReader: FoldReader {
     }
 
     func read(_ samples: [Int16]) throws -> FoldReading {
-        let pieces = try SpeechPieces(samples).grouped.flatMap { piece -> [(text: String, features: [Double])] in
-            let outcome = try piece.samples.withUnsafeBufferPointer {
-                try reader.read($0, alternatives: 0, speech: piece.speech)
+        let words = try SegmentedAudio(samples).grouped.flatMap { input -> [(text: String, features: [Double])] in
+            let outcome = try input.samples.withUnsafeBufferPointer {
+                try reader.read($0, alternatives: 0, speech: input.speech)
             }
             return outcome.features
         }
-        return FoldReading(words: pieces.map(\.text), features: pieces.map(\.features))
+        return FoldReading(words: words.map(\.text), features: words.map(\.features))
     }
 
     func finish() {}
 }
 
 extension MoonshineReader.Outcome {
-    /// The words with the features of their confidence; empty if the gate rejected the text.
+    /// The words with the features that determine their confidence; empty if the gate rejected the text.
     var features: [(text: String, features: [Double])] {
         guard gate != nil, words.count == evidence.count else { return [] }
         return zip(words, WordConfidence.features(of: evidence)).map { ($0.text, $1) }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The errors of each value of a constant in each fold. For each fold, the value is chosen on the others.
+/// The errors for each value of a constant in each fold. For each fold, a value is chosen on the other folds.
 struct FoldTable {
-    /// A number of errors, and the number of items among which they were counted.
+    /// The number of errors, and the number of items that were checked.
     struct Cell {
         var errors = 0.0
         var count = 0.0
@@ -14,7 +14,7 @@ struct FoldTable {
         }
     }
 
-    /// A mean over the folds with the standard deviation.
+    /// The mean and standard deviation over the folds.
     struct Spread {
         var mean: Double
         var deviation: Double
@@ -27,12 +27,13 @@ struct FoldTable {
         }
     }
 
-    /// The cells by value, the simplest first, and by fold.
+    /// The cells by value, then by fold. The simplest value comes first.
     let cells: [[Cell]]
 
     private var folds: Range<Int> { 0..<(cells.first?.count ?? 0) }
 
-    /// For each fold, the value with the lowest rate on all others together; of equal ones, the first.
+    /// For each fold, the index of the value with the lowest rate on all other folds together; the first if rates are
+    /// equal.
     var chosen: [Int] {
         folds.map { fold in
             let rates = cells.map { row in
@@ -42,17 +43,17 @@ struct FoldTable {
         }
     }
 
-    /// Returns one for each fold.
+    /// Returns the rate of a value in each fold.
     func rates(of value: Int) -> [Double] { cells[value].map(\.rate) }
 
     /// The rate of each fold with the value chosen on the others.
-    var told: [Double] { zip(chosen, folds).map { cells[$0][$1].rate } }
+    var heldOutRates: [Double] { zip(chosen, folds).map { cells[$0][$1].rate } }
 
-    /// Returns how much lower rates are than those of the simplest value, fold by fold.
+    /// Returns how much lower the rates are than those of the simplest value, fold by fold.
     func gain(of rates: [Double]) -> Spread { Spread(zip(self.rates(of: 0), rates).map { $0 - $1 }) }
 
-    var gain: Spread { gain(of: told) }
+    var gain: Spread { gain(of: heldOutRates) }
 
-    /// Whether the simplest value will do: the gain is not above its standard deviation.
+    /// Whether the simplest value is good enough: the gain does not exceed its standard deviation.
     var isBelowSpread: Bool { gain.mean <= gain.deviation }
 }

@@ -4,54 +4,54 @@ import Recognition
 import System
 import TestKit
 
-/// Chooses each constant of Moonshine on four fifths of the speakers and measures its errors on the last fifth, with
-/// each fifth as the last.
+/// Chooses each constant of Moonshine on four fifths of the speakers and measures the errors on the remaining fifth,
+/// for each fifth in turn.
 struct FoldsBenchmark: Sendable {
     static let count = 5
-    /// The number of files after which the remaining time is estimated.
+    /// The remaining time is estimated after this many files.
     private static let firstFiles = 8
 
     let speech: [FoldSound]
     let soundless: [FoldSound]
-    /// Sentences in other languages than the model's.
+    /// Sentences in languages that the model does not support.
     var foreign: [FoldSound] = []
     let cache: FoldCache
-    /// How many sounds are read at once.
+    /// The number of sounds that are transcribed at once.
     let jobs: Int
     let open: @Sendable (Tuning) throws -> any FoldReader
-    /// Called with each finished part of the report.
+    /// Receives each section of the report.
     var report: @Sendable (String) -> Void = {
         print($0)
         fflush(nil)
     }
 
-    /// Reads the corpus with the model of the workshop, and returns when everything is reported.
+    /// Measures the constants on the corpus with the harness's model, and returns when everything is reported.
     ///
-    /// - Parameter names: the constants; nil for all.
+    /// - Parameter names: the names of the constants; nil for all.
     /// - Throws: `DeviceError` with `unsupported` for an unknown constant, and the errors of `run(_:)`.
-    static func run(workshop: Workshop, corpus: Corpus, only names: [String]?, cache: String, jobs: Int) throws {
-        guard let model = workshop.model else {
-            print("skipped: folds; name Moonshine's model with --model DIR or FIELDSCRIBE_TEST_MODEL")
+    static func run(harness: Harness, corpus: Corpus, only names: [String]?, cache: String, jobs: Int) throws {
+        guard let model = harness.model else {
+            print("skipped: folds; pass Moonshine's model with --model DIR or FIELDSCRIBE_TEST_MODEL")
             return
         }
         let constants = TunedConstant.all.filter { names?.contains($0.name) ?? true }
         guard constants.count == names?.count ?? constants.count else {
-            let known = TunedConstant.all.map(\.name).joined(separator: ", ")
-            throw DeviceError(.unsupported, "benchmark", "--constant: allowed are \(known)")
+            let allowed = TunedConstant.all.map(\.name).joined(separator: ", ")
+            throw DeviceError(.unsupported, "benchmark", "--constant: unknown name; allowed are \(allowed)")
         }
-        let kept = try FoldCache(folder: cache, program: FoldCache.digest(model: model))
+        let foldCache = try FoldCache(folder: cache, program: FoldCache.digest(model: model))
         let list = try NamesBenchmark.writeList(in: cache)
-        var made = Soundless(seed: SilenceBenchmark.seed)
+        var generator = NonSpeechSounds(seed: SilenceBenchmark.seed)
         let isForeign = constants.contains { $0.sound == .withForeign }
-        let foreign = isForeign ? try OtherLanguages(workshop: workshop).foreign() : []
+        let foreign = isForeign ? try OtherLanguages(harness: harness).foreign() : []
         let folds = FoldsBenchmark(
             speech: try corpus.items.map { FoldSound($0, speaker: $0.speaker, try SeamReport.samples($0.path)) },
-            soundless: made.pieces().map { piece in
+            soundless: generator.pieces().map { sound in
                 FoldSound(
-                    Corpus.Item(path: piece.name, text: ""), speaker: String(piece.name.prefix { $0 != "-" }), piece.pcm
+                    Corpus.Item(path: sound.name, text: ""), speaker: String(sound.name.prefix { $0 != "-" }), sound.pcm
                 )
             },
-            foreign: foreign, cache: kept, jobs: jobs
+            foreign: foreign, cache: foldCache, jobs: jobs
         ) { tuning in
             guard !tuning.hasFeatures else { return try FeatureReader(tuning, model: model) }
             return TranscribingReader(tuning, model: model, vocabulary: tuning.hasNames ? list : nil, jobs: jobs)
@@ -61,35 +61,37 @@ struct FoldsBenchmark: Sendable {
         try result.wait().get()
     }
 
-    /// Reads what the cache lacks, and reports each constant when all its values are read.
+    /// Transcribes the sounds that are missing in the cache, and reports each constant when all its values are
+    /// measured.
     ///
-    /// - Throws: errors of readers and the cache; `DeviceError` with `unsupported` for too few speakers.
+    /// - Throws: errors from readers and the cache; `DeviceError` with `unsupported` for too few speakers.
     func run(_ constants: [TunedConstant]) async throws {
         let folds = try Folds(speech, soundless, foreign)
         report(folds.table(speech, soundless).markdown)
         var progress = Progress(try missing(constants))
-        let now = FoldTable(cells: [folds.wordErrors(speech, try await read(speech, by: Tuning(), &progress))])
-        let spread = FoldTable.Spread(now.rates(of: 0))
+        let today = FoldTable(cells: [folds.wordErrors(speech, try await read(speech, by: Tuning(), &progress))])
+        let spread = FoldTable.Spread(today.rates(of: 0))
         report(
-            "Word errors with today's constants: \(shown(100 * spread.mean, 2)) % on average of the folds, spread "
+            "Word errors with today's constants: \(shown(100 * spread.mean, 2)) % on average over the folds, spread "
                 + "\(shown(100 * spread.deviation, 2)).\n")
         var summary = Table(
-            "constant", "simplest", "today", "chosen for each fold", "simplest, told", "chosen, told", "spread", "gain",
-            "spread of the gain")
-        var simple: [String] = []
+            "constant", "simplest", "today", "chosen for each fold", "simplest, held out", "chosen, held out",
+            "spread", "gain", "spread of the gain")
+        var superfluous: [String] = []
         for constant in constants {
             let table = try await table(of: constant, folds, &progress)
-            let shownTable = ShownFolds(constant, table)
-            report(shownTable.markdown)
-            summary.add(shownTable.row)
-            if table.isBelowSpread { simple.append(constant.name) }
-            if let left = progress.left { report("\(left)\n") }
+            let formatter = FoldTableFormatter(constant, table)
+            report(formatter.markdown)
+            summary.add(formatter.summaryRow)
+            if table.isBelowSpread { superfluous.append(constant.name) }
+            if let estimate = progress.estimate { report("\(estimate)\n") }
         }
         report(summary.markdown)
         report(
-            simple.isEmpty
+            superfluous.isEmpty
                 ? "Each constant gains more than the spread of its gain."
-                : "No gain above its spread, so the simplest value will do: \(simple.joined(separator: ", ")).")
+                : "The gain does not exceed its spread, so the simplest value is good enough: "
+                    + "\(superfluous.joined(separator: ", ")).")
     }
 
     private func sounds(of constant: TunedConstant) -> [FoldSound] {
@@ -102,12 +104,12 @@ struct FoldsBenchmark: Sendable {
         }
     }
 
-    /// Returns the seconds of each sound that is not in the cache yet.
+    /// Returns the duration in seconds of each reading that is not in the cache yet.
     private func missing(_ constants: [TunedConstant]) throws -> [Double] {
         var planned: [Tuning: Set<String>] = [:]
         var seconds: [Double] = []
-        let wanted = [([Tuning()], speech)] + constants.map { ($0.tunings, sounds(of: $0)) }
-        for (tunings, sounds) in wanted {
+        let needed = [([Tuning()], speech)] + constants.map { ($0.tunings, sounds(of: $0)) }
+        for (tunings, sounds) in needed {
             for tuning in tunings {
                 for sound in sounds where planned[tuning, default: []].insert(sound.digest).inserted {
                     if cache.reading(of: sound, by: tuning) == nil { seconds.append(sound.seconds) }
@@ -132,7 +134,7 @@ struct FoldsBenchmark: Sendable {
         return FoldTable(cells: cells)
     }
 
-    /// Returns a reading of each sound, from the cache if it has one.
+    /// Returns a reading of each sound, from the cache if possible.
     private func read(
         _ sounds: [FoldSound], by tuning: Tuning, _ progress: inout Progress
     ) async throws -> [FoldReading] {
@@ -149,11 +151,11 @@ struct FoldsBenchmark: Sendable {
                 start(first)
                 for _ in 1..<max(1, jobs) { if let next = missing.next() { start(next) } }
                 while let (index, reading) = try await group.next() {
-                    try cache.keep(reading, of: sounds[index], by: tuning)
+                    try cache.store(reading, of: sounds[index], by: tuning)
                     readings[index] = reading
-                    progress.read(sounds[index].seconds)
-                    if progress.files == Self.firstFiles, let left = progress.left {
-                        report("\(left); interrupted, it continues with what is in \(cache.folder).\n")
+                    progress.addReading(sounds[index].seconds)
+                    if progress.files == Self.firstFiles, let estimate = progress.estimate {
+                        report("\(estimate). If interrupted, the next run continues from \(cache.folder).\n")
                     }
                     if let next = missing.next() { start(next) }
                 }
@@ -164,34 +166,34 @@ struct FoldsBenchmark: Sendable {
         return readings.compactMap(\.self)
     }
 
-    /// The remaining sounds, and the time to read them.
+    /// Counts the remaining readings, and estimates the time they take.
     private struct Progress {
         private let began = MonotonicClock.nanoseconds
-        private var seconds: Double
+        private var secondsLeft: Double
         private var secondsRead = 0.0
         private var filesLeft: Int
         private(set) var files = 0
 
-        /// - Parameter missing: the seconds of each sound.
-        init(_ missing: [Double]) { (seconds, filesLeft) = (missing.reduce(0, +), missing.count) }
+        /// - Parameter missing: the duration in seconds of each missing reading.
+        init(_ missing: [Double]) { (secondsLeft, filesLeft) = (missing.reduce(0, +), missing.count) }
 
-        mutating func read(_ seconds: Double) {
-            self.seconds -= seconds
+        mutating func addReading(_ seconds: Double) {
+            secondsLeft -= seconds
             secondsRead += seconds
             (files, filesLeft) = (files + 1, filesLeft - 1)
         }
 
-        /// The remaining time as text; nil if everything is read, or nothing yet.
-        var left: String? {
+        /// The remaining time as text; nil before the first and after the last reading.
+        var estimate: String? {
             guard filesLeft > 0, secondsRead > 0 else { return nil }
-            let taken = Double(MonotonicClock.nanoseconds - began) / 1e9
-            let minutes = Int((taken / secondsRead * seconds / 60).rounded(.up))
-            return "\(filesLeft) readings are left, about \(minutes / 60) h \(minutes % 60) min"
+            let elapsed = Double(MonotonicClock.nanoseconds - began) / 1e9
+            let minutes = Int((elapsed / secondsRead * secondsLeft / 60).rounded(.up))
+            return "\(filesLeft) readings are left, taking about \(minutes / 60) h \(minutes % 60) min"
         }
     }
 }
 
-/// The folds, and the figures of each.
+/// The folds of speakers, non-speech sounds and languages; computes the figures of each fold.
 private struct Folds {
     private let people: SpeakerFolds
     private let kinds: SpeakerFolds
@@ -203,7 +205,7 @@ private struct Folds {
         kinds = SpeakerFolds(Self.sums(soundless, of: \.seconds), count: FoldsBenchmark.count)
         languages = SpeakerFolds(Self.sums(foreign, of: \.seconds), count: FoldsBenchmark.count)
         guard people.speakers.allSatisfy({ !$0.isEmpty }) else {
-            throw DeviceError(.unsupported, "benchmark", "folds: there are fewer than five speakers; use more files")
+            throw DeviceError(.unsupported, "benchmark", "folds need at least five speakers; use more files")
         }
     }
 
@@ -221,19 +223,19 @@ private struct Folds {
         var table = Table("fold", "speakers", "files", "words", "minutes", "sounds without speech", "files", "minutes")
         func minutes(_ sounds: [FoldSound]) -> String { shown(sounds.reduce(0) { $0 + $1.seconds } / 60, 1) }
         for fold in 0..<FoldsBenchmark.count {
-            let spoken = speech.filter { self.fold(of: $0) == fold }
-            let other = soundless.filter { self.fold(of: $0) == fold }
+            let speechFiles = speech.filter { self.fold(of: $0) == fold }
+            let soundlessFiles = soundless.filter { self.fold(of: $0) == fold }
             table.add([
-                "\(fold + 1)", people.speakers[fold].joined(separator: ", "), "\(spoken.count)",
-                "\(spoken.reduce(0) { $0 + Self.words(of: $1) })", minutes(spoken),
-                kinds.speakers[fold].joined(separator: ", "), "\(other.count)", minutes(other),
+                "\(fold + 1)", people.speakers[fold].joined(separator: ", "), "\(speechFiles.count)",
+                "\(speechFiles.reduce(0) { $0 + Self.words(of: $1) })", minutes(speechFiles),
+                kinds.speakers[fold].joined(separator: ", "), "\(soundlessFiles.count)", minutes(soundlessFiles),
             ])
         }
         return table
     }
 
-    /// Returns word errors by fold; each word in a sound without speech, or in another language, counts as
-    /// one.
+    /// Returns the word errors of each fold. Every word in a sound without speech or in another language counts as an
+    /// error.
     func wordErrors(_ sounds: [FoldSound], _ readings: [FoldReading]) -> [FoldTable.Cell] {
         var cells = [FoldTable.Cell](repeating: FoldTable.Cell(), count: FoldsBenchmark.count)
         for (sound, reading) in zip(sounds, readings) {
@@ -245,7 +247,8 @@ private struct Folds {
         return cells
     }
 
-    /// Returns the log loss of confidence by number of features and fold, with weights fitted on the other folds.
+    /// Returns the log loss of the confidences for each number of features and each fold, with weights fitted on the
+    /// other folds.
     func logLosses(_ sounds: [FoldSound], _ readings: [FoldReading], features: [Int]) -> [[FoldTable.Cell]] {
         var samples = [[LogisticFit.Sample]](repeating: [], count: FoldsBenchmark.count)
         for (sound, reading) in zip(sounds, readings) {
@@ -254,22 +257,23 @@ private struct Folds {
             samples[fold] += LogisticFit.samples(words, of: sound.item)
         }
         return features.map { count in
-            let cut = samples.map { fold in
+            let truncated = samples.map { fold in
                 fold.map {
                     LogisticFit.Sample(features: Array($0.features.prefix(count)), isRight: $0.isRight, speaker: "")
                 }
             }
-            return cut.indices.map { told in
-                let fit = LogisticFit(cut.indices.filter { $0 != told }.flatMap { cut[$0] })
+            return truncated.indices.map { heldOut in
+                let fit = LogisticFit(truncated.indices.filter { $0 != heldOut }.flatMap { truncated[$0] })
                 return FoldTable.Cell(
-                    errors: cut[told].reduce(0) { $0 + fit.loss($1) }, count: Double(cut[told].count))
+                    errors: truncated[heldOut].reduce(0) { $0 + fit.loss($1) },
+                    count: Double(truncated[heldOut].count))
             }
         }
     }
 }
 
-/// A constant's table in Markdown.
-private struct ShownFolds {
+/// Formats a constant's table as Markdown.
+private struct FoldTableFormatter {
     private let constant: TunedConstant
     private let table: FoldTable
 
@@ -277,8 +281,8 @@ private struct ShownFolds {
 
     private var isConfidence: Bool { constant.name == TunedConstant.confidence }
 
-    /// Word errors in percent; log losses as they are.
-    private func shownRate(_ rate: Double) -> String { isConfidence ? shown(rate, 4) : shown(100 * rate, 2) }
+    /// Formats word errors in percent, and log losses unchanged.
+    private func formattedRate(_ rate: Double) -> String { isConfidence ? shown(rate, 4) : shown(100 * rate, 2) }
 
     private func value(_ index: Int) -> String {
         let value = constant.values[index]
@@ -293,10 +297,10 @@ private struct ShownFolds {
             let notes = [index == 0 ? "simplest" : nil, index == constant.today ? "today" : nil].compactMap(\.self)
             let note = notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))"
             let rates = table.rates(of: index)
-            rows.add([value(index) + note] + (rates + figures(of: rates)).map(shownRate))
+            rows.add([value(index) + note] + (rates + figures(of: rates)).map(formattedRate))
         }
-        rows.add(["chosen on the others"] + table.chosen.map(value) + Self.columns.map { _ in "" })
-        rows.add(["told"] + (table.told + figures(of: table.told)).map(shownRate))
+        rows.add(["chosen on the other folds"] + table.chosen.map(value) + Self.columns.map { _ in "" })
+        rows.add(["held out"] + (table.heldOutRates + figures(of: table.heldOutRates)).map(formattedRate))
         return rows.markdown
     }
 
@@ -317,9 +321,9 @@ private struct ShownFolds {
         }
     }
 
-    /// For the summary.
-    var row: [String] {
+    /// The cells for the summary.
+    var summaryRow: [String] {
         [constant.name, value(0), value(constant.today), table.chosen.map(value).joined(separator: ", ")]
-            + ([FoldTable.Spread(table.rates(of: 0)).mean] + figures(of: table.told)).map(shownRate)
+            + ([FoldTable.Spread(table.rates(of: 0)).mean] + figures(of: table.heldOutRates)).map(formattedRate)
     }
 }

@@ -1,7 +1,8 @@
 import Core
 import TestKit
 
-/// An hour of field recording made from the open set: two workers compared with the stock program, and the seams.
+/// Measures the field hour, a recording assembled from the open set: two workers compared with the stock program, and
+/// the seams.
 struct HourBenchmark {
     private struct Result: Codable {
         var name: String
@@ -9,25 +10,25 @@ struct HourBenchmark {
         var wallSeconds: Double
         var cpuSeconds: Double
         var peakMegabytes = 0.0
-        /// Utterances of the reference with no right word in their time.
+        /// The utterances of the reference during which the transcript has no correct word.
         var missed: [String]?
         var utterances = 0
-        /// Repeated words that the reference has once.
+        /// Words that the transcript repeats although the reference has them once.
         var doubled: [String]?
         var seams: String?
     }
 
-    /// Times in seconds.
+    /// An utterance of the reference, with times in seconds.
     private struct Spoken {
         var start: Double
         var end: Double
         var text: String
     }
 
-    let workshop: Workshop
+    let harness: Harness
 
-    /// Measures the given contenders; the table shows the figures of the others' last runs. Measures the stock program
-    /// only if `withPeer` is true.
+    /// Measures the given contenders, and prints a table that shows the last run's figures for the others. Measures the
+    /// stock program only if `withPeer` is true.
     func run(_ contenders: [Contender], withPeer: Bool) throws {
         let (wave, times) = try makeHour()
         let spoken = try lines(times).dropFirst().compactMap { line -> Spoken? in
@@ -39,8 +40,8 @@ struct HourBenchmark {
         for contender in contenders where contender.kind != .wheel && !contender.isSmallBoard {
             if contender.kind == .continuous {
                 guard withPeer else { continue }
-                let peer = try workshop.peer(wave)
-                try keep(
+                let peer = try harness.peer(wave)
+                try save(
                     Result(
                         name: contender.name,
                         wordErrors: WordErrorRate(reference: reference, hypothesis: peer.text).percent,
@@ -49,30 +50,30 @@ struct HourBenchmark {
                 continue
             }
             // Reading the memory of processes slows them down, so time and memory are measured in separate runs.
-            let (transcripts, cost) = try workshop.transcribe(
+            let (transcripts, cost) = try harness.transcribe(
                 [wave], by: contender, jobs: 2, into: "hour-\(contender.name)")
-            let held = try workshop.transcribe(
+            let memory = try harness.transcribe(
                 [wave], by: contender, jobs: 2, into: "hour-\(contender.name)-memory", samplingMemory: true
             ).cost
             guard let transcript = transcripts["field1h"] else { continue }
-            var seams = try SeamReport(contender, in: workshop)
+            var seams = try SeamReport(contender, in: harness)
             try seams.add(transcript, wave: wave)
-            try keep(
+            try save(
                 Result(
                     name: contender.name,
                     wordErrors: WordErrorRate(reference: reference, hypothesis: transcript.text).percent,
                     wallSeconds: cost.wallSeconds, cpuSeconds: cost.cpuSeconds,
-                    peakMegabytes: held.peakTogetherMegabytes, missed: missed(spoken, transcript),
+                    peakMegabytes: memory.peakTogetherMegabytes, missed: missed(spoken, transcript),
                     utterances: spoken.count, doubled: doubled(reference, transcript), seams: seams.text))
         }
-        tell(Contender.all.compactMap { workshop.kept(Result.self, "hour-\($0.name)") })
+        report(Contender.all.compactMap { harness.savedFigures(Result.self, "hour-\($0.name)") })
     }
 
-    private func tell(_ results: [Result]) {
+    private func report(_ results: [Result]) {
         let peer = results.first { $0.name == Contender.continuous }
         var table = Table(
-            "the field hour, --jobs 2", "word errors, %", "wall s", "by the peer's", "CPU s", "by the peer's",
-            "peak memory of all, MB", "utterances without a right word", "words twice")
+            "the field hour, --jobs 2", "word errors, %", "wall s", "ratio to peer", "CPU s", "ratio to peer",
+            "peak memory of all, MB", "utterances without a correct word", "repeated words")
         for result in results {
             table.add([
                 result.name, shown(result.wordErrors, 1), shown(result.wallSeconds, 1),
@@ -84,29 +85,28 @@ struct HourBenchmark {
         }
         print(table.markdown)
         for result in results {
-            for text in result.missed ?? [] { print("\(result.name) has no word of \(text)") }
-            for text in result.doubled ?? [] { print("\(result.name) has twice: \(text)") }
+            for text in result.missed ?? [] { print("\(result.name) missed \(text)") }
+            for text in result.doubled ?? [] { print("\(result.name) repeated \(text)") }
             if let seams = result.seams { print("\(result.name): \(seams)") }
         }
     }
 
-    /// Returns the utterances with no right word in their time, extended by half a second at both ends, and the text
-    /// that was written instead.
+    /// Describes the utterances without a correct word within half a second of their time, and the words written there.
     private func missed(_ spoken: [Spoken], _ transcript: TranscriptFile) -> [String] {
         let words = transcript.segments.flatMap(\.words)
         return spoken.compactMap { utterance in
-            let said = Set(WordErrorRate.normalized(utterance.text))
+            let expected = Set(WordErrorRate.normalized(utterance.text))
             let written = words.filter { word in
                 let middle = (word.start + word.end) / 2
                 return middle > utterance.start - 0.5 && middle < utterance.end + 0.5
             }.map(\.text)
-            guard written.allSatisfy({ said.isDisjoint(with: WordErrorRate.normalized($0)) }) else { return nil }
+            guard written.allSatisfy({ expected.isDisjoint(with: WordErrorRate.normalized($0)) }) else { return nil }
             let instead = written.isEmpty ? "nothing" : written.joined(separator: " ")
-            return "\(shown(utterance.start, 1)) s: \(utterance.text); it has \(instead)"
+            return "\(shown(utterance.start, 1)) s: \(utterance.text); wrote \(instead)"
         }
     }
 
-    /// Returns the words that were inserted next to the same word, which the reference has once.
+    /// Describes the words that the transcript repeats although the reference has them once.
     private func doubled(_ reference: String, _ transcript: TranscriptFile) -> [String] {
         let words = transcript.segments.flatMap(\.words).flatMap { word in
             WordErrorRate.normalized(word.text).map { (text: $0, start: word.start) }
@@ -121,16 +121,16 @@ struct HourBenchmark {
         }
     }
 
-    private func keep(_ result: Result) throws { try workshop.keep(result, as: "hour-\(result.name)") }
+    private func save(_ result: Result) throws { try harness.save(result, as: "hour-\(result.name)") }
 
-    /// Counts the seams in the open set without its pauses, joined in several orders. Continuous speech has enough of
-    /// them.
+    /// Judges seams in the open set with its pauses removed, joined in several orders. Continuous speech has enough
+    /// seams.
     func unpaused(_ corpus: Corpus, by contender: Contender, orders: Int) throws -> SeamReport {
-        var seams = try SeamReport(contender, in: workshop)
+        var seams = try SeamReport(contender, in: harness)
         for step in 1...orders {
             let (name, _) = try makeUnpaused(corpus, step)
-            let wave = "\(workshop.folder)/\(name).wav"
-            let transcripts = try workshop.transcribe(
+            let wave = "\(harness.folder)/\(name).wav"
+            let transcripts = try harness.transcribe(
                 [wave], by: contender, jobs: 2, into: "\(name)-\(contender.name)"
             ).transcripts
             guard let transcript = transcripts[name] else { continue }
@@ -139,34 +139,34 @@ struct HourBenchmark {
         return seams
     }
 
-    /// Measures at least half an hour without a pause, compared with the stock program.
+    /// Measures speech without a pause of at least this duration, compared with the stock program.
     func longUnpaused(_ corpus: Corpus, _ contenders: [Contender], minutes: Double = 30) throws {
         var (paths, reference, seconds, step) = ([String](), "", 0.0, 1)
         while seconds < minutes * 60, step < 20 {
             let (name, items) = try makeUnpaused(corpus, step)
-            let path = "\(workshop.folder)/\(name).wav"
+            let path = "\(harness.folder)/\(name).wav"
             paths.append(path)
             reference += items.map(\.text).joined(separator: " ") + " "
             seconds += Double(try SeamReport.samples(path).count) / Double(SamplePosition.rate)
             step += 1
         }
-        let wave = "\(workshop.folder)/without-pauses.wav"
+        let wave = "\(harness.folder)/without-pauses.wav"
         try sox(["-D"] + paths + [wave])
         var table = Table(
             "\(shown(seconds / 60, 1)) min without a pause", "word errors, %", "CPU, x real time", "seams")
         for contender in contenders where contender.kind != .wheel && !contender.isSmallBoard {
             if contender.kind == .continuous {
-                let peer = try workshop.peer(wave)
+                let peer = try harness.peer(wave)
                 table.add([
                     contender.name, shown(WordErrorRate(reference: reference, hypothesis: peer.text).percent, 1),
                     shown(peer.cost.cpuSeconds / seconds, 3), "-",
                 ])
                 continue
             }
-            let (transcripts, cost) = try workshop.transcribe(
+            let (transcripts, cost) = try harness.transcribe(
                 [wave], by: contender, jobs: 2, into: "without-pauses-\(contender.name)")
             guard let transcript = transcripts["without-pauses"] else { continue }
-            var seams = try SeamReport(contender, in: workshop)
+            var seams = try SeamReport(contender, in: harness)
             try seams.add(transcript, wave: wave)
             table.add([
                 contender.name, shown(WordErrorRate(reference: reference, hypothesis: transcript.text).percent, 1),
@@ -176,25 +176,25 @@ struct HourBenchmark {
         print(table.markdown)
     }
 
-    /// Joins the open set without its pauses, every `step`th file first.
+    /// Joins the open set with its pauses removed, in an order that depends on `step`: every `step`th file comes first.
     private func makeUnpaused(_ corpus: Corpus, _ step: Int) throws -> (name: String, items: [Corpus.Item]) {
         let name = "unpaused-\(step)"
         let items = (0..<step).flatMap { first in
             stride(from: first, to: corpus.items.count, by: step).map { corpus.items[$0] }
         }
         try sox(
-            ["-D"] + items.map(\.path) + ["\(workshop.folder)/\(name).wav"]
+            ["-D"] + items.map(\.path) + ["\(harness.folder)/\(name).wav"]
                 + ["silence", "1", "0.1", "-40d", "-1", "0.15", "-40d"])
         return (name, items)
     }
 
-    /// Makes the hour; returns its file, and a file with its utterances and their times.
+    /// Generates the hour; returns its WAV file, and a TSV file with its utterances and their times.
     func makeHour() throws -> (wave: String, times: String) {
-        let (wave, times) = ("\(workshop.folder)/field1h.wav", "\(workshop.folder)/field1h.tsv")
-        let made = try MeasuredProcess([
+        let (wave, times) = ("\(harness.folder)/field1h.wav", "\(harness.folder)/field1h.tsv")
+        let generator = try MeasuredProcess([
             "python3", "\(Corpus.folder)/field1h/make_field1h.py", "--out", wave, "--tsv", times,
         ])
-        guard made.status == 0 else { throw DeviceError(.failed, "benchmark", "make_field1h.py failed") }
+        guard generator.status == 0 else { throw DeviceError(.failed, "benchmark", "make_field1h.py failed") }
         return (wave, times)
     }
 }

@@ -3,12 +3,12 @@ import Glibc
 import Settings
 import System
 
-/// The delay from the end of speech to its committed text, while recording in real time.
+/// Measures the delay from the end of speech to its committed text, while recording in real time.
 ///
-/// The clock starts with the event that reports the start of the recording, slightly before the first sample, so delays
-/// are slightly too long.
+/// The measured delays are slightly too long, because time counts from the event that reports the start of the
+/// recording, shortly before the first sample.
 struct LatencyBenchmark {
-    /// Seconds, including the hangover.
+    /// Delays in seconds, including the hangover.
     struct Latency: Codable {
         var utterances: Int
         var median: Double
@@ -16,13 +16,13 @@ struct LatencyBenchmark {
         var longest: Double
     }
 
-    /// Profiles that transcribe while recording.
+    /// The profiles that transcribe while recording.
     static let profiles = ["live", "fast"]
 
-    let workshop: Workshop
+    let harness: Harness
 
     func run(_ path: String) throws {
-        var table = Table("end of speech to committed text, s", "utterances", "median", "nine of ten", "longest")
+        var table = Table("end of speech to committed text, s", "utterances", "median", "90th percentile", "maximum")
         for profile in Self.profiles {
             let latency = try measure(path, profile: profile)
             table.add([
@@ -33,19 +33,19 @@ struct LatencyBenchmark {
         print(table.markdown)
     }
 
-    /// Plays a file as a microphone, to its end, and measures the delays.
+    /// Plays a file as a simulated microphone until it ends, and measures the delays.
     func measure(_ path: String, profile: String) throws -> Latency {
-        let storage = "\(workshop.folder)/latency-\(getpid())"
+        let storage = "\(harness.folder)/latency-\(getpid())"
         defer { _ = try? MeasuredProcess(["rm", "-r", storage]) }
         try makeFolder(storage)
-        if profile == "fast" { try seemSlow(storage) }
-        let events = try workshop.recordedEvents(of: path, in: storage, options: ["--engine", "pocketsphinx"])
+        if profile == "fast" { try writeSlowBoardStatistics(storage) }
+        let events = try harness.recordedEvents(of: path, in: storage, options: ["--engine", "pocketsphinx"])
         var delays: [Double] = []
         for event in events where event.line.event == "final" && event.line.endedBy == .silence {
             if let end = event.line.end { delays.append(event.time - end) }
         }
         guard !delays.isEmpty else {
-            throw DeviceError(.failed, "benchmark", "\(path): no utterance ended with silence")
+            throw DeviceError(.failed, "benchmark", "no utterance in \(path) ended with silence")
         }
         delays.sort()
         return Latency(
@@ -53,16 +53,16 @@ struct LatencyBenchmark {
             longest: delays[delays.count - 1])
     }
 
-    /// Writes the statistics of a recording that show that the board is too slow for `live`.
-    private func seemSlow(_ storage: String) throws {
+    /// Writes the statistics of a recording on a board that is too slow for `live`.
+    private func writeSlowBoardStatistics(_ storage: String) throws {
         var configuration = Configuration()
         configuration.storage.directory = storage
         configuration.recognizer.engine = "pocketsphinx"
         var statistics = Statistics()
         (statistics.speechSeconds, statistics.cpuSeconds) = (3_600, 3_600)
-        BoardSpeed(configuration).keep(statistics, profile: "live")
+        BoardSpeed(configuration).store(statistics, profile: "live")
         guard configuration.liveProfile == "fast" else {
-            throw DeviceError(.failed, "benchmark", "\(storage): a slow board would not be read with fast")
+            throw DeviceError(.failed, "benchmark", "the profile for a slow board is not fast")
         }
     }
 }

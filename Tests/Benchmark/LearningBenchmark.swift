@@ -5,62 +5,65 @@ import System
 import TestKit
 import Transcripts
 
-/// The gain of corrections: half of the speech is corrected by its reference, as by `fieldscribe import`, and the other half is
-/// transcribed without and with the learned words.
+/// Measures what corrections gain: half of the speech is corrected from its reference, as with `fieldscribe import`,
+/// and the other half is transcribed with and without the learned words.
 struct LearningBenchmark {
     private struct Passage {
+        /// `fit` or `judge`.
         var part: String
         var reference: [String]
-        var read: [TranscriptFile.Word]
+        var recognized: [TranscriptFile.Word]
     }
 
-    let workshop: Workshop
+    let harness: Harness
     let corpus: Corpus
 
     func run(_ contenders: [Contender]) throws {
         for contender in contenders where !contender.isPeer && !contender.isSmallBoard {
             var table = Table(
-                contender.name, "corrected words", "learned", "of these said in the rest", "wrong before, %",
-                "after, %", "other words wrong before, %", "after, %", "put in before", "after")
+                contender.name, "corrected words", "learned words", "their occurrences in the rest", "wrong before, %",
+                "after, %", "other words wrong before, %", "after, %", "inserted before", "after")
             var padded = Table(
-                "\(contender.name), other names in the list", "`fit`: other words wrong, %", "put in",
-                "`judge`: other words wrong, %", "put in")
-            try open(contender, &table, &padded)
-            try hour(contender, &table)
+                "\(contender.name), added names", "`fit`: other words wrong, %", "inserted",
+                "`judge`: other words wrong, %", "inserted")
+            try measureOpenSet(contender, &table, &padded)
+            try measureHour(contender, &table)
             print("\n\(table.markdown)\n\(padded.markdown)")
         }
     }
 
     // MARK: The open set
 
-    private func open(_ contender: Contender, _ table: inout Table, _ padded: inout Table) throws {
-        let plain = try workshop.transcribe(
+    private func measureOpenSet(_ contender: Contender, _ table: inout Table, _ padded: inout Table) throws {
+        let plain = try harness.transcribe(
             corpus.items.map(\.path), by: contender, into: "learning-plain-\(contender.name)"
         ).transcripts
         var rows: [Int: [String]] = [:]
-        let counts = [0, 50, 100, 200]
+        let addedCounts = [0, 50, 100, 200]
         for part in Corpus.partNames {
             let (first, rest) = halves(corpus.part(part))
             let corrected = first.map { passage($0, part, plain) }
-            let (file, words, count) = try learned(corrected, names: names(plain.values.flatMap(\.words)))
+            let (file, words, count) = try learn(from: corrected, names: names(plain.values.flatMap(\.words)))
             let before = rest.map { passage($0, part, plain) }
-            for added in counts {
+            for added in addedCounts {
                 let list = file + fillers(added, except: before + corrected)
                 let name = "learning-\(part)-\(added)-\(contender.name)"
-                let after = try workshop.transcribe(
+                let after = try harness.transcribe(
                     rest.map(\.path), by: contender, into: name, options: try options(list, name)
                 ).transcripts
-                let read = rest.map { passage($0, part, after) }
-                if added == 0 { table.add(row("open, `\(part)`", count, words, before, read)) }
-                let errors = errors(read, words).others
-                rows[added, default: []] += [shown(errors.percent, 1), "\(putIn(read, listed(list)).count)"]
-                if added == counts.last { putIn(read, listed(list)).forEach { print("put in, of \(part): \($0)") } }
+                let passages = rest.map { passage($0, part, after) }
+                if added == 0 { table.add(row("open, `\(part)`", count, words, before, passages)) }
+                let errors = errors(passages, words).others
+                rows[added, default: []] += [shown(errors.percent, 1), "\(insertions(passages, listed(list)).count)"]
+                if added == addedCounts.last {
+                    insertions(passages, listed(list)).forEach { print("inserted in \(part): \($0)") }
+                }
             }
         }
-        for added in counts { padded.add(["\(added)"] + (rows[added] ?? [])) }
+        for added in addedCounts { padded.add(["\(added)"] + (rows[added] ?? [])) }
     }
 
-    /// Splits the files into the first half of each speaker's, and the others.
+    /// Splits the files: the first half of each speaker's files, and the others.
     private func halves(_ corpus: Corpus) -> (first: [Corpus.Item], rest: [Corpus.Item]) {
         let speakers = Dictionary(grouping: corpus.items) { item in String(item.name.prefix { $0 != "-" }) }
         let first = Set(speakers.values.flatMap { $0.prefix($0.count / 2).map(\.name) })
@@ -69,13 +72,13 @@ struct LearningBenchmark {
 
     private func passage(_ item: Corpus.Item, _ part: String, _ transcripts: [String: TranscriptFile]) -> Passage {
         Passage(
-            part: part, reference: WordErrorRate.normalized(item.text), read: transcripts[item.name]?.words ?? [])
+            part: part, reference: WordErrorRate.normalized(item.text), recognized: transcripts[item.name]?.words ?? [])
     }
 
     // MARK: The field hour
 
-    private func hour(_ contender: Contender, _ table: inout Table) throws {
-        let (wave, times) = try HourBenchmark(workshop: workshop).makeHour()
+    private func measureHour(_ contender: Contender, _ table: inout Table) throws {
+        let (wave, times) = try HourBenchmark(harness: harness).makeHour()
         let spoken = try lines(times).dropFirst().compactMap { line -> (start: Double, end: Double, Passage)? in
             let fields = line.split(separator: "\t").map(String.init)
             guard fields.count > 3, let start = Double(fields[0]), let end = Double(fields[1]) else { return nil }
@@ -83,10 +86,10 @@ struct LearningBenchmark {
             return (
                 start, end,
                 Passage(
-                    part: corpus.parts[name] ?? "fit", reference: WordErrorRate.normalized(fields[2]), read: [])
+                    part: corpus.parts[name] ?? "fit", reference: WordErrorRate.normalized(fields[2]), recognized: [])
             )
         }
-        func read(_ transcript: TranscriptFile) -> [(start: Double, end: Double, Passage)] {
+        func assignWords(of transcript: TranscriptFile) -> [(start: Double, end: Double, Passage)] {
             var passages = spoken
             for word in transcript.words {
                 let middle = (word.start + word.end) / 2
@@ -94,7 +97,7 @@ struct LearningBenchmark {
                 let nearest = passages.indices.min { left, right in
                     distance(middle, passages[left]) < distance(middle, passages[right])
                 }
-                if let nearest { passages[nearest].2.read.append(word) }
+                if let nearest { passages[nearest].2.recognized.append(word) }
             }
             return passages
         }
@@ -103,15 +106,15 @@ struct LearningBenchmark {
         }
         let name = "learning-hour-\(contender.name)"
         guard
-            let plain = try workshop.transcribe([wave], by: contender, jobs: 2, into: "\(name)-plain").transcripts[
+            let plain = try harness.transcribe([wave], by: contender, jobs: 2, into: "\(name)-plain").transcripts[
                 "field1h"]
         else { return }
         let half = plain.duration / 2
-        let before = read(plain)
-        let (file, words, count) = try learned(
-            before.filter { $0.end < half }.map(\.2), names: names(plain.words))
+        let before = assignWords(of: plain)
+        let (file, words, count) = try learn(
+            from: before.filter { $0.end < half }.map(\.2), names: names(plain.words))
         guard
-            let after = try workshop.transcribe(
+            let after = try harness.transcribe(
                 [wave], by: contender, jobs: 2, into: name, options: try options(file, name)
             ).transcripts["field1h"]
         else { return }
@@ -119,95 +122,99 @@ struct LearningBenchmark {
             passages.filter { $0.end >= half }.map(\.2)
         }
         for part in Corpus.partNames {
-            let of = { (passages: [Passage]) in passages.filter { $0.part == part } }
-            table.add(row("field hour, `\(part)`", count, words, of(rest(before)), of(rest(read(after)))))
+            let inPart = { (passages: [Passage]) in passages.filter { $0.part == part } }
+            table.add(
+                row(
+                    "field hour, `\(part)`", count, words, inPart(rest(before)),
+                    inPart(rest(assignWords(of: after)))))
         }
     }
 
     // MARK: Learning
 
     /// Returns the `learned.txt` that results from corrections, its words, and the number of corrected words.
-    private func learned(
-        _ passages: [Passage], names: Set<String>
+    private func learn(
+        from passages: [Passage], names: Set<String>
     ) throws -> (file: String, words: Set<String>, count: Int) {
         var missed = MissedPhrases()
         var count = 0
         for passage in passages {
             let old = Segment(
                 id: 1, range: SampleRange(.zero, SamplePosition(seconds: 60)),
-                words: passage.read.map {
+                words: passage.recognized.map {
                     Word(
                         $0.text, SampleRange(SamplePosition(seconds: $0.start), SamplePosition(seconds: $0.end)),
                         confidence: $0.confidence)
                 }, endedBy: .silence)
             let corrected = CorrectedSegment(old, words: corrected(passage, names: names))
             count += corrected.changes.reduce(0) { $0 + max($1.was.count, $1.now.count) }
-            missed = missed + MissedPhrases(heard: [old], corrected: [corrected.segment])
+            missed = missed + MissedPhrases(recognized: [old], corrected: [corrected.segment])
         }
         let dictionary = PocketSphinxModel(folder: PocketSphinxModel.debian).dictionary
-        let worth = try missed.worthLearning { (words) throws(DeviceError) in
+        let phrases = try missed.worthLearning { (words) throws(DeviceError) in
             try Lexicon.known(words, inDictionary: dictionary)
         }
         var file = LearnedFile("")
         let added = file.add(
-            worth.map {
-                LearnedFile.Found(key: $0, text: $1.text, times: $1.times, recordings: [1], isNew: true)
+            phrases.map {
+                LearnedFile.CorrectedPhrase(key: $0, text: $1.text, times: $1.times, recordings: [1], isNew: true)
             }, proposing: false)
         print("learned: \(added.joined(separator: ", "))")
         return (file.text, Set(added.flatMap(WordErrorRate.normalized)), count)
     }
 
-    /// Returns the text after a person's corrections: right words in the recognizer's spelling, otherwise the
-    /// reference.
+    /// Returns the words after a person's corrections: correct words in the recognizer's spelling, and the reference
+    /// for all others.
     private func corrected(_ passage: Passage, names: Set<String>) -> [String] {
-        let read = passage.read.enumerated().flatMap { index, word in
+        let recognized = passage.recognized.enumerated().flatMap { index, word in
             WordErrorRate.normalized(word.text).map { (word: index, text: $0) }
         }
-        let steps = WordErrorRate.align(passage.reference, read.map(\.text))
-        var same: [Int: Int] = [:]
-        for case .same(_, let index) in steps { same[read[index].word, default: 0] += 1 }
-        let sizes = Dictionary(grouping: read, by: \.word).mapValues(\.count)
+        let steps = WordErrorRate.align(passage.reference, recognized.map(\.text))
+        var correctCounts: [Int: Int] = [:]
+        for case .same(_, let index) in steps { correctCounts[recognized[index].word, default: 0] += 1 }
+        let sizes = Dictionary(grouping: recognized, by: \.word).mapValues(\.count)
         var words: [String] = []
         var last: Int?
         for step in steps {
             switch step {
             case .same(let reference, let index):
-                let word = read[index].word
-                if same[word] != sizes[word] {
-                    words.append(written(passage.reference[reference], names))
+                let word = recognized[index].word
+                if correctCounts[word] != sizes[word] {
+                    words.append(capitalized(passage.reference[reference], names))
                 } else if word != last {
-                    words.append(passage.read[word].text)
+                    words.append(passage.recognized[word].text)
                     last = word
                 }
             case .substituted(let reference, _), .deleted(let reference):
-                words.append(written(passage.reference[reference], names))
+                words.append(capitalized(passage.reference[reference], names))
             case .inserted: break
             }
         }
         return words
     }
 
-    /// References have no capitals; a person would write them.
-    private func written(_ word: String, _ names: Set<String>) -> String {
+    /// Returns a word of the reference with the capital that a person would write.
+    private func capitalized(_ word: String, _ names: Set<String>) -> String {
         names.contains(word) ? word.prefix(1).uppercased() + word.dropFirst() : word
     }
 
-    /// Returns words that the recognizer writes with a capital within a sentence, and the names of the open set.
+    /// Returns the words that the recognizer capitalizes within a sentence, and the names that occur in the open set.
     private func names(_ words: [TranscriptFile.Word]) -> Set<String> {
-        let within = words.indices.dropFirst().filter { index in
+        let capitalized = words.indices.dropFirst().filter { index in
             !words[index - 1].text.contains { ".?!:\"".contains($0) } && words[index].text.first?.isUppercase == true
         }
-        return Set(within.flatMap { WordErrorRate.normalized(words[$0].text) })
-            .union(NamesBenchmark.said.flatMap(WordErrorRate.normalized)).subtracting(["i", "i'm", "i'll", "i've"])
+        return Set(capitalized.flatMap { WordErrorRate.normalized(words[$0].text) })
+            .union(NamesBenchmark.spokenNames.flatMap(WordErrorRate.normalized))
+            .subtracting(["i", "i'm", "i'll", "i've"])
     }
 
-    /// Returns names that nobody says, evenly spaced in the dictionary, as additional lines of `learned.txt`.
+    /// Returns words that nobody says as additional lines for `learned.txt`, evenly spaced in the dictionary.
     private func fillers(_ count: Int, except passages: [Passage]) -> String {
         guard count > 0, let dictionary = try? lines(PocketSphinxModel(folder: PocketSphinxModel.debian).dictionary)
         else { return "" }
-        let said = Set(passages.flatMap(\.reference))
+        let spoken = Set(passages.flatMap(\.reference))
         let words = dictionary.compactMap { $0.split(separator: " ").first.map(String.init) }.filter { word in
-            word.count > 5 && word.allSatisfy { $0.isASCII && $0.isLetter } && !said.contains(word)
+            word.count > 5 && word.allSatisfy { $0.isASCII && $0.isLetter } && !spoken.contains(word)
         }
         return (0..<count).map { index in
             let word = words[index * words.count / count]
@@ -215,9 +222,9 @@ struct LearningBenchmark {
         }.joined()
     }
 
-    /// Returns the options that make `transcribe` use a list as learned words.
+    /// Returns the options with which `transcribe` uses a list as its learned words.
     private func options(_ list: String, _ name: String) throws -> [String] {
-        let storage = "\(workshop.folder)/\(name)-storage"
+        let storage = "\(harness.folder)/\(name)-storage"
         try makeFolder(storage)
         try durableReplace(path: "\(storage)/\(LearnedFile.name)", with: list)
         let configuration = "\(storage)/fieldscribe.conf"
@@ -233,9 +240,9 @@ struct LearningBenchmark {
     ) -> [String] {
         let (first, second) = (errors(before, words), errors(after, words))
         return [
-            name, "\(corrected)", "\(words.count)", "\(first.listed.said)", shown(first.listed.percent, 1),
+            name, "\(corrected)", "\(words.count)", "\(first.listed.count)", shown(first.listed.percent, 1),
             shown(second.listed.percent, 1), shown(first.others.percent, 1), shown(second.others.percent, 1),
-            "\(putIn(before, words).count)", "\(putIn(after, words).count)",
+            "\(insertions(before, words).count)", "\(insertions(after, words).count)",
         ]
     }
 
@@ -244,20 +251,21 @@ struct LearningBenchmark {
     }
 
     private func text(_ passage: Passage) -> [String] {
-        WordErrorRate.normalized(passage.read.map(\.text).joined(separator: " "))
+        WordErrorRate.normalized(passage.recognized.map(\.text).joined(separator: " "))
     }
 
     private func listed(_ file: String) -> Set<String> {
         Set(VocabularyFile(file).phrases.flatMap { WordErrorRate.normalized($0.words.joined(separator: " ")) })
     }
 
-    /// Returns words of the list that were written although nobody says them.
-    private func putIn(_ passages: [Passage], _ words: Set<String>) -> [String] {
+    /// Returns words of the list that were recognized although nobody said them.
+    private func insertions(_ passages: [Passage], _ words: Set<String>) -> [String] {
         passages.flatMap { passage in
-            let read = text(passage)
-            return WordErrorRate.align(passage.reference, read).compactMap { step in
+            let recognized = text(passage)
+            return WordErrorRate.align(passage.reference, recognized).compactMap { step in
                 switch step {
-                case .inserted(let index), .substituted(_, let index): words.contains(read[index]) ? read[index] : nil
+                case .inserted(let index), .substituted(_, let index):
+                    words.contains(recognized[index]) ? recognized[index] : nil
                 case .same, .deleted: nil
                 }
             }

@@ -1,26 +1,27 @@
 import TestKit
 
-/// Word errors on words of a list, and on all others.
+/// Counts word errors separately for the words of a list and for all other words.
 struct ListedErrors {
     struct Share {
-        var said = 0
+        /// The number of words in the reference.
+        var count = 0
         var wrong = 0
 
-        var percent: Double { 100 * Double(wrong) / Double(max(1, said)) }
+        var percent: Double { 100 * Double(wrong) / Double(max(1, count)) }
     }
 
     var listed = Share()
-    /// Includes all inserted words.
+    /// The words that are not in the list; includes all inserted words.
     var others = Share()
 
-    /// - Parameter list: words in the form of `WordErrorRate.normalized`, as in both texts.
-    mutating func add(_ reference: [String], _ written: [String], list: Set<String>) {
+    /// Adds the errors of a text. All words must be normalized with `WordErrorRate.normalized`.
+    mutating func add(_ reference: [String], _ recognized: [String], list: Set<String>) {
         func add(_ word: Int, isWrong: Bool) {
             let share = list.contains(reference[word]) ? \ListedErrors.listed : \ListedErrors.others
-            self[keyPath: share].said += 1
+            self[keyPath: share].count += 1
             if isWrong { self[keyPath: share].wrong += 1 }
         }
-        for step in WordErrorRate.align(reference, written) {
+        for step in WordErrorRate.align(reference, recognized) {
             switch step {
             case .same(let word, _): add(word, isWrong: false)
             case .deleted(let word), .substituted(let word, _): add(word, isWrong: true)

@@ -9,20 +9,22 @@ struct LogisticFit {
         var speaker: String
     }
 
-    /// Regularization, so that few words do not give certainty.
+    /// L2 regularization: the fit must not become certain from a few words.
     private static let ridge = 1.0
 
     let weights: [Double]
 
     init(weights: [Double]) { self.weights = weights }
 
-    func chance(_ features: [Double]) -> Double {
+    func probability(_ features: [Double]) -> Double {
         1 / (1 + exp(-zip(weights, features).reduce(0) { $0 + $1.0 * $1.1 }))
     }
 
-    func loss(_ sample: Sample) -> Double { Self.loss(chance(sample.features), sample.isRight) }
+    func loss(_ sample: Sample) -> Double { Self.loss(probability(sample.features), sample.isRight) }
 
-    static func loss(_ chance: Double, _ isRight: Bool) -> Double { -log(max(1e-9, isRight ? chance : 1 - chance)) }
+    static func loss(_ probability: Double, _ isRight: Bool) -> Double {
+        -log(max(1e-9, isRight ? probability : 1 - probability))
+    }
 
     init(_ samples: [Sample]) {
         let size = samples.first?.features.count ?? 0
@@ -32,12 +34,12 @@ struct LogisticFit {
             var hessian = (0..<size).map { row in (0..<size).map { $0 == row ? Self.ridge : 0 } }
             let fit = LogisticFit(weights: weights)
             for sample in samples {
-                let chance = fit.chance(sample.features)
-                let (miss, spread) = ((sample.isRight ? 1 : 0) - chance, chance * (1 - chance))
+                let probability = fit.probability(sample.features)
+                let (residual, variance) = ((sample.isRight ? 1 : 0) - probability, probability * (1 - probability))
                 for row in 0..<size {
-                    gradient[row] += miss * sample.features[row]
+                    gradient[row] += residual * sample.features[row]
                     for column in 0..<size {
-                        hessian[row][column] += spread * sample.features[row] * sample.features[column]
+                        hessian[row][column] += variance * sample.features[row] * sample.features[column]
                     }
                 }
             }
@@ -64,19 +66,19 @@ struct LogisticFit {
         return values
     }
 
-    /// Returns words with their features, each right or wrong according to the item's text. A word may become two by
-    /// normalization; both count.
+    /// Returns a sample for each word, labeled right or wrong by comparison with the item's text. If normalization
+    /// splits a word in two, both count.
     static func samples(_ words: [(text: String, features: [Double])], of item: Corpus.Item) -> [Sample] {
-        let parts = words.indices.flatMap { index in
+        let forms = words.indices.flatMap { index in
             WordErrorRate.normalized(words[index].text).map { (text: $0, word: index) }
         }
         let speaker = String(item.name.prefix { $0 != "-" })
-        return WordErrorRate.align(WordErrorRate.normalized(item.text), parts.map(\.text)).compactMap { step in
+        return WordErrorRate.align(WordErrorRate.normalized(item.text), forms.map(\.text)).compactMap { step in
             switch step {
             case .same(_, let index):
-                Sample(features: words[parts[index].word].features, isRight: true, speaker: speaker)
+                Sample(features: words[forms[index].word].features, isRight: true, speaker: speaker)
             case .substituted(_, let index), .inserted(let index):
-                Sample(features: words[parts[index].word].features, isRight: false, speaker: speaker)
+                Sample(features: words[forms[index].word].features, isRight: false, speaker: speaker)
             case .deleted: nil
             }
         }

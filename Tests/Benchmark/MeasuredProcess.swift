@@ -3,30 +3,32 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// A program that has ended, and its cost.
+/// A program that has exited, and its cost.
 struct MeasuredProcess {
     var status: Int32
     var wallSeconds: Double
-    /// User and system time, including children that it waited for.
+    /// User and system time, including child processes that the program waited for.
     var cpuSeconds: Double
-    /// Peak memory of the largest process, in megabytes; at least this program's when it starts the process, which the
-    /// kernel also counts.
+    /// Peak memory of the largest process, in megabytes. The kernel also counts the memory that this program had when
+    /// it started the process.
     var peakMegabytes: Double
-    /// The peak of the program and its descendants together, shared pages once, in megabytes; 0 without sampling.
+    /// Peak memory of the program and its descendants together, counting shared pages once, in megabytes; 0 if memory
+    /// is not sampled.
     var peakTogetherMegabytes = 0.0
-    /// The same for its decode workers alone, with the programs that they run.
+    /// Peak memory of the program's decode workers and the programs that they run, in megabytes; 0 if memory is not
+    /// sampled.
     var peakWorkersMegabytes = 0.0
-    /// The resident peak (VmHWM) of one decode worker, or of the program that it runs, including shared pages; 0
-    /// without sampling.
+    /// Peak resident memory (VmHWM) of one decode worker, or of the program that it runs, including shared pages, in
+    /// megabytes; 0 if memory is not sampled.
     var peakWorkerMegabytes = 0.0
 
-    /// Runs a program; its output goes to a file, its errors are discarded.
+    /// Runs a program until it exits. Standard output goes to a file, standard error is discarded.
     ///
     /// - Parameters:
-    ///   - input: the file for its standard input; nil to inherit ours.
-    ///   - samplingMemory: whether to measure the memory of all its processes ten times a second.
+    ///   - input: the file for standard input; nil to inherit it.
+    ///   - samplingMemory: whether to measure the memory of all processes ten times per second.
     init(
-        _ words: [String], input: String? = nil, output: String = "/dev/null", environment: [String: String] = [:],
+        _ arguments: [String], input: String? = nil, output: String = "/dev/null", environment: [String: String] = [:],
         samplingMemory: Bool = false
     ) throws {
         var actions = posix_spawn_file_actions_t()
@@ -37,21 +39,22 @@ struct MeasuredProcess {
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
         for (name, value) in environment { setenv(name, value, 1) }
         defer { for name in environment.keys { unsetenv(name) } }
-        let strings = words.map { strdup($0) }
+        let strings = arguments.map { strdup($0) }
         defer { strings.forEach { free($0) } }
         let began = MonotonicClock.seconds
         var id = pid_t()
-        let failure = posix_spawnp(&id, words[0], &actions, nil, strings + [nil], environ)
+        let failure = posix_spawnp(&id, arguments[0], &actions, nil, strings + [nil], environ)
         guard failure == 0 else {
-            throw DeviceError(.missing, "posix_spawnp", status: failure, "\(words[0]): cannot be started; install it")
+            throw DeviceError(
+                .missing, "posix_spawnp", status: failure, "\(arguments[0]): cannot be started; install it")
         }
         var status: Int32 = 0
         var usage = rusage()
         while samplingMemory, wait4(id, &status, WNOHANG, &usage) == 0 {
-            let held = Self.held(by: id)
-            peakTogetherMegabytes = max(peakTogetherMegabytes, held.all)
-            peakWorkersMegabytes = max(peakWorkersMegabytes, held.workers)
-            peakWorkerMegabytes = max(peakWorkerMegabytes, held.largestWorker)
+            let memory = Self.memory(of: id)
+            peakTogetherMegabytes = max(peakTogetherMegabytes, memory.all)
+            peakWorkersMegabytes = max(peakWorkersMegabytes, memory.workers)
+            peakWorkerMegabytes = max(peakWorkerMegabytes, memory.largestWorker)
             usleep(100_000)
         }
         if !samplingMemory { while wait4(id, &status, 0, &usage) < 0, errno == EINTR {} }
@@ -61,40 +64,42 @@ struct MeasuredProcess {
         peakMegabytes = Double(usage.ru_maxrss) / 1024
     }
 
-    /// Returns the memory of a process and its descendants, each shared page divided among its users; the same for
-    /// decode workers and whisper-cli, which transcribes for them; and the largest resident peak of one of these.
-    private static func held(by id: pid_t) -> (all: Double, workers: Double, largestWorker: Double) {
+    /// Returns the memory of a process and its descendants, with shared pages divided among the processes that use
+    /// them; the same for decode workers and whisper-cli only; and the largest resident peak of these.
+    private static func memory(of id: pid_t) -> (all: Double, workers: Double, largestWorker: Double) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return names.reduce(into: (0.0, 0.0, 0.0)) { held, name in
-            guard let process = pid_t(name), isBelow(process, id) else { return }
+        return names.reduce(into: (0.0, 0.0, 0.0)) { sums, name in
+            guard let process = pid_t(name), isDescendant(process, of: id) else { return }
             let share = megabytes("Pss", in: "/proc/\(process)/smaps_rollup")
-            held.0 += share
+            sums.0 += share
             let command = text("/proc/\(process)/cmdline")
             guard command.contains("decode-worker") || command.contains("whisper-cli") else { return }
-            held.1 += share
-            held.2 = max(held.2, megabytes("VmHWM", in: "/proc/\(process)/status"))
+            sums.1 += share
+            sums.2 = max(sums.2, megabytes("VmHWM", in: "/proc/\(process)/status"))
         }
     }
 
-    /// Converts a value in kilobytes from a file in /proc to megabytes; 0 if the file has no such value.
+    /// Returns a value in kilobytes from a file in /proc, in megabytes; 0 if the file has no such value.
     static func megabytes(_ name: String, in path: String) -> Double {
         let line = text(path).split(separator: "\n").first { $0.hasPrefix("\(name):") }
         let fields = line?.split { $0 == " " || $0 == "\t" }
         return (fields?.dropFirst().first.flatMap { Double($0) } ?? 0) / 1_024
     }
 
-    private static func isBelow(_ process: pid_t, _ id: pid_t) -> Bool {
+    /// Whether a process is another one or one of its descendants.
+    private static func isDescendant(_ process: pid_t, of id: pid_t) -> Bool {
         var next: pid_t? = process
         while let current = next, current != id { next = parent(of: current) }
         return next != nil
     }
 
     private static func parent(of process: pid_t) -> pid_t? {
-        // The name in parentheses may contain spaces; the state and the parent follow it.
+        // The process name in parentheses may contain spaces; the state and the parent's ID follow it.
         let fields = text("/proc/\(process)/stat").split(separator: ")").last?.split(separator: " ")
         return fields?.dropFirst().first.flatMap { pid_t($0) }
     }
 
+    /// Returns the first 4 kB of a file; empty if it cannot be read.
     static func text(_ path: String) -> String {
         let file = open(path, O_RDONLY)
         guard file >= 0 else { return "" }
@@ -110,31 +115,31 @@ struct MeasuredProcess {
 extension MeasuredProcess {
     /// Runs a program that must succeed.
     ///
-    /// - Throws: `DeviceError` with the command line if its status is not 0.
+    /// - Throws: `DeviceError` with the command line if the exit status is not 0.
     @discardableResult
-    static func succeeding(_ words: [String]) throws -> MeasuredProcess {
-        let process = try MeasuredProcess(words)
+    static func succeeding(_ arguments: [String]) throws -> MeasuredProcess {
+        let process = try MeasuredProcess(arguments)
         guard process.status == 0 else {
-            throw DeviceError(.failed, "benchmark", "\(words.joined(separator: " ")): failed; run it by hand")
+            throw DeviceError(.failed, "benchmark", "\(arguments.joined(separator: " ")): failed; run it by hand")
         }
         return process
     }
 
-    /// Runs a shell's command that must succeed.
+    /// Runs a shell command that must succeed.
     static func shell(_ command: String) throws { try succeeding(["sh", "-c", command]) }
 }
 
 extension [MeasuredProcess] {
-    /// The median; of an even number, the upper one.
+    /// Returns the median of a figure; the upper one if the number of processes is even.
     func median(_ figure: (MeasuredProcess) -> Double) -> Double { map(figure).sorted()[count / 2] }
 }
 
-/// Makes a sound file with sox, whose dither and noise are reproducible.
+/// Runs sox to make a sound file, with reproducible dither and noise.
 ///
-/// - Parameter source: the file that it is made from, for the message.
+/// - Parameter source: the input file to mention in the error message.
 /// - Throws: `DeviceError` with `missing` if sox fails.
-func sox(_ words: [String], of source: String? = nil) throws {
-    guard try MeasuredProcess(["sox", "-R"] + words).status == 0 else {
+func sox(_ arguments: [String], of source: String? = nil) throws {
+    guard try MeasuredProcess(["sox", "-R"] + arguments).status == 0 else {
         throw DeviceError(.missing, "sox", "sox failed\(source.map { " on \($0)" } ?? ""); install sox")
     }
 }

@@ -1,24 +1,24 @@
-/// The memory of decode workers: of one, and of two that share what they loaded.
+/// Measures the memory of one decode worker, and of two workers, which share the pages of the model.
 struct MemoryBenchmark {
-    /// Memory in megabytes.
+    /// All values are in megabytes.
     struct Result {
-        /// The peak of one worker, including shared pages.
+        /// Peak resident memory of one worker, including shared pages.
         var worker: Double
-        /// The worker or workers together, shared pages once.
+        /// One worker, or two together, counting shared pages once.
         var one: Double
         var two: Double
-        /// The program and its workers together.
+        /// The program together with one or two workers.
         var all: (one: Double, two: Double)
 
         var ratio: Double { two / one }
     }
 
-    let workshop: Workshop
+    let harness: Harness
     let corpus: Corpus
 
     func run(_ contenders: [Contender]) throws {
         var table = Table(
-            "memory, MB", "peak of a worker", "one worker", "two workers together", "ratio", "with the program: one",
+            "memory, MB", "worker's peak", "one worker", "two workers together", "ratio", "with the program: one",
             "two", "ratio")
         for contender in contenders where !contender.isPeer {
             let memory = try measure(contender)
@@ -31,11 +31,11 @@ struct MemoryBenchmark {
         print(table.markdown)
     }
 
-    /// Measures the memory on one reader's files.
+    /// Measures the memory while one reader's files are transcribed.
     func measure(_ contender: Contender) throws -> Result {
         let paths = corpus.items.filter { $0.group == "lj" }.map(\.path)
         let costs = try [1, 2].map { jobs in
-            try workshop.transcribe(
+            try harness.transcribe(
                 paths, by: contender, jobs: jobs, into: "memory-\(contender.name)", samplingMemory: true
             ).cost
         }

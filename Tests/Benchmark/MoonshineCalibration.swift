@@ -1,45 +1,46 @@
 import Core
 import Recognition
 
-/// Fits the constants of `WordConfidence` on the corpus's `fit` part and evaluates them on `judge`, with other speakers.
+/// Fits the constants of `WordConfidence` on the corpus's `fit` part and evaluates them on `judge`, with other
+/// speakers.
 struct MoonshineCalibration {
-    let workshop: Workshop
+    let harness: Harness
     let corpus: Corpus
 
     func run(_ contenders: [Contender]) throws {
         var table = Table(
             "on judge", "words", "right, %", "AUC", "calibration error", "log loss",
-            "by the share of right words only", "weights")
+            "log loss of a constant confidence", "weights")
         for contender in contenders where contender.kind == .moonshine && !contender.isSmallBoard {
-            let reader = try contender.moonshineReader(in: workshop)
+            let reader = try contender.moonshineReader(in: harness)
             var judged: [(confidence: Double, isRight: Bool)] = []
             let fit = try samples(corpus.part("fit"), reader)
             let judge = try samples(corpus.part("judge"), reader) { judged += $0 }
             guard !fit.isEmpty, !judge.isEmpty else {
-                print("skipped: \(contender.name): both parts are needed; use more files")
+                print("skipped: \(contender.name); both parts of the corpus are needed, so use more files")
                 continue
             }
             let share = Double(fit.count { $0.isRight }) / Double(fit.count)
-            let blind = judge.reduce(0) { $0 + LogisticFit.loss(share, $1.isRight) } / Double(judge.count)
+            let constantLoss = judge.reduce(0) { $0 + LogisticFit.loss(share, $1.isRight) } / Double(judge.count)
             let fitted = LogisticFit(fit)
             func add(_ name: String, _ report: ConfidenceReport, _ weights: String) {
                 table.add([
                     "\(contender.name), \(name)", "\(report.count)",
                     shown(100 * Double(judge.count { $0.isRight }) / Double(judge.count), 1),
                     shown(report.areaUnderCurve, 3), shown(report.calibrationError, 3), shown(report.logLoss, 3),
-                    shown(blind, 3), weights,
+                    shown(constantLoss, 3), weights,
                 ])
             }
             add(
                 "fitted now on \(fit.count) words",
-                ConfidenceReport(words: judge.map { (fitted.chance($0.features), $0.isRight) }),
+                ConfidenceReport(words: judge.map { (fitted.probability($0.features), $0.isRight) }),
                 fitted.weights.map { shown($0, 3) }.joined(separator: ", "))
-            add("present constants", ConfidenceReport(words: judged), "")
+            add("current constants", ConfidenceReport(words: judged), "")
         }
         print(table.markdown)
     }
 
-    /// Returns each word with its features. Calls `judged` with the words' present confidence, and whether each was
+    /// Returns each word with its features. Calls `judged` with each word's current confidence and whether the word is
     /// right.
     private func samples(
         _ corpus: Corpus, _ reader: MoonshineReader,
@@ -48,9 +49,9 @@ struct MoonshineCalibration {
         try corpus.items.flatMap { item -> [LogisticFit.Sample] in
             var words: [(text: String, features: [Double])] = []
             var confidences: [(text: String, features: [Double])] = []
-            for piece in try SpeechPieces(path: item.path).grouped {
-                let outcome = try piece.samples.withUnsafeBufferPointer {
-                    try reader.read($0, alternatives: 0, speech: piece.speech)
+            for input in try SegmentedAudio(path: item.path).grouped {
+                let outcome = try input.samples.withUnsafeBufferPointer {
+                    try reader.read($0, alternatives: 0, speech: input.speech)
                 }
                 words += outcome.features
                 confidences += outcome.words.map { ($0.text, [$0.confidence]) }

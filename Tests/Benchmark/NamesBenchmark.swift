@@ -2,18 +2,18 @@ import Core
 import System
 import TestKit
 
-/// The effect of a list of names on spoken names in the open set and on the words around them, and how often a name is inserted
-/// that nobody said.
+/// Measures the effect of a list of names on the names spoken in the open set and on the words around them, and counts
+/// inserted names.
 struct NamesBenchmark {
-    /// Names of the open set, as they are written.
-    static let said = [
+    /// Names that occur in the open set, with capitals.
+    static let spokenNames = [
         "Margaret", "Hale", "Thornton", "Helstone", "Allah", "Zau al Makan", "Nuzhat al Zaman", "Zarathustra",
         "Sherburn", "Puttel", "Polly", "Liddy", "Jamieson", "Warner", "Innes", "Netherlands", "Gutenberg",
         "Abigail Claflin", "Abbie", "Exhibition", "Bible", "Middle Ages", "Americans", "Chinese", "Sunday",
     ]
 
-    /// Names that nobody says in the open set.
-    private static let others = [
+    /// Names that do not occur in the open set.
+    private static let unspokenNames = [
         "Ouedraogo", "Sawadogo", "Zongo", "Bintou", "Hamidou", "Koudougou", "Yatenga", "Ouagadougou", "Dioula", "Awa",
         "Traore", "Compaore", "Kabore", "Ilboudo", "Tapsoba", "Nikiema", "Sankara", "Bobo", "Banfora", "Tenkodogo",
         "Kaya", "Dori", "Djibo", "Fada", "Manga", "Gaoua", "Houndé", "Nouna", "Tougan", "Yako", "Abernathy", "Ackerman",
@@ -27,56 +27,58 @@ struct NamesBenchmark {
         "Underwood", "Valentina", "Vanderbilt", "Wellington", "Whitaker", "Winifred", "Zimmerman",
     ]
 
-    let workshop: Workshop
+    let harness: Harness
     let corpus: Corpus
 
-    /// Writes all names as a vocabulary; returns its path.
+    /// Writes all names to a vocabulary file; returns its path.
     static func writeList(in folder: String) throws -> String {
         let list = "\(folder)/names.txt"
-        try durableReplace(path: list, with: (said + others).joined(separator: "\n") + "\n")
+        try durableReplace(path: list, with: (spokenNames + unspokenNames).joined(separator: "\n") + "\n")
         return list
     }
 
     func run(_ contenders: [Contender]) throws {
-        let list = try Self.writeList(in: workshop.folder)
+        let list = try Self.writeList(in: harness.folder)
         var table = Table(
-            "\(Self.said.count) names of the files among \(Self.others.count) others", "said", "wrong, %",
-            "with the list, %", "other words wrong, %", "with the list, %", "names put in", "with the list")
+            "\(Self.spokenNames.count) spoken names among \(Self.unspokenNames.count) others", "occurrences",
+            "wrong, %",
+            "with the list, %", "other words wrong, %", "with the list, %", "inserted names", "with the list")
         for contender in contenders where !contender.isPeer && !contender.isSmallBoard {
             let paths = corpus.items.map(\.path)
-            let plain = try workshop.transcribe(paths, by: contender, into: "names-plain-\(contender.name)").transcripts
-            let raised = try workshop.transcribe(
+            let plain = try harness.transcribe(paths, by: contender, into: "names-plain-\(contender.name)").transcripts
+            let raised = try harness.transcribe(
                 paths, by: contender, into: "names-raised-\(contender.name)", options: ["--vocabulary", list]
             ).transcripts
             let (before, after) = (count(plain), count(raised))
             table.add([
-                contender.name, "\(before.errors.listed.said)", shown(before.errors.listed.percent, 1),
+                contender.name, "\(before.errors.listed.count)", shown(before.errors.listed.percent, 1),
                 shown(after.errors.listed.percent, 1), shown(before.errors.others.percent, 1),
-                shown(after.errors.others.percent, 1), "\(before.putIn.count)", "\(after.putIn.count)",
+                shown(after.errors.others.percent, 1), "\(before.insertions.count)", "\(after.insertions.count)",
             ])
-            for name in after.putIn { print("\(contender.name) put in: \(name)") }
+            for name in after.insertions { print("\(contender.name) inserted \(name)") }
         }
         print("\n\(table.markdown)")
     }
 
-    /// Returns the errors on words of names and on others, and the names that were inserted or replaced another word.
-    private func count(_ transcripts: [String: TranscriptFile]) -> (errors: ListedErrors, putIn: [String]) {
-        let names = Set(Self.said.flatMap(WordErrorRate.normalized))
-        let listed = names.union(Self.others.flatMap(WordErrorRate.normalized))
+    /// Returns the errors on words of names and on other words, and the listed names that were inserted or replaced
+    /// another word.
+    private func count(_ transcripts: [String: TranscriptFile]) -> (errors: ListedErrors, insertions: [String]) {
+        let names = Set(Self.spokenNames.flatMap(WordErrorRate.normalized))
+        let listed = names.union(Self.unspokenNames.flatMap(WordErrorRate.normalized))
         var errors = ListedErrors()
-        var putIn: [String] = []
+        var insertions: [String] = []
         for item in corpus.items {
             let reference = WordErrorRate.normalized(item.text)
-            let written = WordErrorRate.normalized(transcripts[item.name]?.text ?? "")
-            errors.add(reference, written, list: names)
-            for step in WordErrorRate.align(reference, written) {
+            let recognized = WordErrorRate.normalized(transcripts[item.name]?.text ?? "")
+            errors.add(reference, recognized, list: names)
+            for step in WordErrorRate.align(reference, recognized) {
                 switch step {
                 case .inserted(let index), .substituted(_, let index):
-                    if listed.contains(written[index]) { putIn.append("\(written[index]) in \(item.name)") }
+                    if listed.contains(recognized[index]) { insertions.append("\(recognized[index]) in \(item.name)") }
                 case .same, .deleted: break
                 }
             }
         }
-        return (errors, putIn)
+        return (errors, insertions)
     }
 }

@@ -107,9 +107,10 @@ struct OtherLanguages {
         ),
     ]
 
-    let workshop: Workshop
+    let harness: Harness
 
-    /// Returns the sentences in languages other than English, by language and without text: none of it should be written.
+    /// Returns the sentences in languages other than English, with empty reference texts, because Moonshine should
+    /// write nothing. The language counts as the speaker.
     func foreign() throws -> [FoldSound] {
         try Self.texts.map(\.language).filter { $0 != "en" }.flatMap { language in
             try items(in: language).map { item in
@@ -125,7 +126,7 @@ struct OtherLanguages {
         return try sentences.enumerated().flatMap { index, text in
             try ["", "+f3"].map { variant in
                 let name = "\(language)\(index)\(variant)"
-                let path = try workshop.speak(text, voice: language + variant, as: name)
+                let path = try harness.speak(text, voice: language + variant, as: name)
                 return Corpus.Item(path: path, text: text)
             }
         }

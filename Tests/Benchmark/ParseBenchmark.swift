@@ -4,13 +4,13 @@ import System
 import TestKit
 import Transcripts
 
-/// The cost of reading corrections: seconds and memory for 1 and 10 MB of each format, and for hostile texts.
+/// Measures the cost of parsing corrections: seconds and memory for 1 and 10 MB of each format, and of hostile input.
 struct ParseBenchmark {
     private static let sizes = [1, 10]
 
-    /// Measures each kind in its own process, because the next kind would reuse freed memory.
+    /// Measures each kind of text in its own process, so that no kind can reuse memory freed by another.
     func run() throws {
-        var table = Table(["parse"] + Self.sizes.flatMap { ["\($0) MB, s of CPU", "MB held", "result"] })
+        var table = Table(["parse"] + Self.sizes.flatMap { ["\($0) MB, s of CPU", "memory, MB", "result"] })
         let answer = "/tmp/fieldscribe-parse-\(getpid())"
         defer { unlink(answer) }
         for kind in ParsedText.allCases {
@@ -19,10 +19,11 @@ struct ParseBenchmark {
                 let cost = try MeasuredProcess(
                     ["/proc/self/exe", "parse-case", kind.rawValue, "\(size)"], output: answer)
                 guard cost.status == 0 else {
-                    throw DeviceError(.failed, "benchmark", "\(kind.rawValue), \(size) MB: ended with \(cost.status)")
+                    throw DeviceError(
+                        .failed, "benchmark", "\(kind.rawValue), \(size) MB: failed with status \(cost.status)")
                 }
-                let told = MeasuredProcess.text(answer).split(separator: "\t", maxSplits: 2).map(String.init)
-                cells += told + [String](repeating: "", count: max(0, 3 - told.count))
+                let results = MeasuredProcess.text(answer).split(separator: "\t", maxSplits: 2).map(String.init)
+                cells += results + [String](repeating: "", count: max(0, 3 - results.count))
             }
             table.add(cells)
         }
@@ -30,55 +31,56 @@ struct ParseBenchmark {
     }
 
     /// Runs in the child process: parses one text, and prints seconds, additional megabytes, and the result.
-    static func runCase(_ words: ArraySlice<String>) {
-        guard let kind = words.first.flatMap(ParsedText.init(rawValue:)), let size = words.last.flatMap({ Int($0) })
+    static func runCase(_ arguments: ArraySlice<String>) {
+        guard let kind = arguments.first.flatMap(ParsedText.init(rawValue:)),
+            let size = arguments.last.flatMap({ Int($0) })
         else {
             exit(2)
         }
         let timeline = kind.timeline(megabytes: size)
         let bytes = kind.bytes(megabytes: size, of: timeline)
         let before = MeasuredProcess.megabytes("VmRSS", in: "/proc/self/status")
-        // The peak is counted from here (proc(5), clear_refs).
+        // Resets the peak memory, VmHWM (see clear_refs in proc(5)).
         let file = open("/proc/self/clear_refs", O_WRONLY)
         _ = write(file, "5", 1)
         close(file)
         let start = MonotonicClock.processSeconds
-        let outcome = read(bytes, kind, over: timeline)
+        let outcome = parse(bytes, kind, over: timeline)
         let seconds = MonotonicClock.processSeconds - start
-        let held = MeasuredProcess.megabytes("VmHWM", in: "/proc/self/status") - before
-        print("\(shown(seconds, 2))\t\(shown(max(0, held), 0))\t\(outcome)", terminator: "")
+        let megabytes = MeasuredProcess.megabytes("VmHWM", in: "/proc/self/status") - before
+        print("\(shown(seconds, 2))\t\(shown(max(0, megabytes), 0))\t\(outcome)", terminator: "")
     }
 
-    /// Parses a text as an import does; returns the result in a few words.
-    private static func read(_ bytes: [UInt8], _ kind: ParsedText, over timeline: Timeline) -> String {
+    /// Parses a text like an import; returns a short description of the result.
+    private static func parse(_ bytes: [UInt8], _ kind: ParsedText, over timeline: Timeline) -> String {
         do throws(DeviceError) {
             let text = try incomingText(bytes, name: "file")
             let capacity = RecordingCapacity(timeline.length)
-            guard kind.ending != "json" else {
+            guard kind.fileExtension != "json" else {
                 let file = try CorrectionsFile(text, name: "file")
                 return capacity.excess(of: file) ?? "\(file.edits.count) lines"
             }
-            if let excess = capacity.excess(bytes: bytes.count, ending: kind.ending) { return excess }
-            let written = try WrittenText(text, ending: kind.ending, name: "file")
-            if let excess = capacity.excess(of: written) { return excess }
-            let corrected = CorrectedText(written, over: timeline)
+            if let excess = capacity.excess(bytes: bytes.count, fileExtension: kind.fileExtension) { return excess }
+            let edited = try EditedTranscript(text, fileExtension: kind.fileExtension, name: "file")
+            if let excess = capacity.excess(of: edited) { return excess }
+            let corrected = CorrectedText(edited, over: timeline)
             return corrected.words == 0 ? "has no words" : "\(corrected.changed) lines corrected"
         } catch { return error.reason }
     }
 }
 
-/// A kind of text, by its name in the table.
+/// A kind of input; the raw value is its label in the table.
 private enum ParsedText: String, CaseIterable {
     case txt, srt, vtt, csv, textgrid, eaf, corrections
     case brackets = "txt of ["
     case combining = "txt of combining marks"
     case nul = "txt of NUL"
     case words = "txt of one word"
-    case other = "srt, nothing as it was"
+    case everyWord = "srt, every word changed"
     case tags = "srt of <"
     case quotes = "csv of quotes"
     case elements = "eaf of elements"
-    case array = "json with an array nobody asks for"
+    case array = "json with an unexpected array"
     case quotations = "json of quotations"
     case numbers = "json of extreme numbers"
     case escapes = "json of escapes"
@@ -86,10 +88,10 @@ private enum ParsedText: String, CaseIterable {
     private static let sound = String(repeating: "0123456789abcdef", count: 4)
     private static let vocabulary = (0..<4_000).map { "word\($0)" }
 
-    var ending: String {
+    var fileExtension: String {
         switch self {
         case .txt, .brackets, .combining, .nul, .words: "txt"
-        case .srt, .other, .tags: "srt"
+        case .srt, .everyWord, .tags: "srt"
         case .vtt: "vtt"
         case .csv, .quotes: "csv"
         case .textgrid: "textgrid"
@@ -98,16 +100,17 @@ private enum ParsedText: String, CaseIterable {
         }
     }
 
-    /// Returns a recording whose text has that size; for made-up texts, one of a hundred hours, so that all of the text
-    /// is read.
+    /// Returns a recording whose text has this size. For hostile input, the recording is a hundred hours long, so that
+    /// all of the input is parsed.
     func timeline(megabytes: Int) -> Timeline {
-        let perWord = ["txt": 9, "srt": 13, "vtt": 13, "csv": 60, "textgrid": 230, "eaf": 450, "json": 20][ending] ?? 9
-        let isOurs = isOurs
-        let count = isOurs ? megabytes * 1_000_000 / perWord : 10_000
+        let sizes = ["txt": 9, "srt": 13, "vtt": 13, "csv": 60, "textgrid": 230, "eaf": 450, "json": 20]
+        let bytesPerWord = sizes[fileExtension] ?? 9
+        let isWellFormed = isWellFormed
+        let count = isWellFormed ? megabytes * 1_000_000 / bytesPerWord : 10_000
         var random = SeededGenerator(seed: 1)
         let segments = (0..<max(1, count / 10)).map { index in
-            let words = (0..<10).map { place in
-                let start = SamplePosition(seconds: Double(index) * 5 + Double(place) * 0.4)
+            let words = (0..<10).map { position in
+                let start = SamplePosition(seconds: Double(index) * 5 + Double(position) * 0.4)
                 return Word(
                     Self.vocabulary[Int(random.next() % UInt64(Self.vocabulary.count))],
                     SampleRange(start, start + 6_000),
@@ -116,14 +119,14 @@ private enum ParsedText: String, CaseIterable {
             let start = SamplePosition(seconds: Double(index) * 5)
             return Segment(id: index + 1, range: SampleRange(start, start + 70_000), words: words, endedBy: .silence)
         }
-        let length = isOurs ? Double(segments.count) * 5 : 360_000
+        let length = isWellFormed ? Double(segments.count) * 5 : 360_000
         return Timeline(
             name: "1", length: SamplePosition(seconds: length),
             engine: EngineDescription(name: "x", version: "", model: ""), segments: segments)
     }
 
-    private var isOurs: Bool {
-        [.txt, .srt, .vtt, .csv, .textgrid, .eaf, .corrections, .other].contains(self)
+    private var isWellFormed: Bool {
+        [.txt, .srt, .vtt, .csv, .textgrid, .eaf, .corrections, .everyWord].contains(self)
     }
 
     func bytes(megabytes: Int, of timeline: Timeline) -> [UInt8] {
@@ -135,9 +138,9 @@ private enum ParsedText: String, CaseIterable {
         case .txt, .srt, .vtt, .csv, .textgrid, .eaf:
             let format = TranscriptFormat(rawValue: self == .txt ? "text" : rawValue) ?? .text
             let text = (try? format.render(timeline)) ?? ""
-            // Corrects about one word in four hundred.
+            // Changes about one word in four hundred.
             return Array(text.utf8).replacingEnds(of: "word77")
-        case .other:
+        case .everyWord:
             return Array((try? TranscriptFormat.srt.render(timeline))?.utf8 ?? "".utf8).replacingEnds(of: "word")
         case .corrections:
             let edits = timeline.segments.map { segment in
@@ -159,11 +162,12 @@ private enum ParsedText: String, CaseIterable {
             return Array("<ANNOTATION_DOCUMENT>".utf8) + filled("<a b='&lt;'/>") + Array("</ANNOTATION_DOCUMENT>".utf8)
         case .array: return page("", more: ",\"x\":[" + String(decoding: filled("1,"), as: UTF8.self) + "1]")
         case .quotations:
-            let one = #"{"start":1,"end":2,"text":"a","word":"b","colour":"c"}"#
-            return page("", more: ",\"quotations\":[" + String(decoding: filled(one + ","), as: UTF8.self) + one + "]")
+            let item = #"{"start":1,"end":2,"text":"a","word":"b","colour":"c"}"#
+            let items = String(decoding: filled(item + ","), as: UTF8.self)
+            return page("", more: ",\"quotations\":[" + items + item + "]")
         case .numbers:
-            let one = #"{"time":-1.7976931348623157e308,"text":"a"}"#
-            return page("", more: ",\"notes\":[" + String(decoding: filled(one + ","), as: UTF8.self) + one + "]")
+            let note = #"{"time":-1.7976931348623157e308,"text":"a"}"#
+            return page("", more: ",\"notes\":[" + String(decoding: filled(note + ","), as: UTF8.self) + note + "]")
         case .escapes:
             return page(#"{"id":1,"was":"a","text":""# + String(decoding: filled("\\u00e9"), as: UTF8.self) + "\"}")
         }
@@ -181,13 +185,13 @@ private enum ParsedText: String, CaseIterable {
 extension [UInt8] {
     /// Returns the bytes with the last letter of each occurrence of a text replaced.
     fileprivate func replacingEnds(of text: String) -> [UInt8] {
-        let sought = Array(text.utf8)
+        let pattern = Array(text.utf8)
         var bytes = self
         var index = 0
-        while index + sought.count < bytes.count {
-            if bytes[index] == sought[0], bytes[index..<index + sought.count].elementsEqual(sought) {
-                bytes[index + sought.count - 1] = UInt8(ascii: "x")
-                index += sought.count
+        while index + pattern.count < bytes.count {
+            if bytes[index] == pattern[0], bytes[index..<index + pattern.count].elementsEqual(pattern) {
+                bytes[index + pattern.count - 1] = UInt8(ascii: "x")
+                index += pattern.count
             }
             index += 1
         }

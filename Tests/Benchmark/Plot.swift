@@ -1,4 +1,4 @@
-/// Plots word errors over CPU, with a dot for each contender, as SVG for light and dark pages.
+/// An SVG plot of word errors over CPU time, with a dot for each contender, for light and dark pages.
 struct Plot {
     private static let size = (width: 640.0, height: 360.0)
     private static let margin = (left: 64.0, right: 24.0, top: 24.0, bottom: 52.0)
@@ -6,13 +6,13 @@ struct Plot {
     let results: [AccuracyBenchmark.Result]
 
     var svg: String {
-        let mostCPU = (results.map(\.timesRealTime).max() ?? 1) * 1.15
+        let maximumCPU = (results.map(\.timesRealTime).max() ?? 1) * 1.15
         let errors = results.map(\.overall)
         let lowest = ((errors.min() ?? 0) / 5).rounded(.down) * 5 - 5
         let highest = ((errors.max() ?? 100) / 5).rounded(.up) * 5
         let (width, height) = Self.size
         let (left, right, top, bottom) = Self.margin
-        func x(_ value: Double) -> Double { left + value / mostCPU * (width - left - right) }
+        func x(_ value: Double) -> Double { left + value / maximumCPU * (width - left - right) }
         func y(_ value: Double) -> Double { top + (highest - value) / (highest - lowest) * (height - top - bottom) }
 
         var parts = [
@@ -28,12 +28,12 @@ struct Plot {
             parts.append(line(x(0), y(value), width - right, y(value), "grid"))
             parts.append(text(left - 10, y(value) + 4, shown(value, 0), anchor: "end"))
         }
-        for value in stride(from: 0, through: mostCPU, by: mostCPU > 1 ? 0.2 : 0.1) {
+        for value in stride(from: 0, through: maximumCPU, by: maximumCPU > 1 ? 0.2 : 0.1) {
             parts.append(line(x(value), y(lowest), x(value), y(lowest) + 5))
             parts.append(text(x(value), y(lowest) + 20, shown(value, 1), anchor: "middle"))
         }
         parts.append(line(x(0), y(lowest), width - right, y(lowest)))
-        parts.append(text(width - right, height - 8, "CPU seconds for a second of audio", anchor: "end"))
+        parts.append(text(width - right, height - 8, "CPU seconds per second of audio", anchor: "end"))
         parts.append(text(left, 14, "word errors, %", anchor: "start"))
         for result in results {
             let kind = Contender.peers.map(\.name).contains(result.name) ? "peer" : "ours"

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// A line of `record --json`, and when it arrived.
+/// A line from `record --json`, with its arrival time.
 struct RecordedEvent {
     struct Line: Decodable {
         var event: String
@@ -19,22 +19,22 @@ struct RecordedEvent {
     var line: Line
 }
 
-extension Workshop {
-    /// Plays a file as a microphone, to its end, in real time, and returns the lines of `record --json`.
+extension Harness {
+    /// Plays a file as a simulated microphone in real time until it ends, and returns the lines from `record --json`.
     ///
     /// - Parameters:
     ///   - storage: the archive's folder, which must exist.
-    ///   - options: additional options of `record`.
-    ///   - environment: additional variables.
+    ///   - options: additional options for `record`.
+    ///   - environment: additional environment variables.
     /// - Throws: `DeviceError` if the recording fails.
     func recordedEvents(
         of path: String, in storage: String, options: [String], environment: [String: String] = [:]
     ) throws -> [RecordedEvent] {
         let seconds = try SeamReport.samples(path).count / SamplePosition.rate
-        let words = options + ["--seconds", "\(seconds)", "--microphone", "file:\(path)", "--directory", storage]
+        let arguments = options + ["--seconds", "\(seconds)", "--microphone", "file:\(path)", "--directory", storage]
         let command =
             environment.map { "\($0)='\($1)' " }.joined() + "'\(fieldscribe)' record --json "
-            + words.map { "'\($0)'" }.joined(separator: " ") + " 2>/dev/null"
+            + arguments.map { "'\($0)'" }.joined(separator: " ") + " 2>/dev/null"
         guard let output = popen(command, "r") else {
             throw DeviceError(.failed, "popen", status: errno, "the recording cannot be started; run it by hand")
         }

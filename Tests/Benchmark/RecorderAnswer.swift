@@ -24,7 +24,7 @@ struct RecorderAnswer: Decodable {
     var hits: [Hit]?
     var recordings: [Recording]?
 
-    /// Waits until the recorder answers.
+    /// Waits up to five minutes until the recorder answers.
     static func wait(for socket: String) throws {
         for _ in 0..<30_000 {
             if (try? ask(socket, "status")) != nil { return }
@@ -34,13 +34,13 @@ struct RecorderAnswer: Decodable {
     }
 }
 
-/// Sends a command on a new connection, because the recorder closes one without a request for 5 s.
+/// Sends a command on a new connection, because the recorder closes connections that are idle for 5 s.
 @discardableResult
 func ask(_ socket: String, _ command: String) throws -> RecorderAnswer {
     try ask(socket, line: "{\"command\":\"\(command)\"}")
 }
 
-/// Sends a request, a line of JSON.
+/// Sends a request, which is one line of JSON, and returns the answer.
 func ask(_ socket: String, line: String) throws -> RecorderAnswer {
     guard let answer = SocketClient(socket)?.ask(line) else {
         throw DeviceError(.failed, "benchmark", "the recorder no longer answers")
@@ -49,7 +49,7 @@ func ask(_ socket: String, line: String) throws -> RecorderAnswer {
 }
 
 /// Returns the time of the recording's first sample: the arrival of the first block minus its duration.
-func firstSample(_ socket: String) throws -> Double {
+func firstSampleTime(_ socket: String) throws -> Double {
     while true {
         if let status = try ask(socket, "status").status, status.state == "recording", status.recordedSeconds > 0 {
             return MonotonicClock.seconds - status.recordedSeconds

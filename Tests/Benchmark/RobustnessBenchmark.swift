@@ -3,27 +3,27 @@ import Glibc
 import System
 import TestKit
 
-/// Word errors with impaired sound: quiet, noisy, clipped, with an offset, at other rates.
+/// Measures word errors with degraded audio: quiet, noisy, clipped, with a DC offset, and at other sample rates.
 struct RobustnessBenchmark {
-    let workshop: Workshop
+    let harness: Harness
     let corpus: Corpus
-    /// The contenders, without other programs and without the small board.
+    /// The contenders, except other programs and the small board.
     let contenders: [Contender]
 
-    init(workshop: Workshop, corpus: Corpus, _ contenders: [Contender]) {
-        self.workshop = workshop
+    init(harness: Harness, corpus: Corpus, _ contenders: [Contender]) {
+        self.harness = harness
         self.corpus = corpus
         self.contenders = contenders.filter { !$0.isPeer && !$0.isSmallBoard }
     }
 
-    /// The conditions, each with sox's options for the output file, and its effects.
-    private static let conditions: [(name: String, input: [String], effects: [String])] = [
+    /// The conditions: for each, sox's format options for the output file, and sox's effects.
+    private static let conditions: [(name: String, format: [String], effects: [String])] = [
         ("unchanged", [], []),
         ("-30 dB", [], ["vol", "-30dB"]),
         ("-45 dB", [], ["vol", "-45dB"]),
         ("DC offset of 0.1", [], ["dcshift", "0.1"]),
         ("clipped 12 dB", [], ["vol", "12dB"]),
-        ("each file brought to -3 dB", [], ["gain", "-n", "-3"]),
+        ("each file normalized to -3 dB", [], ["gain", "-n", "-3"]),
         ("high-pass at 100 Hz", [], ["highpass", "100"]),
         ("8 kHz", ["-r", "8000"], []),
         ("44.1 kHz", ["-r", "44100"], []),
@@ -34,19 +34,19 @@ struct RobustnessBenchmark {
         var table = Table(["word errors, %"] + contenders.map(\.name))
         for (index, condition) in Self.conditions.enumerated() {
             try measure(condition.name, index, into: &table) { item, path in
-                ["-D", item.path] + condition.input + [path] + condition.effects
+                ["-D", item.path] + condition.format + [path] + condition.effects
             }
         }
         for (index, ratio) in [20.0, 10.0].enumerated() {
             try measure("white noise, SNR \(shown(ratio, 0)) dB", 100 + index, into: &table) { item, path in
                 let samples = try SeamReport.samples(item.path)
                 let power = samples.reduce(0) { $0 + Double($1) * Double($1) } / Double(max(1, samples.count))
-                // The white noise of sox has a third of a full-scale square wave's power; its volume is an amplitude.
-                let wanted = (power * 3).squareRoot() / 32_768 / powerOfTen(ratio / 20)
+                // White noise from sox has a third of the power of a full-scale square wave; `vol` scales amplitude.
+                let volume = (power * 3).squareRoot() / 32_768 / powerOfTen(ratio / 20)
                 let noise = "\(path).noise.wav"
                 try sox([
                     "-D", "-n", "-r", "16000", "-b", "16", "-c", "1", noise, "synth", "\(samples.count)s",
-                    "whitenoise", "vol", "\(wanted)",
+                    "whitenoise", "vol", "\(volume)",
                 ])
                 return ["-D", "-m", "-v", "1", item.path, "-v", "1", noise, path]
             }
@@ -57,7 +57,7 @@ struct RobustnessBenchmark {
     private func measure(
         _ name: String, _ index: Int, into table: inout Table, by command: (Corpus.Item, String) throws -> [String]
     ) throws {
-        let folder = "\(workshop.folder)/sound-\(index)"
+        let folder = "\(harness.folder)/sound-\(index)"
         try makeFolder(folder)
         var paths: [String] = []
         for item in corpus.items {
@@ -68,7 +68,7 @@ struct RobustnessBenchmark {
         table.add(
             [name]
                 + (try contenders.map { contender in
-                    let transcripts = try workshop.transcribe(
+                    let transcripts = try harness.transcribe(
                         paths, by: contender, into: "robust-\(index)-\(contender.name)"
                     ).transcripts
                     let errors = corpus.errors(of: transcripts.mapValues(\.text))[""] ?? WordErrorRate()
@@ -76,17 +76,17 @@ struct RobustnessBenchmark {
                 }))
     }
 
-    /// Prints how many words are recognized in melodies without singing.
+    /// Prints how many words are recognized in instrumental melodies.
     func music() throws {
-        let folder = "\(workshop.folder)/music"
+        let folder = "\(harness.folder)/music"
         try makeFolder(folder)
-        let paths = try (1...Self.melodies).map { number in
-            let path = "\(folder)/\(number).wav"
-            try writeWave(Self.melody(seed: UInt64(number)), to: path)
+        let paths = try (1...Self.melodies).map { index in
+            let path = "\(folder)/\(index).wav"
+            try writeWave(Self.melody(seed: UInt64(index)), to: path)
             return path
         }
         for contender in contenders {
-            let transcripts = try workshop.transcribe(paths, by: contender, into: "music-\(contender.name)").transcripts
+            let transcripts = try harness.transcribe(paths, by: contender, into: "music-\(contender.name)").transcripts
             let words = transcripts.values.map { $0.segments.flatMap(\.words) }
             let all = words.flatMap { $0 }
             print(
@@ -97,7 +97,7 @@ struct RobustnessBenchmark {
 
     private static let melodies = 20
 
-    /// Returns 8 s of plucked strings at 16 kHz: two to five notes a second, from two octaves.
+    /// Returns 8 s of plucked strings at 16 kHz: two to five notes per second, from two octaves.
     private static func melody(seed: UInt64) -> [Int16] {
         var random = SeededGenerator(seed: seed)
         let rate = Double(SamplePosition.rate)

@@ -5,113 +5,115 @@ import Synchronization
 import System
 import TestKit
 
-/// Measures a large archive: how long searches take, and from a press to the first sample while others search and
-/// verify.
+/// Measures a large archive: the duration of searches, and the delay from a start to the first sample while other
+/// clients search and verify.
 struct SearchBenchmark {
     private static let rounds = 50
-    /// The maximum time from a start to its first sample, in milliseconds, and from the appliance's start to ready, in seconds.
-    private static let targets = (heard: StartDelay.target, ready: 10.0)
+    /// The maximum delay from a start to the first sample, in milliseconds, and from the appliance's start to ready, in
+    /// seconds.
+    private static let targets = (firstSample: StartDelay.target, ready: 10.0)
     private static let queries = ["the", "th", "the of", "word77", "the word4321", "w", "don't", "zebra"]
 
-    let workshop: Workshop
-    /// The archive's folder, on the card to measure.
+    let harness: Harness
+    /// The folder for the archive, on the card to measure.
     let target: String
     let segments: Int
     let recordings: Int
-    /// Whether recordings have folders, and segments words and alternatives: about 2 GB for a million.
-    var isWhole = false
+    /// Whether recordings have folders, and segments have words and alternatives: about 2 GB for a million segments.
+    var isComplete = false
 
     func run() throws {
         let storage = "\(target)/search-\(getpid())"
         let copies = "\(target)/copies-\(getpid())"
-        let socket = "\(workshop.folder)/search-\(getpid()).sock"
+        let socket = "\(harness.folder)/search-\(getpid()).sock"
         defer { _ = try? MeasuredProcess(["rm", "-rf", storage, copies]) }
         let began = MonotonicClock.seconds
         try makeFolder(storage)
-        let folders = ArchiveFolders(workshop: workshop, storage: storage, count: recordings)
-        let journal = isWhole ? try folders.first() : 0
+        let folders = ArchiveFolders(harness: harness, storage: storage, count: recordings)
+        let journal = isComplete ? try folders.makeFirst() : 0
         try fill("\(storage)/archive.sqlite", journal: journal)
-        if isWhole { try folders.others() }
-        print("made \(segments) segments in \(recordings) recordings: \(shown(MonotonicClock.seconds - began, 0)) s\n")
+        if isComplete { try folders.copyFirst() }
+        let seconds = shown(MonotonicClock.seconds - began, 0)
+        print("created \(segments) segments in \(recordings) recordings: \(seconds) s\n")
         sync()
-        if isWhole { print("\(folders.size()), \(try folders.dropCaches())\n") }
+        if isComplete { print("\(folders.describeSize()), \(try folders.dropCaches())\n") }
         let started = MonotonicClock.seconds
         let appliance = try start(storage: storage, socket: socket)
         defer { withExtendedLifetime(appliance.id) {} }
         try RecorderAnswer.wait(for: socket)
         print("start to the first answer: \(shown(MonotonicClock.seconds - started, 2)) s\n")
-        var missed: [String] = []
-        if isWhole {
+        var missedTargets: [String] = []
+        if isComplete {
             try waitUntilReady()
             let ready = MonotonicClock.seconds - started
             print("start to ready: \(shown(ready, 2)) s (target \(shown(Self.targets.ready, 0)))\n")
-            if ready > Self.targets.ready { missed.append("ready only after \(shown(ready, 1)) s") }
+            if ready > Self.targets.ready { missedTargets.append("ready after \(shown(ready, 1)) s") }
         } else {
             sleep(2)
         }
-        var table = Table("\(segments) segments, \(recordings) recordings", "first, s", "then, s", "places")
+        var table = Table("\(segments) segments, \(recordings) recordings", "first time, s", "repeated, s", "hits")
         for query in Self.queries {
             var seconds: [Double] = []
-            var places = 0
+            var hits = 0
             for _ in 0..<4 {
-                let asked = MonotonicClock.seconds
+                let requested = MonotonicClock.seconds
                 let line = #"{"command":"search","words":"\#(query)","limit":50}"#
-                places = try ask(socket, line: line).hits?.count ?? -1
-                seconds.append(MonotonicClock.seconds - asked)
+                hits = try ask(socket, line: line).hits?.count ?? -1
+                seconds.append(MonotonicClock.seconds - requested)
             }
             table.add([
-                "search \(query)", shown(seconds[0], 3), shown(seconds.dropFirst().max() ?? 0, 3), "\(places)",
+                "search \(query)", shown(seconds[0], 3), shown(seconds.dropFirst().max() ?? 0, 3), "\(hits)",
             ])
         }
-        let asked = MonotonicClock.seconds
+        let requested = MonotonicClock.seconds
         let count = try ask(socket, "list").recordings?.count ?? -1
-        table.add(["list", shown(MonotonicClock.seconds - asked, 3), "", "\(count)"])
+        table.add(["list", shown(MonotonicClock.seconds - requested, 3), "", "\(count)"])
         print(table.markdown)
         var latencies = Table(
-            "a start (target \(shown(Self.targets.heard, 0)) ms to its first sample)",
-            "to the first sample: median, ms", "longest",
-            "to the answer, with it on its way to the disk: median, ms", "longest")
-        add("nobody asks", try presses(socket), to: &latencies)
-        let busy = Crowd(socket)
-        busy.begin()
-        if isWhole {
+            "a start (target \(shown(Self.targets.firstSample, 0)) ms to its first sample)",
+            "to the first sample: median, ms", "maximum",
+            "to the answer, while it is being written to the disk: median, ms", "maximum")
+        add("no other clients", try delays(socket), to: &latencies)
+        let clients = LoadClients(socket)
+        clients.start()
+        if isComplete {
             let copy = try folders.export(to: copies, configuration: configuration)
             sleep(1)
-            let crowded = try presses(socket)
-            add("three search, one verifies, one copies", crowded, to: &latencies)
-            let longest = crowded.map(\.heard).max() ?? 0
-            if longest > Self.targets.heard { missed.append("a first sample after \(shown(longest, 0)) ms") }
+            let underLoad = try delays(socket)
+            add("three search, one verifies, one copies", underLoad, to: &latencies)
+            let longest = underLoad.map(\.firstSample).max() ?? 0
+            if longest > Self.targets.firstSample { missedTargets.append("first sample after \(shown(longest, 0)) ms") }
             withExtendedLifetime(copy.id) {}
         } else {
             sleep(1)
-            add("three search, one verifies", try presses(socket), to: &latencies)
+            add("three search, one verifies", try delays(socket), to: &latencies)
         }
         print(latencies.markdown)
-        print("meanwhile \(busy.end()) answers\n")
+        print("answers to other clients: \(clients.stop())\n")
         kill(appliance.id, SIGTERM)
         while try !appliance.pipes.read(timeoutSeconds: 60).isEmpty {}
-        guard missed.isEmpty else {
-            throw DeviceError(.failed, "benchmark", "missed its target: \(missed.joined(separator: "; "))")
+        guard missedTargets.isEmpty else {
+            throw DeviceError(.failed, "benchmark", "missed targets: \(missedTargets.joined(separator: "; "))")
         }
     }
 
-    private func presses(_ socket: String) throws -> [StartDelay] {
-        try StartDelay.measured(Self.rounds, by: socket)
+    private func delays(_ socket: String) throws -> [StartDelay] {
+        try StartDelay.measure(rounds: Self.rounds, socket: socket)
     }
 
-    private func add(_ what: String, _ presses: [StartDelay], to table: inout Table) {
-        table.add([what] + StartDelay.columns(presses))
+    private func add(_ label: String, _ delays: [StartDelay], to table: inout Table) {
+        table.add([label] + StartDelay.columns(delays))
     }
 
-    /// Creates the archive, and fills its database directly: committing so many segments would take a night.
+    /// Creates the archive, and fills its database with SQL, because committing so many segments would take a night.
     ///
     /// - Parameter journal: the length of each recording's journal in bytes.
     private func fill(_ path: String, journal: Int64) throws {
         do { _ = try SQLiteArchive(path: path) }
-        let each = max(1, segments / max(1, recordings))
-        // All segments are in one second of sound, because nobody listens to it.
-        let (length, step) = isWhole ? (16_000, max(1, 16_000 / each)) : (each * 80_000, 80_000)
-        // Every second word is one of ten common ones; the others are rarer, as in a language.
+        let perRecording = max(1, segments / max(1, recordings))
+        // A complete archive has all segments within its one second of sound, because nobody plays it.
+        let (length, step) = isComplete ? (16_000, max(1, 16_000 / perRecording)) : (perRecording * 80_000, 80_000)
+        // Every second word is one of ten common words. The others are rarer, as in a natural language.
         let sql = """
             PRAGMA synchronous = OFF; PRAGMA cache_size = -400000; BEGIN;
             DELETE FROM recording;
@@ -121,27 +123,28 @@ struct SearchBenchmark {
             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(recordings))
             INSERT INTO recording (id, started_at, clock, microphone, length_samples, transcribed_samples, stop_reason, state,
                 journal_bytes)
-            SELECT i, 1.7e9 + i * 100, 'synchronized', 'm', \(length), \(length), '\(isWhole ? "ended" : "button")',
-                '\(isWhole ? "present" : "missing")', \(journal) FROM n;
+            SELECT i, 1.7e9 + i * 100, 'synchronized', 'm', \(length), \(length), '\(isComplete ? "ended" : "button")',
+                '\(isComplete ? "present" : "missing")', \(journal) FROM n;
             INSERT INTO pass (id, recording, engine, version, model, profile, complete)
             SELECT id, id, 'e', '1', 'm', 'live', 1 FROM recording;
-            WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < \(each * recordings - 1))
+            WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < \(perRecording * recordings - 1))
             INSERT INTO segment (pass, number, start_sample, end_sample, text, ended_by)
-            SELECT i / \(each) + 1, i % \(each) + 1, i % \(each) * \(step), i % \(each) * \(step) + \(step * 7 / 8),
+            SELECT i / \(perRecording) + 1, i % \(perRecording) + 1, i % \(perRecording) * \(step),
+                i % \(perRecording) * \(step) + \(step * 7 / 8),
                 (SELECT word FROM common WHERE id = abs(random() + i) % 10) || ' word' || (abs(random() + i) % 20000) || ' '
                 || (SELECT word FROM common WHERE id = abs(random() + i) % 10) || ' word' || (abs(random() + i) % 200) || ' '
                 || (SELECT word FROM common WHERE id = abs(random() + i) % 10) || ' word' || (abs(random() + i) % 2000) || ' '
                 || (SELECT word FROM common WHERE id = abs(random() + i) % 10) || ' word' || (abs(random() + i) % 20000),
                 'silence'
             FROM n;
-            \(isWhole ? Self.readings : "")
+            \(isComplete ? Self.wordsAndAlternatives : "")
             COMMIT;
             """
         try execute(sql, on: path)
     }
 
     /// Eight words of each segment, and sixteen alternatives.
-    private static let readings = """
+    private static let wordsAndAlternatives = """
         INSERT INTO word (segment, number, start_sample, end_sample, text, confidence)
         WITH RECURSIVE w(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM w WHERE n < 8)
         SELECT id, n, start_sample + n, start_sample + n, 'word' || (id * n % 20000), 0.5 FROM segment CROSS JOIN w;
@@ -150,17 +153,17 @@ struct SearchBenchmark {
         SELECT id, n, text || ' ' || n, 0.25 FROM segment CROSS JOIN w;
         """
 
-    private var configuration: String { "\(workshop.folder)/search.conf" }
+    private var configuration: String { "\(harness.folder)/search.conf" }
 
     /// The file for the appliance's log.
-    private var journal: String { "\(workshop.folder)/search.log" }
+    private var logFile: String { "\(harness.folder)/search.log" }
 
     private func waitUntilReady() throws {
         for _ in 0..<60_000 {
-            if String(decoding: try content(ofFile: journal), as: UTF8.self).contains(">ready ") { return }
+            if String(decoding: try content(ofFile: logFile), as: UTF8.self).contains(">ready ") { return }
             usleep(5_000)
         }
-        throw DeviceError(.failed, "benchmark", "the appliance does not become ready; see \(journal)")
+        throw DeviceError(.failed, "benchmark", "the appliance did not become ready; see \(logFile)")
     }
 
     private func start(storage: String, socket: String) throws -> ChildProcess {
@@ -182,26 +185,26 @@ struct SearchBenchmark {
                 """)
         return try ChildProcess(
             "/bin/sh",
-            arguments: ["-c", "exec '\(workshop.fieldscribe)' run --config '\(configuration)' 2>'\(journal)'"])
+            arguments: ["-c", "exec '\(harness.fieldscribe)' run --config '\(configuration)' 2>'\(logFile)'"])
     }
 }
 
-/// Clients that send requests without pause.
-private final class Crowd: Sendable {
+/// Clients that send requests without pauses.
+private final class LoadClients: Sendable {
     private let socket: String
-    private let hasEnded = Atomic(false)
+    private let shouldStop = Atomic(false)
     private let answers = Atomic<Int>(0)
     private let running = Atomic<Int>(0)
 
     init(_ socket: String) { self.socket = socket }
 
-    func begin() {
+    func start() {
         let search = #"{"command":"search","words":"the","limit":50}"#
         for line in [search, search, search, #"{"command":"verify"}"#] {
             running.wrappingAdd(1, ordering: .relaxed)
             Task.detached { [self] in
                 _ = try? await onThread(named: "client") {
-                    while !self.hasEnded.load(ordering: .relaxed) {
+                    while !self.shouldStop.load(ordering: .relaxed) {
                         if SocketClient(self.socket)?.ask(line) != nil {
                             self.answers.wrappingAdd(1, ordering: .relaxed)
                         }
@@ -212,9 +215,9 @@ private final class Crowd: Sendable {
         }
     }
 
-    /// The number of answers.
-    func end() -> Int {
-        hasEnded.store(true, ordering: .relaxed)
+    /// Stops the clients; returns the number of answers that they received.
+    func stop() -> Int {
+        shouldStop.store(true, ordering: .relaxed)
         while running.load(ordering: .relaxed) > 0 { usleep(10_000) }
         return answers.load(ordering: .relaxed)
     }

@@ -1,10 +1,10 @@
-/// Speakers in folds of about the same size. No speaker is in two.
+/// Speakers, divided into folds of about the same size. Each speaker is in one fold only.
 struct SpeakerFolds {
-    /// The speakers of each fold, the largest first.
+    /// The speakers of each fold, those with the largest size first.
     let speakers: [[String]]
-    private let places: [String: Int]
+    private let foldsBySpeaker: [String: Int]
 
-    /// Puts one speaker after another, the largest first, into the smallest fold.
+    /// Assigns each speaker to the smallest fold so far, starting with the largest speaker.
     ///
     /// - Parameter sizes: the size of each speaker, such as the number of words.
     init(_ sizes: [String: Double], count: Int) {
@@ -16,10 +16,10 @@ struct SpeakerFolds {
             filled[smallest] += size
         }
         self.speakers = speakers
-        places = Dictionary(
+        foldsBySpeaker = Dictionary(
             speakers.enumerated().flatMap { fold, names in names.map { ($0, fold) } }, uniquingKeysWith: { $1 })
     }
 
-    /// The fold of a speaker, from 0; nil for an unknown one.
-    func fold(of speaker: String) -> Int? { places[speaker] }
+    /// Returns the index of a speaker's fold; nil if the speaker is unknown.
+    func fold(of speaker: String) -> Int? { foldsBySpeaker[speaker] }
 }

@@ -5,100 +5,103 @@ import Speech
 import Synchronization
 import System
 
-/// The library `Speech`: its text, CPU and memory against `transcribe --jobs 1`, an hour in buffers of 20 ms, and the delay of
-/// its first volatile text.
+/// Measures the library `Speech`: text, CPU and memory compared with `transcribe --jobs 1`, an hour in buffers of 20
+/// ms, and the delay of the first volatile text.
 ///
-/// It runs in a process of its own, which starts with this program's `speech-case`.
+/// The library runs in a separate process, which executes this program's command `speech-case`.
 struct SpeechBenchmark {
-    /// What the process prints, as JSON.
+    /// The output of the process, as JSON.
     private struct Answer: Codable {
         /// The final texts of each file.
         var texts: [[String]] = []
-        /// The least resident memory of each minute of audio, in megabytes.
+        /// The minimum resident memory in each minute of audio, in megabytes.
         var floors: [Double] = []
-        /// From the start of speech to its first volatile text, in seconds.
+        /// The delays from the start of speech to its first volatile text, in seconds.
         var delays: [Double] = []
-        /// Utterances without a volatile text.
+        /// The number of utterances without volatile text.
         var unshown = 0
     }
 
     private enum Case: String {
-        /// Each file by `analyzeSequence(from:)`.
+        /// Analyzes each file with `analyzeSequence(from:)`.
         case files
-        /// A file by `inputSequence`, as fast as possible.
+        /// Analyzes a file through `inputSequence`, as fast as possible.
         case buffers
-        /// ALSA's device `speech`, in real time, for a number of seconds.
+        /// Listens to ALSA's device `speech` in real time, for a number of seconds.
         case live
     }
 
-    /// Silence after which an utterance is certainly the first of its group, in seconds.
-    private static let longestGap = 3.0
+    /// The silence in seconds after which an utterance is certainly the first of its group.
+    private static let maximumGap = 3.0
 
-    let workshop: Workshop
+    let harness: Harness
     let corpus: Corpus
-    /// How much of the hour to use.
+    /// The minutes of the hour to use.
     let minutes: Double
 
     func run(_ contenders: [Contender]) throws {
-        let judge = corpus.part("judge").items
-        let hour = "\(workshop.folder)/speech-hour.wav"
-        try sox([try HourBenchmark(workshop: workshop).makeHour().wave, hour, "trim", "0", "\(minutes * 60)"])
-        let (device, seconds) = try microphone()
-        var same = Table(
-            "the library, against `transcribe --jobs 1`", "`judge`: files with the same text",
+        let judgeItems = corpus.part("judge").items
+        let hour = "\(harness.folder)/speech-hour.wav"
+        try sox([try HourBenchmark(harness: harness).makeHour().wave, hour, "trim", "0", "\(minutes * 60)"])
+        let (device, seconds) = try makeMicrophone()
+        var comparison = Table(
+            "the library, compared with `transcribe --jobs 1`", "`judge`: files with the same text",
             "\(shown(minutes, 0)) minutes: the same text", "CPU (target 1.03)", "peak memory (target 1.10)")
         var buffered = Table(
             "\(shown(minutes, 0)) minutes in buffers of 20 ms", "text as from the file", "memory in minute 2, MB",
-            "least, most from minute 5", "range (target 10)")
+            "minimum, maximum from minute 5", "range (target 10)")
         var live = Table(
-            "s from the start of speech to its first volatile text", "utterances", "without one", "median (target 1.0)",
-            "nine of ten")
+            "s from the start of speech to its first volatile text", "utterances", "without volatile text",
+            "median (target 1.0)", "90th percentile")
         for contender in contenders where ["live", "moonshine-live"].contains(contender.name) {
             let options = ["--punctuation", "engine"]
-            let wanted = try workshop.transcribe(judge.map(\.path), by: contender, into: "speech", options: options)
-            let (texts, _) = try ask(.files, contender, judge.map(\.path))
-            let alike = zip(judge, texts.texts).count(where: { Self.texts(wanted.transcripts[$0.name]) == $1 })
-            let (program, programCost) = try workshop.transcribe(
+            let expected = try harness.transcribe(
+                judgeItems.map(\.path), by: contender, into: "speech", options: options)
+            let (texts, _) = try runProcess(.files, contender, judgeItems.map(\.path))
+            let sameCount = zip(judgeItems, texts.texts).count(where: {
+                Self.texts(expected.transcripts[$0.name]) == $1
+            })
+            let (program, programCost) = try harness.transcribe(
                 [hour], by: contender, into: "speech", samplingMemory: true, options: options)
-            let (whole, cost) = try ask(.files, contender, [hour])
-            same.add([
-                contender.name, "\(alike) of \(judge.count)",
+            let (whole, cost) = try runProcess(.files, contender, [hour])
+            comparison.add([
+                contender.name, "\(sameCount) of \(judgeItems.count)",
                 whole.texts == [Self.texts(program["speech-hour"])] ? "yes" : "no",
                 shown(cost.cpuSeconds / programCost.cpuSeconds, 3),
                 shown(cost.peakTogetherMegabytes / programCost.peakTogetherMegabytes, 2),
             ])
-            let (pieces, _) = try ask(.buffers, contender, [hour])
-            let early = pieces.floors.dropFirst().first ?? .nan
-            // Before minute 5, memory grows to what the longest group needs.
-            let later = pieces.floors.dropFirst(4)
-            let (least, most) = (later.min() ?? .nan, later.max() ?? .nan)
+            let (inBuffers, _) = try runProcess(.buffers, contender, [hour])
+            let early = inBuffers.floors.dropFirst().first ?? .nan
+            // In the first minutes, memory grows to the size that the longest group needs.
+            let later = inBuffers.floors.dropFirst(4)
+            let (minimum, maximum) = (later.min() ?? .nan, later.max() ?? .nan)
             buffered.add([
-                contender.name, pieces.texts == whole.texts ? "yes" : "no", shown(early, 1),
-                "\(shown(least, 1)), \(shown(most, 1))", shown(most - least, 1),
+                contender.name, inBuffers.texts == whole.texts ? "yes" : "no", shown(early, 1),
+                "\(shown(minimum, 1)), \(shown(maximum, 1))", shown(maximum - minimum, 1),
             ])
-            let (heard, _) = try ask(.live, contender, ["\(seconds)"], ["ALSA_CONFIG_PATH": device])
-            let delays = heard.delays.sorted()
+            let (listened, _) = try runProcess(.live, contender, ["\(seconds)"], ["ALSA_CONFIG_PATH": device])
+            let delays = listened.delays.sorted()
             live.add(
-                [contender.name, "\(delays.count + heard.unshown)", "\(heard.unshown)"]
+                [contender.name, "\(delays.count + listened.unshown)", "\(listened.unshown)"]
                     + [0.5, 0.9].map { share in
                         delays.isEmpty ? "-" : shown(delays[Int(Double(delays.count) * share)], 2)
                     })
         }
-        for table in [same, buffered, live] { print(table.markdown) }
+        for table in [comparison, buffered, live] { print(table.markdown) }
     }
 
     private static func texts(_ transcript: TranscriptFile?) -> [String] {
         transcript?.segments.map(\.text).filter { !$0.isEmpty } ?? []
     }
 
-    /// Makes ALSA's configuration with a device `speech` that plays some sentences with long pauses; returns its path,
-    /// and the length of the sound in seconds.
-    private func microphone() throws -> (configuration: String, seconds: Double) {
-        let pause = "\(workshop.folder)/pause-5.wav"
+    /// Writes an ALSA configuration with a device `speech` that plays some sentences with long pauses; returns its
+    /// path, and the duration of the audio in seconds.
+    private func makeMicrophone() throws -> (configuration: String, seconds: Double) {
+        let pause = "\(harness.folder)/pause-5.wav"
         try writeSilence(seconds: 5, to: pause)
-        let said = corpus.items.filter { $0.group == "lj" }.prefix(15).flatMap { [$0.path, pause] }
-        let (raw, configuration) = ("\(workshop.folder)/speech.raw", "\(workshop.folder)/speech-asound.conf")
-        try sox([pause] + said + ["-r", "16000", "-e", "signed", "-b", "16", "-c", "1", raw])
+        let inputs = corpus.items.filter { $0.group == "lj" }.prefix(15).flatMap { [$0.path, pause] }
+        let (raw, configuration) = ("\(harness.folder)/speech.raw", "\(harness.folder)/speech-asound.conf")
+        try sox([pause] + inputs + ["-r", "16000", "-e", "signed", "-b", "16", "-c", "1", raw])
         let file = "{ type file slave.pcm null file /dev/null infile \"\(raw)\" format raw }"
         try durableReplace(
             path: configuration, with: "</usr/share/alsa/alsa.conf>\npcm.speech \(file)\n", mode: 0o644)
@@ -106,19 +109,20 @@ struct SpeechBenchmark {
         return (configuration, Double(bytes) / 2 / Double(SamplePosition.rate))
     }
 
-    private func ask(
-        _ what: Case, _ contender: Contender, _ words: [String], _ environment: [String: String] = [:]
+    /// Runs this program's `speech-case` in a separate process; returns its answer and its cost.
+    private func runProcess(
+        _ testCase: Case, _ contender: Contender, _ arguments: [String], _ environment: [String: String] = [:]
     ) throws -> (answer: Answer, cost: MeasuredProcess) {
-        // Shows earlier lines while this runs.
+        // Shows earlier output while the process runs.
         fflush(nil)
-        let output = "\(workshop.folder)/speech.json"
+        let output = "\(harness.folder)/speech.json"
         let engine = contender.kind == .moonshine ? SpeechAnalyzer.Options.Engine.moonshine : .pocketSphinx
-        let command = ["speech-case", what.rawValue, engine.rawValue, workshop.model ?? ""] + words
+        let command = ["speech-case", testCase.rawValue, engine.rawValue, harness.model ?? ""] + arguments
         let cost = try MeasuredProcess(
             ["/proc/self/exe"] + command, output: output, environment: environment, samplingMemory: true)
         guard cost.status == 0 else {
             throw DeviceError(
-                .failed, "benchmark", "\(what.rawValue) by \(contender.name) failed",
+                .failed, "benchmark", "\(testCase.rawValue) with \(contender.name) failed",
                 remedy: "run it by hand: benchmark \(command.prefix(5).map { "'\($0)'" }.joined(separator: " "))")
         }
         return (try decoded(Answer.self, from: output), cost)
@@ -126,20 +130,21 @@ struct SpeechBenchmark {
 
     // MARK: The measured process
 
-    /// Recognizes speech and prints the answer; exits with status 1 if that fails.
-    static func runCase(_ words: ArraySlice<String>) {
-        let words = Array(words)
-        guard words.count > 3, let what = Case(rawValue: words[0]),
-            let engine = SpeechAnalyzer.Options.Engine(rawValue: words[1])
+    /// Recognizes speech and prints the answer; exits with status 1 if recognition fails.
+    static func runCase(_ arguments: ArraySlice<String>) {
+        let arguments = Array(arguments)
+        guard arguments.count > 3, let testCase = Case(rawValue: arguments[0]),
+            let engine = SpeechAnalyzer.Options.Engine(rawValue: arguments[1])
         else { exit(2) }
-        let folders = words[2].isEmpty ? [] : [URL(filePath: words[2])]
+        let folders = arguments[2].isEmpty ? [] : [URL(filePath: arguments[2])]
         let options = SpeechAnalyzer.Options(engine: engine, modelFolders: folders)
         let result = BlockingResult<Result<String, any Error>>()
         Task {
-            do {
-                let answer = try await answer(what, Array(words[3...]), options)
-                result.set(.success(String(decoding: try JSONEncoder().encode(answer), as: UTF8.self)))
-            } catch { result.set(.failure(error)) }
+            result.set(
+                await Result.of {
+                    let answer = try await answer(testCase, Array(arguments[3...]), options)
+                    return String(decoding: try JSONEncoder().encode(answer), as: UTF8.self)
+                })
         }
         switch result.wait() {
         case .success(let json): print(json)
@@ -150,19 +155,19 @@ struct SpeechBenchmark {
     }
 
     private static func answer(
-        _ what: Case, _ words: [String], _ options: SpeechAnalyzer.Options
+        _ testCase: Case, _ arguments: [String], _ options: SpeechAnalyzer.Options
     ) async throws -> Answer {
         var answer = Answer()
-        switch what {
+        switch testCase {
         case .files:
-            for path in words {
+            for path in arguments {
                 answer.texts.append(texts(try await finals(AudioFile(url: URL(filePath: path)), options)))
             }
         case .buffers:
-            let buffers = SmallBuffers(file: try AudioFile(url: URL(filePath: words[0])))
+            let buffers = SmallBuffers(file: try AudioFile(url: URL(filePath: arguments[0])))
             answer.texts = [texts(try await finals(buffers, options))]
             answer.floors = buffers.floors.all
-        case .live: try await listen(Double(words[0]) ?? 0, options, &answer)
+        case .live: try await listen(Double(arguments[0]) ?? 0, options, &answer)
         }
         return answer
     }
@@ -182,7 +187,7 @@ struct SpeechBenchmark {
         results.map { String($0.text.characters) }
     }
 
-    /// Notes when results of the device `speech` arrive.
+    /// Listens to the device `speech`, and records the delays of results.
     private static func listen(
         _ seconds: Double, _ options: SpeechAnalyzer.Options, _ answer: inout Answer
     ) async throws {
@@ -192,19 +197,19 @@ struct SpeechBenchmark {
         let clock = SoundClock()
         try await analyzer.start(
             inputSequence: Speech.Microphone(device: "speech").prefix { input in
-                clock.heard(input)
+                clock.record(input)
                 return (input.bufferStartTime?.seconds ?? 0) < seconds
             })
         async let finished: Void = analyzer.finalizeAndFinishThroughEndOfInput()
         var volatile: [(time: Double, range: AudioTimeRange)] = []
-        var end = -longestGap
+        var end = -maximumGap
         for try await result in transcriber.results {
             guard result.isFinal else {
                 if !result.text.characters.isEmpty { volatile.append((clock.now, result.range)) }
                 continue
             }
             guard let first = result.words.first else { continue }
-            if result.range.start.seconds - end >= longestGap {
+            if result.range.start.seconds - end >= maximumGap {
                 let start = first.range.start.seconds
                 let early = volatile.first { $0.range.end > result.range.start && $0.range.start < result.range.end }
                 if let early { answer.delays.append(early.time - clock.start - start) } else { answer.unshown += 1 }
@@ -216,20 +221,20 @@ struct SpeechBenchmark {
     }
 }
 
-/// When the first sample was spoken, by the earliest arrival of any buffer.
+/// Estimates the time at which the first sample was spoken, from the earliest arrival of all buffers.
 private final class SoundClock: Sendable {
-    private let first = Mutex(Double.infinity)
+    private let firstSample = Mutex(Double.infinity)
 
     var now: Double { MonotonicClock.seconds }
-    var start: Double { first.withLock { $0 } }
+    var start: Double { firstSample.withLock { $0 } }
 
-    func heard(_ input: AnalyzerInput) {
+    func record(_ input: AnalyzerInput) {
         let spoken = now - (input.bufferStartTime?.seconds ?? 0) - input.buffer.duration
-        first.withLock { $0 = min($0, spoken) }
+        firstSample.withLock { $0 = min($0, spoken) }
     }
 }
 
-/// A file in buffers of 20 ms, which measures the memory of this process every two seconds of audio.
+/// Delivers a file in buffers of 20 ms, and measures the memory of this process every two seconds of audio.
 private struct SmallBuffers: AsyncSequence, Sendable {
     private static let size = SamplePosition.rate / 50
 
@@ -242,22 +247,22 @@ private struct SmallBuffers: AsyncSequence, Sendable {
         var base: AudioFile.Iterator
         let floors: MemoryFloors
         var samples: ArraySlice<Int16> = []
-        var passed = 0
+        var position = 0
 
         mutating func next() async throws -> AnalyzerInput? {
             if samples.isEmpty {
                 guard let input = try await base.next() else { return nil }
                 if case .int16(let more) = input.buffer.samples { samples = more[...] }
-                floors.measure(minute: passed / (60 * SamplePosition.rate))
+                floors.measure(minute: position / (60 * SamplePosition.rate))
             }
             defer { samples = samples.dropFirst(SmallBuffers.size) }
-            passed += Swift.min(SmallBuffers.size, samples.count)
+            position += Swift.min(SmallBuffers.size, samples.count)
             return AnalyzerInput(buffer: AudioBuffer(int16: Array(samples.prefix(SmallBuffers.size))))
         }
     }
 }
 
-/// The least resident memory of each minute.
+/// The minimum resident memory in each minute.
 private final class MemoryFloors: Sendable {
     private let minutes = Mutex<[Double]>([])
 

@@ -3,37 +3,37 @@ import Glibc
 import System
 import TestKit
 
-/// How soon a recording begins, in milliseconds from the request.
+/// The delays between a request to record and the recording, in milliseconds.
 struct StartDelay {
-    /// The maximum time from a start to its first sample.
+    /// The target for `firstSample`.
     static let target = 150.0
 
-    /// The time of the first sample.
-    var heard: Double
-    /// The time of the answer, when the first sample is on its way to the disk.
-    var answered: Double
+    var firstSample: Double
+    /// The delay until the answer, which comes once the first sample is being written to the disk.
+    var answer: Double
 
-    /// Starts and stops the appliance at a socket this many times.
+    /// Starts and stops the appliance repeatedly, and returns the delays of each start.
     ///
     /// - Parameter pause: seconds between a stop and the next start.
-    static func measured(_ rounds: Int, by socket: String, pause: Double = 0) throws -> [StartDelay] {
+    static func measure(rounds: Int, socket: String, pause: Double = 0) throws -> [StartDelay] {
         try (0..<rounds).map { _ in
-            let pressed = MonotonicClock.seconds
+            let requested = MonotonicClock.seconds
             guard try ask(socket, "start").recording != nil else {
-                throw DeviceError(.failed, "benchmark", "the appliance does not start")
+                throw DeviceError(.failed, "benchmark", "the appliance did not start a recording")
             }
             let answered = MonotonicClock.seconds
             usleep(100_000)
-            let heard = try firstSample(socket)
+            let firstSample = try firstSampleTime(socket)
             try ask(socket, "stop")
             usleep(UInt32(pause * 1e6))
-            return StartDelay(heard: 1_000 * (heard - pressed), answered: 1_000 * (answered - pressed))
+            return StartDelay(
+                firstSample: 1_000 * (firstSample - requested), answer: 1_000 * (answered - requested))
         }
     }
 
-    /// Returns the median and the longest delay to the first sample, then the same to the answer.
+    /// Returns table cells: the median and maximum of the delay to the first sample, then of the delay to the answer.
     static func columns(_ delays: [StartDelay]) -> [String] {
-        [delays.map(\.heard).sorted(), delays.map(\.answered).sorted()].flatMap { (sorted: [Double]) -> [String] in
+        [delays.map(\.firstSample).sorted(), delays.map(\.answer).sorted()].flatMap { (sorted: [Double]) -> [String] in
             [shown(sorted[sorted.count / 2], 0), shown(sorted[sorted.count - 1], 0)]
         }
     }

@@ -1,4 +1,4 @@
-/// A table of figures, in Markdown.
+/// A table in Markdown.
 struct Table {
     private var rows: [[String]]
 
@@ -8,15 +8,15 @@ struct Table {
 
     mutating func add(_ cells: [String]) { rows.append(cells) }
 
-    /// Adds our figure, the other program's, and their ratio.
-    mutating func compare(_ what: String, _ ours: Double, _ peer: Double) {
-        add([what, shown(ours, 2), shown(peer, 2), shown(ours / peer, 2)])
+    /// Adds a row with Fieldscribe's figure, the other program's, and their ratio.
+    mutating func compare(_ label: String, _ ours: Double, _ peer: Double) {
+        add([label, shown(ours, 2), shown(peer, 2), shown(ours / peer, 2)])
     }
 
     var markdown: String { rows.map { "| " + $0.joined(separator: " | ") + " |\n" }.joined() }
 }
 
-/// Formats a number with this many decimals; `-` if it is not finite.
+/// Returns a number with this many decimals, or `-` if it is not finite.
 func shown(_ value: Double, _ decimals: Int) -> String {
     guard value.isFinite else { return "-" }
     var scale = 1

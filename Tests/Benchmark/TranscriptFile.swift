@@ -1,6 +1,6 @@
 import Core
 
-/// The measured part of a JSON transcript, as `transcribe --format json` writes it.
+/// The fields of a JSON transcript from `transcribe --format json` that are measured.
 struct TranscriptFile: Decodable {
     struct Segment: Decodable {
         var start: Double
@@ -9,7 +9,7 @@ struct TranscriptFile: Decodable {
         var endedBy: EndReason
         var words: [Word]
         var voice: VoiceAnalytics?
-        /// True if its text is held back.
+        /// True if the text was rejected and is not shown.
         var unclear: Bool?
     }
 
@@ -18,12 +18,12 @@ struct TranscriptFile: Decodable {
         var start: Double
         var end: Double
         var confidence: Double
-        /// Whether its time is an estimate, because alignment failed.
+        /// Whether the time is an estimate because alignment failed.
         var timeEstimated: Bool?
-        /// The speaker, `A`, `B` ...; only if speakers were identified.
+        /// The speaker, such as `A` or `B`; nil if speakers were not identified.
         var speaker: String?
 
-        /// Its form for comparison: without case and punctuation.
+        /// The word without case and punctuation, for comparison.
         var key: String { Core.Word.key(of: text) }
     }
 
@@ -35,6 +35,6 @@ struct TranscriptFile: Decodable {
 
     var words: [Word] { segments.flatMap(\.words) }
 
-    /// The number of segments whose text is held back.
-    var unclear: Int { segments.count { $0.unclear == true } }
+    /// The number of segments whose text was rejected and is not shown.
+    var unclearCount: Int { segments.count { $0.unclear == true } }
 }

@@ -1,14 +1,14 @@
 import Core
 import Recognition
 
-/// The constants with which Moonshine transcribes. The defaults are those for recordings.
+/// The constants that Moonshine transcribes with. The defaults are the constants for recordings.
 struct Tuning: Hashable, Sendable {
     var profile = MoonshineProfile.live
     var speech = SpeechSettings()
-    var groups = GroupSettings(longestSeconds: MoonshineModel.longestGroupSeconds)
-    /// Whether the list of `NamesBenchmark` is the vocabulary.
+    var groups = GroupSettings(maximumSeconds: MoonshineModel.maximumGroupSeconds)
+    /// Whether the vocabulary is the list of `NamesBenchmark`.
     var hasNames = false
-    /// Whether groups are read without stitching, and their words get the features of confidence.
+    /// Whether groups are recognized without stitching, and the features for confidence are returned with each word.
     var hasFeatures = false
 
     fileprivate static let names: Tuning = {
@@ -18,20 +18,20 @@ struct Tuning: Hashable, Sendable {
     }()
 }
 
-/// A constant, and the values that `benchmark folds` compares.
+/// A constant, with the values that `benchmark folds` compares.
 struct TunedConstant: Sendable {
     enum Sound: String { case speech, quiet, unpaused, withSoundless, withForeign }
 
     let name: String
-    /// The simplest first.
+    /// The values to compare, the simplest first.
     let values: [Double]
-    /// What to read for each value.
+    /// The tuning to measure for each value.
     let tunings: [Tuning]
-    /// The index of today's value.
+    /// The index of the value that is used today.
     let today: Int
     let sound: Sound
 
-    /// The number of features of confidence; their weights are fitted on the other folds.
+    /// The name of the constant for the number of confidence features, whose weights are fitted on the other folds.
     static let confidence = "confidence"
 
     private init(_ name: String, _ values: [Double], _ tunings: [Tuning], today: Int, _ sound: Sound = .speech) {
@@ -39,9 +39,9 @@ struct TunedConstant: Sendable {
     }
 
     /// - Parameters:
-    ///   - simplest: the value with which the constant would be superfluous, such as one that switches a limit off.
-    ///   - others: further values; today's is added if it is missing.
-    ///   - set: sets a value.
+    ///   - simplest: the value that makes the constant superfluous, such as a value that disables a limit.
+    ///   - others: further values; today's value is added if it is missing.
+    ///   - set: sets the constant to a value.
     private init(
         _ name: String, simplest: Double, _ others: [Double], today: Double, _ sound: Sound = .speech,
         base: Tuning = Tuning(), set: (inout Tuning, Double) -> Void
@@ -74,14 +74,14 @@ struct TunedConstant: Sendable {
     }
 
     static let all: [TunedConstant] = {
-        let usual = SpeechGate()
-        var featured = Tuning()
-        featured.hasFeatures = true
+        let defaultGate = SpeechGate()
+        var withFeatures = Tuning()
+        withFeatures.hasFeatures = true
         let features: [Double] = [1, 2, 3, 5]
         return [
-            TunedConstant("group", \.groups.longestSeconds, simplest: 0, [8, 10, 14, 16, 20]),
-            // A pause of 12 s does not fit into a group.
-            TunedConstant("gap", \.groups.longestGapSeconds, simplest: 12, [1, 2, 5]),
+            TunedConstant("group", \.groups.maximumSeconds, simplest: 0, [8, 10, 14, 16, 20]),
+            // Disables the limit: a group is at most 12 s long, so it cannot contain a pause of 12 s.
+            TunedConstant("gap", \.groups.maximumGapSeconds, simplest: 12, [1, 2, 5]),
             TunedConstant("padding", \.speech.paddingMilliseconds, simplest: 0, [100, 200, 300, 400, 500]),
             TunedConstant(
                 "overlap", \.speech.overlapMilliseconds, simplest: 250, [750, 1_000, 1_500, 2_000, 3_000], .unpaused),
@@ -97,11 +97,11 @@ struct TunedConstant: Sendable {
             TunedConstant("gate-entropy", \.profile.gate.entropyWeight, simplest: 0, [1, 2], .withSoundless),
             TunedConstant(
                 "gate-end", \.profile.gate.maxEnd, simplest: .infinity, [-8.2, -6.2], .withSoundless),
-            // The simplest value is the limit of other texts.
+            // The simplest value is the limit that applies to other texts.
             TunedConstant(
-                "gate-short", \.profile.gate.maxEndOfShort, simplest: usual.maxEnd, [-5], .withSoundless),
+                "gate-short", \.profile.gate.maxEndOfShort, simplest: defaultGate.maxEnd, [-5], .withSoundless),
             TunedConstant(
-                "gate-strange", \.profile.gate.maxEndOfStrange, simplest: usual.maxEnd, [-10, -8],
+                "gate-strange", \.profile.gate.maxEndOfStrange, simplest: defaultGate.maxEnd, [-10, -8],
                 .withSoundless),
             TunedConstant(
                 "gate-confidence", \.profile.gate.minConfidenceOfShort, simplest: 0, [0.05, 0.2],
@@ -109,13 +109,13 @@ struct TunedConstant: Sendable {
             TunedConstant(
                 "gate-foreign", \.profile.gate.minMeanConfidence, simplest: 0, [0.4, 0.45, 0.55, 0.6, 0.65],
                 .withForeign),
-            TunedConstant(confidence, features, features.map { _ in featured }, today: features.count - 1),
+            TunedConstant(confidence, features, features.map { _ in withFeatures }, today: features.count - 1),
         ]
     }()
 }
 
 extension SpeechGate {
-    /// A gate that rejects only texts without words.
+    /// A gate that rejects no text with words.
     fileprivate static let open: SpeechGate = {
         var gate = SpeechGate()
         (gate.minEndOfUsual, gate.minTokensPerSecond, gate.maxRepeats, gate.minConfidenceOfShort) = (0, 0, 1, 0)

@@ -2,9 +2,9 @@ import Core
 import System
 import TestKit
 
-/// The effect of a vocabulary on its words, on the words around them, and on speech without them.
+/// Measures the effect of a vocabulary on its words, on the words around them, and on speech without these words.
 struct VocabularyBenchmark {
-    /// A vocabulary for work in a village of Burkina Faso.
+    /// A vocabulary for field work in a village in Burkina Faso.
     static let vocabulary = """
         <person> = Awa Ouedraogo | Bintou Sawadogo | Hamidou Zongo
         <person>
@@ -26,7 +26,7 @@ struct VocabularyBenchmark {
 
         """
 
-    private static let domain: Set = [
+    private static let vocabularyWords: Set = [
         "awa", "ouedraogo", "bintou", "sawadogo", "hamidou", "zongo", "ouagadougou", "koudougou", "yatenga",
         "harmattan", "fonio", "sorghum", "shea", "griot", "zai", "balafon", "dioula", "marabout", "baobab",
     ]
@@ -42,42 +42,45 @@ struct VocabularyBenchmark {
         "we recorded Hamidou Zongo under the baobab",
     ]
 
-    let workshop: Workshop
+    let harness: Harness
     let corpus: Corpus
 
     func run() throws {
-        let list = "\(workshop.folder)/vocabulary.txt"
+        let list = "\(harness.folder)/vocabulary.txt"
         try durableReplace(path: list, with: Self.vocabulary)
-        let spoken = try Self.sentences.enumerated().map { index, text in
-            Corpus.Item(path: try workshop.speak(text, voice: "en-us", as: "said\(index)"), text: text)
+        let items = try Self.sentences.enumerated().map { index, text in
+            Corpus.Item(path: try harness.speak(text, voice: "en-us", as: "said\(index)"), text: text)
         }
-        var table = Table("word errors, %", "without", "with the vocabulary")
-        let plain = try workshop.transcribe(spoken.map(\.path), profile: "live", into: "said-plain").transcripts
-        let raised = try workshop.transcribe(
-            spoken.map(\.path), profile: "live", into: "said-raised", options: ["--vocabulary", list]
+        var table = Table("word errors, %", "without the vocabulary", "with it")
+        let plain = try harness.transcribe(items.map(\.path), profile: "live", into: "said-plain").transcripts
+        let boosted = try harness.transcribe(
+            items.map(\.path), profile: "live", into: "said-raised", options: ["--vocabulary", list]
         ).transcripts
-        let (before, after) = (errors(of: spoken, plain), errors(of: spoken, raised))
-        table.add(["its words, spoken by espeak-ng", shown(before.listed.percent, 1), shown(after.listed.percent, 1)])
+        let (before, after) = (errors(of: items, plain), errors(of: items, boosted))
+        table.add([
+            "words of the vocabulary, spoken by espeak-ng", shown(before.listed.percent, 1),
+            shown(after.listed.percent, 1),
+        ])
         table.add(["words around them", shown(before.others.percent, 1), shown(after.others.percent, 1)])
         let paths = corpus.items.map(\.path)
-        let open = try workshop.transcribe(paths, profile: "live", into: "open-plain").transcripts
-        let unsaid = try workshop.transcribe(
+        let open = try harness.transcribe(paths, profile: "live", into: "open-plain").transcripts
+        let openBoosted = try harness.transcribe(
             paths, profile: "live", into: "open-raised", options: ["--vocabulary", list]
         ).transcripts
         func percent(_ transcripts: [String: TranscriptFile]) -> Double {
             corpus.errors(of: transcripts.mapValues(\.text))[""]?.percent ?? 0
         }
-        table.add(["speech without them", shown(percent(open), 1), shown(percent(unsaid), 1)])
+        table.add(["speech without words of the vocabulary", shown(percent(open), 1), shown(percent(openBoosted), 1)])
         print("\n\(table.markdown)")
     }
 
-    /// Returns the errors on words of the vocabulary, and on others.
+    /// Returns the errors on words of the vocabulary, and on other words.
     private func errors(of items: [Corpus.Item], _ transcripts: [String: TranscriptFile]) -> ListedErrors {
         var errors = ListedErrors()
         for item in items {
             errors.add(
                 WordErrorRate.normalized(item.text), WordErrorRate.normalized(transcripts[item.name]?.text ?? ""),
-                list: Self.domain)
+                list: Self.vocabularyWords)
         }
         return errors
     }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Writes mono samples of 16 kHz as WAV.
+/// Writes 16 kHz mono samples as a WAV file.
 func writeWave(_ samples: [Int16], to path: String) throws {
     let raw = "\(path).raw"
     try samples.withUnsafeBytes { try Data($0).write(to: URL(filePath: raw)) }
@@ -9,7 +9,7 @@ func writeWave(_ samples: [Int16], to path: String) throws {
     _ = unlink(raw)
 }
 
-/// Writes silence of 16 kHz as WAV.
+/// Writes silence as a 16 kHz mono WAV file.
 func writeSilence(seconds: Double, to path: String) throws {
     try sox(["-n", "-r", "16000", "-c", "1", "-b", "16", path, "trim", "0", "\(seconds)"])
 }

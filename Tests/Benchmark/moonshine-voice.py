@@ -1,4 +1,4 @@
-"""Transcribes with Moonshine's own Python package, for comparison: moonshine-voice.py FILE... prints name<TAB>text per file."""
+"""Transcribes with Moonshine's own Python package, for comparison: moonshine-voice.py FILE... prints NAME<TAB>TEXT for each file."""
 import array
 import os
 import sys

@@ -4,7 +4,7 @@ import Testing
 @testable import benchmark
 
 @Suite("Constants are chosen on some speakers and judged on others") struct FoldTests {
-    @Test("no speaker is in two folds, folds are of similar size, and the order of input does not matter")
+    @Test("each speaker is in one fold, folds have similar sizes, and the order of the input does not matter")
     func folds() {
         var random = SeededGenerator()
         for _ in 0..<200 {
@@ -13,8 +13,8 @@ import Testing
             }
             let folds = SpeakerFolds(Dictionary(sizes) { $1 }, count: 5)
             #expect(folds.speakers.joined().sorted() == sizes.map(\.0).sorted(), "seed \(random.seed)")
-            for (number, fold) in folds.speakers.enumerated() {
-                #expect(fold.allSatisfy { folds.fold(of: $0) == number })
+            for (index, fold) in folds.speakers.enumerated() {
+                #expect(fold.allSatisfy { folds.fold(of: $0) == index })
             }
             let filled = folds.speakers.map { fold in sizes.reduce(0) { $0 + (fold.contains($1.0) ? $1.1 : 0) } }
             let largest = sizes.map(\.1).max() ?? 0
@@ -25,7 +25,7 @@ import Testing
         #expect(SpeakerFolds([:], count: 5).fold(of: "anyone") == nil)
     }
 
-    @Test("files of one reader have one speaker; numbered speakers are distinguished")
+    @Test("all files of one reader have the same speaker; LibriSpeech speakers are distinguished")
     func speakers() {
         func speaker(_ name: String) -> String { Corpus.Item(path: "wav/\(name).wav", text: "").speaker }
         #expect(speaker("lj_LJ001-0001") == speaker("lj_LJ050-0131"))
@@ -37,17 +37,17 @@ import Testing
         FoldTable(cells: errors.map { row in row.map { FoldTable.Cell(errors: $0, count: 100) } })
     }
 
-    @Test("a fold is judged with the best value of the others, not its own best")
+    @Test("a fold is judged with the best value of the other folds, not with its own best value")
     func choosing() {
         // The second value is best in all folds but the last, which prefers the third.
         let table = table([[10, 10, 10, 10, 10], [8, 7, 8, 7, 9], [9, 9, 9, 9, 1]])
         #expect(table.chosen == [2, 2, 2, 2, 1])
-        #expect(table.told.map { 100 * $0 } == [9, 9, 9, 9, 9])
+        #expect(table.heldOutRates.map { 100 * $0 } == [9, 9, 9, 9, 9])
         #expect(abs(table.gain.mean - 0.01) < 1e-9 && table.gain.deviation < 1e-9)
         #expect(!table.isBelowSpread)
     }
 
-    @Test("folds count by their words when a value is chosen")
+    @Test("folds are weighted by their word counts when a value is chosen")
     func weights() {
         let few = FoldTable.Cell(errors: 5, count: 10)
         let many = [FoldTable.Cell(errors: 10, count: 1_000), FoldTable.Cell(errors: 20, count: 1_000)]
@@ -55,7 +55,7 @@ import Testing
         #expect(FoldTable(cells: [[few, many[0], none], [none, many[1], none]]).chosen == [0, 1, 0])
     }
 
-    @Test("a gain within its spread, or none, means the simplest value; so do equal values")
+    @Test("the simplest value wins if the gain is within its spread, and if all values are equal")
     func spread() {
         let uncertain = table([[10, 10, 10, 10, 10], [8, 14, 4, 13, 9]])
         #expect(uncertain.gain.mean < uncertain.gain.deviation && uncertain.isBelowSpread)
@@ -66,7 +66,7 @@ import Testing
         #expect(abs(better.gain.mean - 0.026) < 1e-9 && abs(better.gain.deviation - 0.00547723) < 1e-6)
     }
 
-    @Test("each constant compares several values; the current value reads as recordings are read")
+    @Test("each constant compares several values; today's value is the one used for recordings")
     func constants() {
         for constant in TunedConstant.all {
             let name = constant.name

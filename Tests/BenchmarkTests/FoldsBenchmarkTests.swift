@@ -6,15 +6,15 @@ import Testing
 
 @testable import benchmark
 
-@Suite("A benchmark of all constants") struct FoldsBenchmarkTests {
+@Suite("Benchmark of constants on folds") struct FoldsBenchmarkTests {
     private struct Interrupted: Error {}
 
-    /// Counts readings; throws after `most` of them.
+    /// Counts readings; throws when there are more than `maximum`.
     private final class Counter: Sendable {
         private let count = Mutex(0)
-        private let most: Int
+        private let maximum: Int
 
-        init(most: Int = .max) { self.most = most }
+        init(maximum: Int = .max) { self.maximum = maximum }
 
         var read: Int { count.withLock { $0 } }
 
@@ -23,7 +23,7 @@ import Testing
                 count += 1
                 return count
             }
-            if count > most { throw Interrupted() }
+            if count > maximum { throw Interrupted() }
         }
     }
 
@@ -35,8 +35,9 @@ import Testing
         func add(_ part: String) { parts.withLock { $0.append(part) } }
     }
 
-    /// Reads the text of a sound by its first sample. Without padding, the last word is lost; without a gate, silence is "you".
-    private struct MadeUpReader: FoldReader {
+    /// Looks up the text of a sound by its first sample. Without padding, the last word is lost; without a gate,
+    /// silence is recognized as "you".
+    private struct SimulatedReader: FoldReader {
         let tuning: Tuning
         let texts: [Int16: String]
         let counter: Counter
@@ -56,7 +57,7 @@ import Testing
         func finish() async {}
     }
 
-    /// Two files of each of six people.
+    /// Two files from each of six speakers.
     private static let speech = (0..<12).map { number in
         FoldSound(
             Corpus.Item(path: "\(number).wav", text: "one two three four"), speaker: "speaker-\(number / 2)",
@@ -77,71 +78,71 @@ import Testing
         let report = Report()
         let benchmark = FoldsBenchmark(
             speech: speech, soundless: soundless, cache: cache, jobs: jobs,
-            open: { MadeUpReader(tuning: $0, texts: texts, counter: counter) }, report: { report.add($0) })
+            open: { SimulatedReader(tuning: $0, texts: texts, counter: counter) }, report: { report.add($0) })
         try await benchmark.run(constants)
         return report.text
     }
 
-    private static func kept(_ cache: FoldCache) throws -> Int {
+    private static func readingCount(_ cache: FoldCache) throws -> Int {
         try names(inFolder: cache.folder).count { $0.hasSuffix(".json") }
     }
 
-    @Test("an interrupted run continues with the missing readings; another program reads all again")
+    @Test("an interrupted run resumes with the missing readings; a different program starts again")
     func interrupted() async throws {
         let folder = TemporaryFolder()
         let cache = try FoldCache(folder: folder.file("cache"), program: "one")
         let constants = Self.constants("padding", "gap", "gate")
-        await #expect(throws: Interrupted.self) { try await Self.run(constants, in: cache, Counter(most: 50)) }
-        let kept = try Self.kept(cache)
-        #expect(kept <= 50 && kept >= 48, "concurrent readings are lost")
+        await #expect(throws: Interrupted.self) { try await Self.run(constants, in: cache, Counter(maximum: 50)) }
+        let cachedCount = try Self.readingCount(cache)
+        #expect(cachedCount <= 50 && cachedCount >= 48, "only concurrent readings may be lost")
         let counter = Counter()
         let report = try await Self.run(constants, in: cache, counter)
-        // Today's tuning is read once, and with sounds for the gate only.
+        // Today's tuning is measured once for all constants; only the gate also uses sounds without speech.
         let tunings = constants[0].tunings.count + constants[1].tunings.count - 1
-        let wanted = (tunings + 1) * Self.speech.count + 2 * Self.soundless.count
-        #expect(counter.read == wanted - kept)
-        #expect(try Self.kept(cache) == wanted)
+        let expected = (tunings + 1) * Self.speech.count + 2 * Self.soundless.count
+        #expect(counter.read == expected - cachedCount)
+        #expect(try Self.readingCount(cache) == expected)
         let again = Counter()
         let last = try await Self.run(constants, in: cache, again, jobs: 1)
         #expect(again.read == 0)
-        #expect(report.contains("readings are left, about ") && !last.contains("readings are left"))
+        #expect(report.contains("readings are left, taking about ") && !last.contains("readings are left"))
         let other = try FoldCache(folder: cache.folder, program: "two")
         #expect(other.reading(of: Self.speech[0], by: Tuning()) == nil)
         #expect(cache.reading(of: Self.speech[0], by: Tuning())?.words.count == 4)
     }
 
-    @Test("the report names speakers, words and values, and the constants that gain nothing")
+    @Test("the report lists speakers, words and values, and the constants without a gain")
     func report() async throws {
         let folder = TemporaryFolder()
         let cache = try FoldCache(folder: folder.file("cache"), program: "one")
         let report = try await Self.run(Self.constants("padding", "gap", "gate"), in: cache)
         #expect(report.contains("| 1 | speaker-0, speaker-5 | 4 | 16 |"))
-        #expect(report.contains("Word errors with today's constants: 0.00 % on average of the folds, spread 0.00."))
+        #expect(report.contains("Word errors with today's constants: 0.00 % on average over the folds, spread 0.00."))
         #expect(report.contains("| 0 (simplest) | 25.00 | 25.00 | 25.00 | 25.00 | 25.00 | 25.00 |"))
         #expect(report.contains("| 250 (today) | 0.00 | 0.00 | 0.00 | 0.00 | 0.00 | 0.00 |"))
         #expect(report.contains("| padding | 0 | 250 | 100, 100, 100, 100, 100 | 25.00 | 0.00 | 0.00 | 25.00 | 0.00 |"))
         #expect(report.contains("| gate | 0 | 1 | 1, 1, 1, 1, 1 |"))
-        #expect(report.contains("so the simplest value will do: gap."))
+        #expect(report.contains("so the simplest value is good enough: gap."))
     }
 
-    @Test("weights of confidence are fitted on the other folds")
+    @Test("confidence weights are fitted on the other folds")
     func confidence() async throws {
         let folder = TemporaryFolder()
         let cache = try FoldCache(folder: folder.file("cache"), program: "one")
         let counter = Counter()
         let report = try await Self.run(Self.constants("confidence"), in: cache, counter)
         #expect(counter.read == 2 * Self.speech.count, "all feature counts come from one reading")
-        #expect(report.contains("| 1 (simplest) | 0.56"), "the entropy of one wrong word in four")
+        #expect(report.contains("| 1 (simplest) | 0.56"), "entropy for one wrong word in four")
         #expect(report.contains("Each constant gains more than the spread of its gain."))
     }
 
-    @Test("fewer than five speakers are refused")
+    @Test("fewer than five speakers are an error")
     func tooFew() async throws {
         let folder = TemporaryFolder()
         let cache = try FoldCache(folder: folder.file("cache"), program: "one")
         let benchmark = FoldsBenchmark(
             speech: Array(Self.speech.prefix(8)), soundless: [], cache: cache, jobs: 1,
-            open: { MadeUpReader(tuning: $0, texts: [:], counter: Counter(most: 0)) }, report: { _ in })
+            open: { SimulatedReader(tuning: $0, texts: [:], counter: Counter(maximum: 0)) }, report: { _ in })
         await #expect(throws: DeviceError.self) { try await benchmark.run(Self.constants("gap")) }
     }
 }

@@ -2,18 +2,18 @@ import Core
 import Glibc
 import System
 
-/// Shared by all experiments: the programs, a folder for damage, the known sound, and the options.
+/// The environment that all experiments share: the programs, a temporary folder, the known sound, and the options.
 struct Bench: Sendable {
-    /// The executable under test.
+    /// The executable to test.
     let fieldscribe: String
-    /// The library to preload into it.
+    /// The library to preload into the executable.
     let library: String
-    /// This program, which also replaces decode workers.
+    /// The path of this program, which also replaces decode workers.
     let chaos: String
     let folder: String
     let options: Options
 
-    /// Whether the executable has these commands yet.
+    /// Whether the executable has the commands `recover` and `verify`; older versions do not.
     let recovers: Bool
     let verifies: Bool
 
@@ -26,29 +26,30 @@ struct Bench: Sendable {
         fieldscribe = options["executable"] ?? "\(products)/fieldscribe"
         library = "\(products)/libFaultShim.so"
         for path in [fieldscribe, library] where access(path, R_OK) != 0 {
-            throw DeviceError(.missing, "access", "\(path): not built; run swift build first")
+            throw DeviceError(.missing, "access", "\(path) does not exist; run swift build first")
         }
         var template = Array("\(Self.temporary)/fieldscribe-chaos-XXXXXX".utf8CString)
-        guard let made = template.withUnsafeMutableBufferPointer({ $0.baseAddress.flatMap { mkdtemp($0) } }) else {
+        guard let path = template.withUnsafeMutableBufferPointer({ $0.baseAddress.flatMap { mkdtemp($0) } }) else {
             throw DeviceError.system("mkdtemp", on: Self.temporary)
         }
-        folder = String(cString: made)
+        folder = String(cString: path)
         recovers = Program.run([fieldscribe, "recover", "--help"], in: folder).status == 0
         verifies = Program.run([fieldscribe, "verify", "--help"], in: folder).status == 0
         try KnownSound.write(to: folder)
-        // One worker, because the replacement takes no time; the smallest reserve, because the filled disk is small.
+        // One worker is enough, because the stand-in takes no time. The reserve is the minimum, because the test disk
+        // is small.
         let settings = "[recognizer]\nworkers = 1\n\n[storage]\nreserve-megabytes = 16\n"
         try durableReplace(path: "\(folder)/usual.conf", with: settings)
-        // More syncs in less time: each is a chance to fail.
+        // More frequent syncs give more opportunities to fail.
         try durableReplace(path: "\(folder)/often.conf", with: "[capture]\nsync-seconds = 0.2\n\n" + settings)
     }
 
-    /// Removes all damaged files, unless `--keep` was given.
+    /// Removes all files, unless the option `--keep` is given.
     func close() {
         if !options.has("keep") { remove(folder) }
     }
 
-    /// A new, empty folder.
+    /// Makes a new, empty folder; returns its path.
     func newFolder(_ name: String) -> String {
         let path = "\(folder)/\(name)"
         remove(path)
@@ -60,17 +61,17 @@ struct Bench: Sendable {
 
     func copy(_ from: String, to path: String) { _ = Program.run(["cp", "-a", from, path], in: folder) }
 
-    /// The environment of a run with the preloaded library: the faults, on files under `storage`.
+    /// Returns the environment variables that preload the library and inject faults into calls on files in `storage`.
     func environment(storage: String, faults: [String: String] = [:]) -> [String: String] {
-        var all = [
+        var variables = [
             "LD_PRELOAD": library, "ALSA_CONFIG_PATH": "\(folder)/asound.conf", "FAULT_CLOCK": "1",
             "FAULT_UNDER": storage, "FAULT_WORKER": chaos,
         ]
-        all.merge(faults) { $1 }
-        return all
+        variables.merge(faults) { $1 }
+        return variables
     }
 
-    /// The words of a recording of the known sound.
+    /// Returns the command line that records the known sound.
     func record(to storage: String, seconds: Int? = nil, configuration: String = "usual") -> [String] {
         [
             fieldscribe, "record", "--json", "--microphone", "alsa:\(KnownSound.device)", "--directory", storage,
@@ -78,7 +79,7 @@ struct Bench: Sendable {
         ] + (seconds.map { ["--seconds", "\($0)"] } ?? [])
     }
 
-    /// Runs experiments in parallel; returns their results in order.
+    /// Runs jobs in parallel, at most `width` at a time; returns their results in order.
     func parallel<Job: Sendable, Result: Sendable>(
         _ jobs: [Job], width: Int, _ body: @escaping @Sendable (Int, Job) throws -> Result
     ) async throws -> [Result] {

@@ -1,41 +1,44 @@
 import Core
 import Glibc
 
-/// Breaks recordings on purpose, and counts what is lost: `chaos kill syscalls --stride 7`.
+/// Breaks recordings on purpose, and counts the losses: `chaos kill syscalls --stride 7`.
 @main struct Chaos {
     private static let usage = """
         usage: chaos EXPERIMENT... [OPTION N]...
 
           kill       kill -9 and power cuts at random moments     --kills 30 --parallel 10 --seed N
-          syscalls   each k-th call of each kind fails            --stride 1 --parallel 16
-          disk       a small file system that is filled           --steps 20
+          syscalls   each k-th system call of each kind fails     --stride 1 --parallel 16
+          disk       a small file system fills up                 --steps 20
           corrupt    damaged audio, database and settings         --seeds 50 --seed N
-          import     a correction is imported while each k-th call fails   --stride 1 --parallel 8
+          import     each k-th system call of an import fails     --stride 1 --parallel 8
           soak       hours of audio, unpaced                      --hours 2
           seal       power cuts while a recording is sealed       --cuts 300 --parallel 2 --seed N
-          reseal     power cuts while a sealed recording is open, transcribed again and sealed again   --cuts 300 --parallel 2 --seed N
+          reseal     power cuts while a sealed recording is opened, transcribed and sealed again
+                                                                  --cuts 300 --parallel 2 --seed N
           redact     power cuts while a passage is redacted        --cuts 300 --parallel 2 --seed N
-          owners     root and a user in random orders             --orders 20 --seed N
+          owners     root and a user run commands in random order --orders 20 --seed N
 
-        --executable FILE  another fieldscribe than the one beside this program
-        --json             the table as JSON as well
-        --keep             keep the files of failed trials
+        --executable FILE  the fieldscribe to test; default the one beside this program
+        --json             print the table as JSON, too
+        --keep             keep the temporary files
 
-        Exits with 1 if a target is missed, or a control is not caught.
+        Exits with status 1 if a target is missed or a control is not detected.
         """
 
     static func main() async {
         signal(SIGPIPE, SIG_IGN)
-        let words = Array(CommandLine.arguments.dropFirst())
-        if words.first == "worker" { return StandInWorker.run() }
-        let names = words.prefix { !$0.hasPrefix("--") }
-        let known = ["kill", "syscalls", "disk", "corrupt", "soak", "owners", "import", "seal", "reseal", "redact"]
-        guard !names.isEmpty, names.allSatisfy(known.contains) else {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.first == "worker" { return StandInWorker.run() }
+        let names = arguments.prefix { !$0.hasPrefix("--") }
+        let experiments = [
+            "kill", "syscalls", "disk", "corrupt", "soak", "owners", "import", "seal", "reseal", "redact",
+        ]
+        guard !names.isEmpty, names.allSatisfy(experiments.contains) else {
             print(usage)
             exit(2)
         }
         do {
-            let bench = try Bench(Options(Array(words.dropFirst(names.count))))
+            let bench = try Bench(Options(Array(arguments.dropFirst(names.count))))
             var rows: [Report.Row] = []
             for name in names { rows += try await run(name, on: bench) }
             bench.close()

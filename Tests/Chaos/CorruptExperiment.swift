@@ -3,24 +3,24 @@ import Glibc
 import System
 import TestKit
 
-/// Damages audio, database and settings before a start; each seed damages differently.
+/// Damages audio, database and settings before a start, differently for each seed.
 ///
-/// Despite the damage, the next recording works, undamaged recordings survive, and no file is deleted.
+/// Expects that the next recording works despite the damage, undamaged recordings survive, and no file is deleted.
 struct CorruptExperiment {
-    private enum Victim: String, CaseIterable { case audio, database, log, settings, journal, sums, number }
+    private enum Target: String, CaseIterable { case audio, database, log, settings, journal, sums, number }
 
     private struct Outcome: Sendable {
         var name: String
-        /// The next recording was made and is whole.
-        var started = false
-        /// It failed, but a line said why and what to do.
-        var refusedInWords = false
-        /// Files that are missing under any name.
-        var deleted = 0
-        /// Undamaged recordings that can no longer be read.
-        var hurt = 0
-        var crashed = false
-        var words = ""
+        /// Whether the next recording succeeded.
+        var didRecord = false
+        /// Whether the recording failed with a message.
+        var refusedWithMessage = false
+        /// The number of files that no longer exist under any name.
+        var deletedFiles = 0
+        /// The number of undamaged recordings that can no longer be read.
+        var lostRecordings = 0
+        var didCrash = false
+        var message = ""
     }
 
     let bench: Bench
@@ -35,46 +35,50 @@ struct CorruptExperiment {
         let outcomes = try await bench.parallel(Array(first..<first + count), width: 4) { _, seed in
             try Self.outcome(seed: UInt64(seed), golden: golden, deletes: false, on: bench)
         }
-        for victim in Victim.allCases {
-            let some = outcomes.filter { $0.name.hasPrefix(victim.rawValue) }
-            let stopped = some.filter { !$0.started }
-            // Invalid settings are reported line by line, and never guessed. An executable that can recover a damaged
-            // archive sets it aside; another one must say so.
-            let words = victim == .settings || !bench.recovers
-            let wrong = words ? stopped.filter { !$0.refusedInWords } : stopped
+        for target in Target.allCases {
+            let matching = outcomes.filter { $0.name.hasPrefix(target.rawValue) }
+            let failed = matching.filter { !$0.didRecord }
+            // Invalid settings must be reported. An executable that can recover a damaged archive sets it aside; an
+            // older executable must report it.
+            let mayRefuse = target == .settings || !bench.recovers
+            let unexpected = mayRefuse ? failed.filter { !$0.refusedWithMessage } : failed
             report.add(
-                none: "\(victim.rawValue): no start\(words ? ", and no message" : "")", wrong.count, of: some.count)
-            if words { report.note("\(victim.rawValue): refused with a message", "\(stopped.count) in \(some.count)") }
-            for outcome in wrong.prefix(3) { report.note("bad", "\(outcome.name): \(outcome.words)") }
+                none: "\(target.rawValue): no recording\(mayRefuse ? ", and no message" : "")", unexpected.count,
+                of: matching.count)
+            if mayRefuse {
+                report.note("\(target.rawValue): refused with a message", "\(failed.count) in \(matching.count)")
+            }
+            for outcome in unexpected.prefix(3) { report.note("bad", "\(outcome.name): \(outcome.message)") }
         }
-        report.add(none: "crashed", outcomes.count { $0.crashed }, of: count)
-        report.add(none: "files deleted", outcomes.reduce(0) { $0 + $1.deleted }, of: count)
-        report.add(none: "whole recordings damaged", outcomes.reduce(0) { $0 + $1.hurt }, of: count)
-        for outcome in outcomes.filter({ $0.deleted + $0.hurt > 0 || $0.crashed }).prefix(5) {
-            report.note("bad", "\(outcome.name): \(outcome.words)")
+        report.add(none: "crashed", outcomes.count { $0.didCrash }, of: count)
+        report.add(none: "files deleted", outcomes.reduce(0) { $0 + $1.deletedFiles }, of: count)
+        report.add(none: "undamaged recordings lost", outcomes.reduce(0) { $0 + $1.lostRecordings }, of: count)
+        for outcome in outcomes.filter({ $0.deletedFiles + $0.lostRecordings > 0 || $0.didCrash }).prefix(5) {
+            report.note("bad", "\(outcome.name): \(outcome.message)")
         }
         let control = try await bench.parallel([1, 2, 3], width: 3) { _, seed in
             try Self.outcome(seed: UInt64(seed), golden: golden, deletes: true, on: bench)
         }
         report.add(
-            control: "a start that deletes a recording", caught: control.count { $0.deleted > 0 && $0.hurt > 0 },
+            control: "a start that deletes a recording",
+            caught: control.count { $0.deletedFiles > 0 && $0.lostRecordings > 0 },
             of: control.count)
         return report.rows
     }
 
-    /// Two whole recordings, and one that was cut short with its archive.
+    /// Makes an archive with two complete recordings, and one that was interrupted by a kill.
     private func makeGolden() throws -> String {
         let golden = bench.newFolder("golden")
         let environment = bench.environment(storage: golden)
         for _ in 0..<2 {
             _ = try Program(bench.record(to: golden, seconds: 2), in: bench.folder, environment: environment).wait()
         }
-        let cut = try Program(bench.record(to: golden), in: bench.folder, environment: environment)
+        let killed = try Program(bench.record(to: golden), in: bench.folder, environment: environment)
         try waitUntil("two seconds of sound") {
             WaveContent.samples(ofRecording: 3, in: golden).count >= 2 * KnownSound.rate
         }
-        cut.signal(SIGKILL)
-        _ = cut.wait()
+        killed.signal(SIGKILL)
+        _ = killed.wait()
         try durableReplace(path: "\(golden)/settings.conf", with: text(of: "\(bench.folder)/usual.conf"))
         return golden
     }
@@ -86,62 +90,62 @@ struct CorruptExperiment {
         defer { bench.remove(work) }
         let storage = "\(work)/storage"
         bench.copy(golden, to: storage)
-        let victim = Victim.allCases[Int(seed) % Victim.allCases.count]
-        let hit = Int.random(in: 1...3, using: &random)
+        let target = Target.allCases[Int(seed) % Target.allCases.count]
+        let damagedRecording = Int.random(in: 1...3, using: &random)
         let audio = { (number: Int) in "\(storage)/recordings/00000\(number)/audio.wav" }
         let path =
-            switch victim {
-            case .audio: audio(hit)
+            switch target {
+            case .audio: audio(damagedRecording)
             case .database: "\(storage)/archive.sqlite"
             case .log: "\(storage)/archive.sqlite-wal"
             case .settings: "\(storage)/settings.conf"
-            case .journal: "\(storage)/recordings/00000\(hit)/journal.jsonl"
-            case .sums: "\(storage)/recordings/00000\(hit)/audio.sums"
+            case .journal: "\(storage)/recordings/00000\(damagedRecording)/journal.jsonl"
+            case .sums: "\(storage)/recordings/00000\(damagedRecording)/audio.sums"
             case .number: "\(storage)/last-number"
             }
         let damage = try damage(path, &random)
-        var outcome = Outcome(name: "\(victim.rawValue): \(damage) (seed \(seed))")
-        // SQLite may remove its own files next to the database; the next number replaces the previous file.
+        var outcome = Outcome(name: "\(target.rawValue): \(damage) (seed \(seed))")
+        // SQLite may remove its temporary files, and the file `last-number` is replaced by each recording.
         let before = files(below: storage).filter { path in
             !["-wal", "-shm", "/last-number"].contains { path.hasSuffix($0) }
         }.map(inode)
-        let whole = [1, 2].filter { victim != .audio || $0 != hit }
-        let sound = whole.map { WaveContent(path: audio($0))?.samples ?? [] }
-        if deletes { unlink(audio(whole[0])) }
-        let ending = try Program(
+        let undamaged = [1, 2].filter { target != .audio || $0 != damagedRecording }
+        let samplesBefore = undamaged.map { WaveContent(path: audio($0))?.samples ?? [] }
+        if deletes { unlink(audio(undamaged[0])) }
+        let result = try Program(
             [
                 bench.fieldscribe, "record", "--audio-only", "--seconds", "1", "--microphone", "tone+fast:440",
                 "--directory", storage, "--config", "\(storage)/settings.conf",
             ], in: work
         ).wait()
-        outcome.started = ending.status == 0
-        outcome.crashed = ending.status < 0
-        outcome.words = ending.errors
-        let lines = ending.errors.split(separator: "\n")
-        outcome.refusedInWords = ending.status > 0 && !lines.isEmpty && lines.allSatisfy { $0.contains(": ") }
+        outcome.didRecord = result.status == 0
+        outcome.didCrash = result.status < 0
+        outcome.message = result.errors
+        let lines = result.errors.split(separator: "\n")
+        outcome.refusedWithMessage = result.status > 0 && !lines.isEmpty && lines.allSatisfy { $0.contains(": ") }
         let after = Set(files(below: storage).map(inode))
-        outcome.deleted = before.count { !after.contains($0) }
-        outcome.hurt = zip(whole, sound).count { number, samples in
+        outcome.deletedFiles = before.count { !after.contains($0) }
+        outcome.lostRecordings = zip(undamaged, samplesBefore).count { number, samples in
             (WaveContent(path: audio(number))?.samples ?? []) != samples || samples.isEmpty
         }
-        if outcome.started, bench.recovers { outcome.hurt += unlisted(whole, in: storage, on: bench) }
+        if outcome.didRecord, bench.recovers { outcome.lostRecordings += unlisted(undamaged, in: storage, on: bench) }
         return outcome
     }
 
-    /// The number of these recordings that the archive has lost.
+    /// Returns the number of these recordings that the archive no longer lists.
     private static func unlisted(_ recordings: [Int], in storage: String, on bench: Bench) -> Int {
         struct Row: Decodable { var id: Int }
-        let ending = Program.run(
+        let result = Program.run(
             [bench.fieldscribe, "list", "--json", "--directory", storage, "--config", "\(bench.folder)/usual.conf"],
             in: bench.folder)
-        let rows = (try? JSONDecoder().decode([Row].self, from: Data(ending.output.utf8))) ?? []
+        let rows = (try? JSONDecoder().decode([Row].self, from: Data(result.output.utf8))) ?? []
         return recordings.count { number in !rows.contains { $0.id == number } }
     }
 
     /// Damages a file; returns a description.
     private static func damage(_ path: String, _ random: inout SeededGenerator) throws -> String {
         var content = bytes(of: path)
-        let way: String
+        let description: String
         switch content.isEmpty ? 4 : Int.random(in: 0...4, using: &random) {
         case 0:
             let count = Int.random(in: 1...64, using: &random)
@@ -150,27 +154,27 @@ struct CorruptExperiment {
                 let end = Bool.random(using: &random) ? content.count : min(content.count, 512)
                 content[Int.random(in: 0..<end, using: &random)] ^= 1 << UInt8.random(in: 0...7, using: &random)
             }
-            way = "\(count) bits flipped"
+            description = "\(count) bits flipped"
         case 1:
             let length = Int.random(in: 0..<content.count, using: &random)
             content.removeLast(content.count - length)
-            way = "cut to \(length) bytes"
+            description = "cut to \(length) bytes"
         case 2:
             let start = Int.random(in: 0..<content.count, using: &random) & ~4095
             let end = min(content.count, start + 4096)
             for index in start..<end { content[index] = 0 }
-            way = "4 KiB at \(start) zeroed"
+            description = "4 KiB at \(start) zeroed"
         case 3:
             for index in content.indices { content[index] = .random(in: 0...255, using: &random) }
-            way = "all noise"
+            description = "overwritten with noise"
         default:
             content = []
-            way = "emptied"
+            description = "emptied"
         }
-        // In place, so that it stays the same file and its loss would be detected.
+        // Writes to the same inode, so that a deletion of the file would be detected.
         let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC)
         try content.withUnsafeBytes { try file.write($0) }
-        return way
+        return description
     }
 
     private static func inode(_ path: String) -> UInt64 {

@@ -3,17 +3,18 @@ import Glibc
 import System
 import TestKit
 
-/// A small file system that is full before a recording or fills up during it, with different free space.
+/// Records on a small file system that is full before the recording or fills up during it, with different amounts of
+/// free space.
 ///
-/// It is ext4 in a file if loop devices can be mounted, otherwise tmpfs, in a separate mount namespace, in which this
-/// program starts itself again.
+/// The file system is ext4 in a file if loop devices can be mounted, and tmpfs otherwise. It is mounted in a separate
+/// mount namespace, where this program starts itself again.
 struct DiskExperiment {
     private static let megabytes = 96
 
-    /// The free space, and whether the disk is filled before or during the recording.
+    /// The free space in bytes, and whether the disk is filled before or during the recording.
     private struct Step: Sendable {
-        var free: Int
-        var isBefore: Bool
+        var freeBytes: Int
+        var isFilledBefore: Bool
     }
 
     let bench: Bench
@@ -22,140 +23,145 @@ struct DiskExperiment {
         guard bench.options.has("inside") else { return try runInside() }
         var report = Report("disk")
         report.note("file system", try mount())
-        let place = "\(bench.folder)/disk"
-        defer { _ = Program.run(["umount", place], in: bench.folder) }
-        let golden = try makeGolden(at: place)
-        let committed = Set(Told.events(in: golden.output).compactMap(Judgement.Segment.init))
-        let free = Self.freeBytes(place)
+        let mountPoint = "\(bench.folder)/disk"
+        defer { _ = Program.run(["umount", mountPoint], in: bench.folder) }
+        let golden = try makeGolden(at: mountPoint)
+        let committed = Set(ReportedEvent.events(in: golden.output).compactMap(Judgement.Segment.init))
+        let free = Self.freeBytes(mountPoint)
         let count = bench.options.number("steps", 20)
-        // Half of the steps are within the last 200 kB.
+        // Half of the steps have less than 200 kB of free space.
         let steps = (0..<count).map { step in
             let half = max(1, count / 2)
             return Step(
-                free: step < half ? 200_000 * step / half : 200_000 + (free - 200_000) * (step - half) / half,
-                isBefore: step % 2 == 0)
+                freeBytes: step < half ? 200_000 * step / half : 200_000 + (free - 200_000) * (step - half) / half,
+                isFilledBefore: step % 2 == 0)
         }
         var trials: [Trial] = []
-        var unhurt = 0
-        var resumed = 0
+        var undamaged = 0
+        var recovered = 0
         for step in steps {
-            renew(place)
-            let (trial, resumes) = try self.trial(step, at: place, faults: [:])
+            restore(mountPoint)
+            let (trial, records) = try self.trial(step, at: mountPoint, faults: [:])
             trials.append(trial)
-            let judgement = Judgement("\(place)/storage", committed: committed, last: nil, on: bench)
-            if judgement.lostSegments == 0, judgement.archive == nil { unhurt += 1 }
-            if resumes { resumed += 1 }
+            let judgement = Judgement("\(mountPoint)/storage", committed: committed, last: nil, on: bench)
+            if judgement.lostSegments == 0, judgement.archiveProblem == nil { undamaged += 1 }
+            if records { recovered += 1 }
         }
         Trial.report(trials, into: &report)
-        report.add(none: "earlier recordings damaged", count - unhurt, of: count)
-        report.add(none: "no recording once there is space again", count - resumed, of: count)
+        report.add(none: "earlier recordings damaged", count - undamaged, of: count)
+        report.add(none: "no recording after space became available again", count - recovered, of: count)
         let lies = try [20, 40, 60].map { write in
-            renew(place)
+            restore(mountPoint)
             return try trial(
-                Step(free: free, isBefore: true), at: place,
+                Step(freeBytes: free, isFilledBefore: true), at: mountPoint,
                 faults: [
                     "FAULT_CALL": "pwrite", "FAULT_ERROR": "LIE", "FAULT_AT": "\(write)", "FAULT_SPAN": "rest",
                 ])
         }
         report.add(
-            control: "a disk that silently discards writes", caught: lies.count { $0.trial.isBad },
-            of: lies.count { $0.trial.isBad || $0.trial.succeeded })
+            control: "a disk that silently discards writes", caught: lies.count { $0.trial.hasFailed },
+            of: lies.count { $0.trial.hasFailed || $0.trial.succeeded })
         return report.rows
     }
 
-    /// Starts this program again, in a namespace in which it may mount.
+    /// Starts this program again, in a namespace where it is allowed to mount.
     private func runInside() throws -> [Report.Row] {
-        let way = geteuid() == 0 ? ["unshare", "--mount"] : ["unshare", "--user", "--map-root-user", "--mount"]
-        let words =
-            way + [bench.chaos, "disk", "--inside", "--json", "--executable", bench.fieldscribe]
+        let unshareOptions = geteuid() == 0 ? ["--mount"] : ["--user", "--map-root-user", "--mount"]
+        let command =
+            ["unshare"] + unshareOptions
+            + [bench.chaos, "disk", "--inside", "--json", "--executable", bench.fieldscribe]
             + ["--steps", "\(bench.options.number("steps", 20))"]
-        let ending = Program.run(words, in: bench.folder, seconds: 36_000)
-        let lines = ending.output.split(separator: "\n").map(String.init)
+        let result = Program.run(command, in: bench.folder, seconds: 36_000)
+        let lines = result.output.split(separator: "\n").map(String.init)
         lines.filter { $0.hasPrefix("➜") }.forEach { print($0) }
         fflush(nil)
         guard let rows = lines.last(where: { $0.hasPrefix("[") }).flatMap(Report.rows) else {
-            throw DeviceError(.failed, "unshare", "the disk experiment did not run: \(ending.errors) \(ending.output)")
+            throw DeviceError(.failed, "unshare", "the disk experiment failed: \(result.errors) \(result.output)")
         }
         return rows
     }
 
+    /// Mounts the file system; returns its description.
     private func mount() throws -> String {
-        let place = bench.newFolder("disk")
+        let mountPoint = bench.newFolder("disk")
         let image = "\(bench.folder)/disk.img"
         try FileDescriptor(opening: image, O_WRONLY | O_CREAT).truncate(to: Int64(Self.megabytes) << 20)
-        let made = Program.run(["mkfs.ext4", "-q", "-b", "4096", "-m", "0", image], in: bench.folder)
-        if made.status == 0, Program.run(["mount", "-o", "loop", image, place], in: bench.folder).status == 0 {
-            return "ext4 of \(Self.megabytes) MB, loop mounted"
+        let mkfs = Program.run(["mkfs.ext4", "-q", "-b", "4096", "-m", "0", image], in: bench.folder)
+        if mkfs.status == 0, Program.run(["mount", "-o", "loop", image, mountPoint], in: bench.folder).status == 0 {
+            return "ext4 with \(Self.megabytes) MB, loop-mounted"
         }
         let size = "size=\(Self.megabytes)m"
-        let ending = Program.run(["mount", "-t", "tmpfs", "-o", size, "none", place], in: bench.folder)
-        guard ending.status == 0 else { throw DeviceError(.failed, "mount", "\(place): \(ending.errors)") }
-        return "tmpfs of \(Self.megabytes) MB: loop devices cannot be mounted here"
+        let result = Program.run(["mount", "-t", "tmpfs", "-o", size, "none", mountPoint], in: bench.folder)
+        guard result.status == 0 else { throw DeviceError(.failed, "mount", "\(mountPoint): \(result.errors)") }
+        return "tmpfs with \(Self.megabytes) MB, because loop devices cannot be mounted here"
     }
 
-    /// A storage folder with a recording from before the disk became full.
-    private func makeGolden(at place: String) throws -> Program.Ending {
-        let storage = "\(place)/storage"
+    /// Makes a storage folder with a recording, before the disk is full; returns the result of recording.
+    private func makeGolden(at mountPoint: String) throws -> Program.ExitResult {
+        let storage = "\(mountPoint)/storage"
         mkdir(storage, 0o700)
-        let ending = try Program(
+        let result = try Program(
             bench.record(to: storage, seconds: Trial.seconds), in: bench.folder,
             environment: bench.environment(storage: storage)
         ).wait()
-        guard ending.status == 0 else { throw DeviceError(.failed, "record", "the first recording failed") }
+        guard result.status == 0 else { throw DeviceError(.failed, "record", "the first recording failed") }
         bench.copy(storage, to: "\(bench.folder)/golden")
-        return ending
+        return result
     }
 
-    /// The storage folder in its earlier state.
-    private func renew(_ place: String) {
-        bench.remove("\(place)/storage")
-        bench.copy("\(bench.folder)/golden", to: "\(place)/storage")
+    /// Restores the storage folder to its state before the trials.
+    private func restore(_ mountPoint: String) {
+        bench.remove("\(mountPoint)/storage")
+        bench.copy("\(bench.folder)/golden", to: "\(mountPoint)/storage")
     }
 
     private func trial(
-        _ step: Step, at place: String, faults: [String: String]
-    ) throws -> (trial: Trial, resumes: Bool) {
-        var trial = Trial("\(step.free / 1000) kB free \(step.isBefore ? "before" : "in mid-recording")")
-        let storage = "\(place)/storage"
+        _ step: Step, at mountPoint: String, faults: [String: String]
+    ) throws -> (trial: Trial, recordsAgain: Bool) {
+        var trial = Trial("\(step.freeBytes / 1000) kB free \(step.isFilledBefore ? "before" : "during") the recording")
+        let storage = "\(mountPoint)/storage"
         let state = "\(bench.folder)/disk-state"
         unlink(state)
         var faults = faults
         faults["FAULT_STATE"] = state
-        if step.isBefore { fill(place, leaving: step.free) }
+        if step.isFilledBefore { fill(mountPoint, leaving: step.freeBytes) }
         let program = try Program(
             bench.record(to: storage, seconds: Trial.seconds, configuration: "often"), in: bench.folder,
             environment: bench.environment(storage: storage, faults: faults))
-        if !step.isBefore {
+        if !step.isFilledBefore {
             try waitUntil("the first sound on the disk") {
                 !program.isRunning || !WaveContent.samples(ofRecording: 2, in: storage).isEmpty
             }
-            fill(place, leaving: step.free)
+            fill(mountPoint, leaving: step.freeBytes)
         }
-        let ending = program.wait(seconds: Trial.timeout)
-        unlink("\(place)/filler")
-        trial.wasHit = true
+        let result = program.wait(seconds: Trial.timeout)
+        unlink("\(mountPoint)/filler")
+        trial.didOccur = true
         trial.judge(
-            ending, isKill: false, storage: storage, recording: 2, state: ShimState(path: state), on: bench)
-        let again = try Program(
+            result, isKill: false, storage: storage, recording: 2, state: ShimState(path: state), on: bench)
+        let nextRecording = try Program(
             bench.record(to: storage, seconds: 1), in: bench.folder,
             environment: bench.environment(storage: storage))
-        return (trial, again.wait().status == 0)
+        return (trial, nextRecording.wait().status == 0)
     }
 
-    private func fill(_ place: String, leaving free: Int) {
-        let count = Self.freeBytes(place) - free
-        guard count > 0, let file = try? FileDescriptor(opening: "\(place)/filler", O_WRONLY | O_CREAT) else { return }
-        // If this much is not available in one piece, the disk is nearly full.
-        var part = count
-        var done = 0
-        while part >= 4096, done < count {
-            if posix_fallocate(file.number, off_t(done), off_t(part)) == 0 { done += part } else { part /= 2 }
-            part = min(part, count - done)
+    private func fill(_ mountPoint: String, leaving free: Int) {
+        let count = Self.freeBytes(mountPoint) - free
+        guard count > 0, let file = try? FileDescriptor(opening: "\(mountPoint)/filler", O_WRONLY | O_CREAT) else {
+            return
+        }
+        // Allocates smaller pieces if the remaining space is fragmented.
+        var chunk = count
+        var allocated = 0
+        while chunk >= 4096, allocated < count {
+            let failed = posix_fallocate(file.number, off_t(allocated), off_t(chunk)) != 0
+            if failed { chunk /= 2 } else { allocated += chunk }
+            chunk = min(chunk, count - allocated)
         }
     }
 
-    private static func freeBytes(_ place: String) -> Int {
+    private static func freeBytes(_ mountPoint: String) -> Int {
         var status = statvfs()
-        return statvfs(place, &status) == 0 ? Int(status.f_bavail) * Int(status.f_frsize) : 0
+        return statvfs(mountPoint, &status) == 0 ? Int(status.f_bavail) * Int(status.f_frsize) : 0
     }
 }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 
 /// An event that `record --json` printed.
-struct Told: Decodable, Sendable {
+struct ReportedEvent: Decodable, Sendable {
     var event: String
     var recording: Int?
     var segment: Int?
@@ -11,29 +11,29 @@ struct Told: Decodable, Sendable {
     var end: Double?
     var text: String?
 
-    /// The events in a program's output, without an incomplete last line.
-    static func events(in output: String) -> [Told] {
+    /// Returns the events in a program's output, without an incomplete last line.
+    static func events(in output: String) -> [ReportedEvent] {
         output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap {
-            try? JSONDecoder().decode(Told.self, from: Data($0.utf8))
+            try? JSONDecoder().decode(ReportedEvent.self, from: Data($0.utf8))
         }
     }
 }
 
-/// The contents of a damaged storage folder, as the executable shows them.
+/// Checks the contents of a damaged storage folder, as the executable shows them.
 struct Judgement: Sendable {
     /// A segment that was reported as committed.
     struct Segment: Hashable, Sendable {
         var recording: Int
-        var number: Int
+        var id: Int
         var start: Double
         var end: Double
         var text: String
 
-        init?(_ reported: Told) {
-            guard reported.event == "final", let recording = reported.recording, let number = reported.segment,
+        init?(_ reported: ReportedEvent) {
+            guard reported.event == "final", let recording = reported.recording, let id = reported.segment,
                 let start = reported.start, let end = reported.end, let text = reported.text
             else { return nil }
-            (self.recording, self.number, self.start, self.end, self.text) = (recording, number, start, end, text)
+            (self.recording, self.id, self.start, self.end, self.text) = (recording, id, start, end, text)
         }
     }
 
@@ -53,50 +53,56 @@ struct Judgement: Sendable {
         var gaps: [Gap]
     }
 
-    /// Committed segments that are missing or differ.
+    /// The number of committed segments that are missing or different.
     var lostSegments = 0
-    /// Seconds in rows of gaps of the last recording.
+    /// The total duration of gaps in the last recording, in seconds.
     var gapSeconds = 0.0
-    /// The problem with the archive; nil without one.
-    var archive: String?
+    /// The problem with the archive; nil if there is none.
+    var archiveProblem: String?
 
-    /// Recovers if the executable supports it, and compares the archive with the reported events.
+    /// Recovers the archive if the executable supports it, and compares the archive with the reported events.
     ///
-    /// - Parameter committed: reported segments of any recordings in this folder.
+    /// - Parameters:
+    ///   - committed: the reported segments of all recordings in this folder.
+    ///   - last: the recording whose gaps are measured; nil for none.
     init(_ storage: String, committed: Set<Segment>, last: Int?, on bench: Bench) {
-        let usual = ["--directory", storage, "--config", "\(bench.folder)/usual.conf"]
+        let options = ["--directory", storage, "--config", "\(bench.folder)/usual.conf"]
         guard access("\(storage)/archive.sqlite", F_OK) == 0 else {
             lostSegments = committed.count
             return
         }
         if bench.recovers {
-            let words = [bench.fieldscribe, "recover", "--no-transcribe"] + usual
-            let ending = Program.run(words, in: bench.folder)
-            if ending.status != 0 { archive = "recover ended with \(ending.status): \(ending.errors)" }
+            let command = [bench.fieldscribe, "recover", "--no-transcribe"] + options
+            let result = Program.run(command, in: bench.folder)
+            if result.status != 0 { archiveProblem = "recover exited with status \(result.status): \(result.errors)" }
         }
-        let list = Program.run([bench.fieldscribe, "list", "--json"] + usual, in: bench.folder)
-        if list.status != 0 { archive = archive ?? "list ended with \(list.status): \(list.errors)" }
+        let list = Program.run([bench.fieldscribe, "list", "--json"] + options, in: bench.folder)
+        if list.status != 0 {
+            archiveProblem = archiveProblem ?? "list exited with status \(list.status): \(list.errors)"
+        }
         if bench.verifies {
-            let ending = Program.run([bench.fieldscribe, "verify", "--json"] + usual, in: bench.folder)
-            if ending.status != 0 { archive = archive ?? "verify ended with \(ending.status): \(ending.output)" }
+            let result = Program.run([bench.fieldscribe, "verify", "--json"] + options, in: bench.folder)
+            if result.status != 0 {
+                archiveProblem = archiveProblem ?? "verify exited with status \(result.status): \(result.output)"
+            }
         }
-        if let complaint = Self.integrity("\(storage)/archive.sqlite") { archive = archive ?? complaint }
+        if let problem = Self.integrity("\(storage)/archive.sqlite") { archiveProblem = archiveProblem ?? problem }
         for recording in Set(committed.map(\.recording) + (last.map { [$0] } ?? [])) {
-            let words = [bench.fieldscribe, "show", "\(recording)", "--format", "json"] + usual
+            let command = [bench.fieldscribe, "show", "\(recording)", "--format", "json"] + options
             let shown = try? JSONDecoder().decode(
-                Shown.self, from: Data(Program.run(words, in: bench.folder).output.utf8))
+                Shown.self, from: Data(Program.run(command, in: bench.folder).output.utf8))
             if recording == last { gapSeconds = shown?.gaps.reduce(0) { $0 + $1.end - $1.start } ?? 0 }
             for segment in committed where segment.recording == recording {
-                let isThere = shown?.segments.contains {
-                    $0.id == segment.number && $0.start == segment.start && $0.end == segment.end
+                let exists = shown?.segments.contains {
+                    $0.id == segment.id && $0.start == segment.start && $0.end == segment.end
                         && $0.text == segment.text
                 }
-                if isThere != true { lostSegments += 1 }
+                if exists != true { lostSegments += 1 }
             }
         }
     }
 
-    /// SQLite's error for a database; nil without one.
+    /// Returns SQLite's integrity error for a database; nil if there is none.
     static func integrity(_ path: String) -> String? {
         var database: OpaquePointer?
         var statement: OpaquePointer?

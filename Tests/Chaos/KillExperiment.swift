@@ -3,22 +3,22 @@ import Glibc
 import System
 import TestKit
 
-/// Kills real recordings with transcription at random moments; every other one as a power cut.
+/// Kills real recordings with transcription at random moments. Every other kill simulates a power cut.
 ///
-/// The preloaded library counts the samples at the read call, so the loss is known to the sample.
+/// The preloaded library counts the samples that the recorder reads, so the loss is known to the sample.
 struct KillExperiment {
-    /// Kills one after the other in one storage folder; each start is also the restart after the previous kill.
+    /// The number of successive kills in one storage folder. Each start is also the restart after the previous kill.
     private static let killsInFolder = 5
 
     private struct Kill: Sendable {
         var isPowerCut: Bool
         var lostSeconds = 0.0
-        /// The machine's stall at that time, which does not count as the recorder's loss.
+        /// The duration of a machine stall at that time, which does not count as the recorder's loss.
         var stalledSeconds = 0.0
         var lostSegments = 0
         var committed = 0
         var restartSeconds = 0.0
-        var complaint: String?
+        var problem: String?
     }
 
     let bench: Bench
@@ -31,23 +31,23 @@ struct KillExperiment {
         report.note("seed", "\(seed)")
         let kills = try await self.kills(count, width: width, seed: seed, faults: [:])
         let cuts = kills.filter(\.isPowerCut)
-        let plain = kills.filter { !$0.isPowerCut }
+        let plainKills = kills.filter { !$0.isPowerCut }
         report.add(none: "committed segments lost", kills.reduce(0) { $0 + $1.lostSegments }, of: kills.count)
         report.note("committed segments reported", "\(kills.reduce(0) { $0 + $1.committed })")
-        report.add(none: "archives or audio damaged", kills.count { $0.complaint != nil }, of: kills.count)
-        for complaint in Set(kills.compactMap(\.complaint)).prefix(5) { report.note("complaint", complaint) }
-        for (name, kills) in [("kill -9", plain), ("power cut", cuts)] {
+        report.add(none: "archives or audio damaged", kills.count { $0.problem != nil }, of: kills.count)
+        for problem in Set(kills.compactMap(\.problem)).prefix(5) { report.note("problem", problem) }
+        for (name, kills) in [("kill -9", plainKills), ("power cut", cuts)] {
             let worst = kills.max { $0.lostSeconds < $1.lostSeconds }
             report.add(
-                "\(name): audio lost, worst of \(kills.count)", target: "1.0 s, plus the machine's stall",
+                "\(name): audio lost, maximum of \(kills.count)", target: "1.0 s, plus the machine's stall",
                 seen: "\(rounded(worst?.lostSeconds ?? 0)) s, stalled \(rounded(worst?.stalledSeconds ?? 0)) s",
-                // wait: counts lost sound, minus the machine's stall
+                // wait: counts the lost audio, minus the machine's stall
                 isMet: kills.allSatisfy { $0.lostSeconds <= 1 + $0.stalledSeconds })
         }
         let restart = kills.map(\.restartSeconds).max() ?? 0
-        // How long a start takes depends on the machine; the long form runs on a quiet one.
+        // The duration of a start depends on the machine, so only the long run, on an idle machine, has a target.
         report.add(
-            "recording again, worst", target: bench.options.has("targets") ? "2 s" : "none",
+            "recording again, maximum", target: bench.options.has("targets") ? "2 s" : "none",
             seen: "\(rounded(restart)) s", isMet: restart <= 2 || !bench.options.has("targets"))
         let control = try await self.kills(6, width: width, seed: seed, faults: ["FAULT_SWALLOW": "1"])
         report.add(
@@ -67,64 +67,66 @@ struct KillExperiment {
             let work = bench.newFolder(name)
             defer { bench.remove(work) }
             let stalls = MachineStalls(in: work)
-            defer { stalls.end() }
+            defer { stalls.stop() }
             let storage = bench.newFolder("\(name)/storage")
             var committed: Set<Judgement.Segment> = []
-            return try (0..<kills).map { turn in
+            return try (0..<kills).map { index in
                 try Self.kill(
-                    turn, of: lane, after: .random(in: 0.05...4, using: &generator), in: work, storage: storage,
+                    index, of: lane, after: .random(in: 0.05...4, using: &generator), in: work, storage: storage,
                     committed: &committed, faults: faults, stalls: stalls, on: bench)
             }
         }.flatMap { $0 }
     }
 
     private static func kill(
-        _ turn: Int, of lane: Int, after seconds: Double, in work: String, storage: String,
+        _ index: Int, of lane: Int, after seconds: Double, in work: String, storage: String,
         committed: inout Set<Judgement.Segment>, faults: [String: String], stalls: MachineStalls, on bench: Bench
     ) throws -> Kill {
-        var kill = Kill(isPowerCut: (turn + lane) % 2 == 0 || !faults.isEmpty)
+        var kill = Kill(isPowerCut: (index + lane) % 2 == 0 || !faults.isEmpty)
         var faults = faults
-        let (state, journal) = ("\(work)/state-\(turn)", "\(work)/journal-\(turn)")
+        let (state, journal) = ("\(work)/state-\(index)", "\(work)/journal-\(index)")
         faults["FAULT_STATE"] = state
         if kill.isPowerCut { faults["FAULT_JOURNAL"] = journal }
-        let known = recordings(in: storage)
+        let existing = recordings(in: storage)
         let began = MonotonicClock.nanoseconds
         let program = try Program(
             bench.record(to: storage), in: work, environment: bench.environment(storage: storage, faults: faults))
-        // Some kills happen before there is anything to lose.
-        let starts = seconds > 0.4
-        if starts {
-            try waitUntil("the first sound on the disk", every: .milliseconds(5)) {
-                let new = recordings(in: storage).subtracting(known)
+        // Some kills happen before anything is recorded.
+        let waitsForSound = seconds > 0.4
+        if waitsForSound {
+            try waitUntil("the first audio on the disk", every: .milliseconds(5)) {
+                let new = recordings(in: storage).subtracting(existing)
                 return !program.isRunning || new.contains { !WaveContent.samples(ofRecording: $0, in: storage).isEmpty }
             }
         }
-        if starts { kill.restartSeconds = Double(MonotonicClock.nanoseconds - began) / 1e9 }
+        if waitsForSound { kill.restartSeconds = Double(MonotonicClock.nanoseconds - began) / 1e9 }
         usleep(UInt32(seconds * 1e6))  // wait: kills at an arbitrary moment
         let killed = MonotonicClock.nanoseconds
         program.signal(SIGKILL)
-        let ending = program.wait()
-        // A late sync began within the previous two seconds.
-        kill.stalledSeconds = stalls.worst(since: killed - 2_000_000_000)
-        if ending.status != -SIGKILL { kill.complaint = "ended with \(ending.status) before: \(ending.errors)" }
-        let fed = ShimState(path: state).frames
+        let result = program.wait()
+        // A delayed sync may have begun up to two seconds before the kill.
+        kill.stalledSeconds = stalls.longest(since: killed - 2_000_000_000)
+        if result.status != -SIGKILL {
+            kill.problem = "exited with status \(result.status) before the kill: \(result.errors)"
+        }
+        let readFrames = ShimState(path: state).frames
         if kill.isPowerCut { _ = try PowerCut(journal: journal, storage: storage).apply() }
-        let new = recordings(in: storage).subtracting(known).max()
-        let found = KnownSound.Found(
+        let new = recordings(in: storage).subtracting(existing).max()
+        let found = KnownSound.Match(
             in: new.map { WaveContent.samples(ofRecording: $0, in: storage) } ?? [])
-        if !found.isValid { kill.complaint = "recording \(new ?? 0) contains other sound" }
-        // The sound captured while the recorder started counts as loss, too.
-        kill.lostSeconds = Double(max(0, fed - found.distinct)) / Double(KnownSound.rate)
-        let reported = Set(Told.events(in: ending.output).compactMap(Judgement.Segment.init))
+        if !found.isValid { kill.problem = "recording \(new ?? 0) contains unknown audio" }
+        // Audio captured before the first sample is on the disk counts as loss, too.
+        kill.lostSeconds = Double(max(0, readFrames - found.distinct)) / Double(KnownSound.rate)
+        let reported = Set(ReportedEvent.events(in: result.output).compactMap(Judgement.Segment.init))
         committed.formUnion(reported)
         kill.committed = reported.count
         let judgement = Judgement(storage, committed: committed, last: new, on: bench)
         kill.lostSegments = judgement.lostSegments
-        kill.complaint = kill.complaint ?? judgement.archive
+        kill.problem = kill.problem ?? judgement.archiveProblem
         return kill
     }
 
-    /// The numbers of the recordings with folders.
+    /// Returns the IDs of the recordings that have folders.
     private static func recordings(in storage: String) -> Set<Int> {
         Set(
             files(below: "\(storage)/recordings").compactMap {

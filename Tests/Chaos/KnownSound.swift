@@ -1,8 +1,8 @@
 import Glibc
 import System
 
-/// A sound in which each sample's position is known: in each second 0.6 s of loud and 0.4 s of soft noise, without zero
-/// samples.
+/// Audio in which the position of each sample can be recognized: each second has 0.6 s of loud and 0.4 s of soft noise.
+/// No sample is zero.
 enum KnownSound {
     static let device = "chaos"
     static let rate = 16_000
@@ -12,12 +12,12 @@ enum KnownSound {
         var hash = UInt64(index) &* 0x9E37_79B9_7F4A_7C15
         hash = (hash ^ (hash >> 29)) &* 0xBF58_476D_1CE4_E5B9
         hash ^= hash >> 32
-        let loudest: Int = index % rate < rate * 6 / 10 ? 9_000 : 20
-        let value = Int(hash % UInt64(2 * loudest)) - loudest
+        let amplitude: Int = index % rate < rate * 6 / 10 ? 9_000 : 20
+        let value = Int(hash % UInt64(2 * amplitude)) - amplitude
         return Int16(value >= 0 ? value + 1 : value)
     }
 
-    /// Writes the sound, and a configuration of libasound with a PCM that plays it.
+    /// Writes the sound, and a libasound configuration with a PCM that plays it.
     static func write(to folder: String) throws {
         let file = try FileDescriptor(opening: "\(folder)/sound.raw", O_WRONLY | O_CREAT | O_TRUNC)
         try samples.withUnsafeBytes { try file.write($0) }
@@ -30,53 +30,53 @@ enum KnownSound {
                 """)
     }
 
-    /// The part of the sound that a recording contains.
-    struct Found: Sendable {
-        /// The samples of the sound, each counted once.
+    /// The samples of the sound that a recording contains.
+    struct Match: Sendable {
+        /// The number of different samples of the sound.
         var distinct = 0
-        /// All samples of the sound, even if it started again.
+        /// The number of samples of the sound, including repeated ones after the sound started again.
         var total = 0
-        /// Samples of silence between them.
+        /// The number of silent samples.
         var silence = 0
-        /// Whether it contains only the sound and silence.
+        /// Whether the recording contains nothing but the sound and silence.
         var isValid = true
 
-        /// Matches a recording with the sound; anything but sound and silence makes it invalid.
+        /// Finds the sound in a recording.
         init(in recording: [Int16]) {
             var isFound = [Bool](repeating: false, count: samples.count)
-            var place = 0
+            var position = 0
             var index = 0
             while index < recording.count {
-                if place < samples.count, recording[index] == samples[place] {
-                    isFound[place] = true
+                if position < samples.count, recording[index] == samples[position] {
+                    isFound[position] = true
                     total += 1
-                    place += 1
+                    position += 1
                     index += 1
                     continue
                 }
-                let silent = recording[index...].prefix { $0 == 0 }.count
-                silence += silent
-                index += silent
+                let silentCount = recording[index...].prefix { $0 == 0 }.count
+                silence += silentCount
+                index += silentCount
                 guard index < recording.count else { break }
-                guard let next = Self.find(recording[index...].prefix(12), from: place) else {
-                    // Past its end the device is silent.
-                    if place >= samples.count { break }
+                guard let next = Self.find(recording[index...].prefix(12), from: position) else {
+                    // The device is silent after the end of the sound.
+                    if position >= samples.count { break }
                     isValid = false
                     return
                 }
-                place = next
+                position = next
             }
             distinct = isFound.count { $0 }
         }
 
-        private static func find(_ piece: ArraySlice<Int16>, from place: Int) -> Int? {
-            let first = piece.startIndex
+        private static func find(_ pattern: ArraySlice<Int16>, from position: Int) -> Int? {
+            let first = pattern.startIndex
             let matches = { (start: Int) in
-                start + piece.count <= samples.count
-                    && piece.indices.allSatisfy { samples[start + $0 - first] == piece[$0] }
+                start + pattern.count <= samples.count
+                    && pattern.indices.allSatisfy { samples[start + $0 - first] == pattern[$0] }
             }
-            return (place..<samples.count).first(where: matches)
-                ?? (0..<min(place, samples.count)).first(where: matches)
+            return (position..<samples.count).first(where: matches)
+                ?? (0..<min(position, samples.count)).first(where: matches)
         }
     }
 }

@@ -2,9 +2,9 @@ import Glibc
 import Synchronization
 import System
 
-/// Measures during a trial how long the machine delays a thread that wakes and syncs a small file.
+/// Measures, during a trial, how long the machine delays a thread that wakes up and syncs a small file.
 ///
-/// The recorder's promise covers its own work. The delays of a busy processor or disk are added.
+/// The recorder's target covers only its own work. Delays caused by a busy CPU or disk are added to the target.
 final class MachineStalls: Sendable {
     private struct Stall {
         var end: Int64
@@ -12,19 +12,19 @@ final class MachineStalls: Sendable {
     }
 
     private let stalls = Mutex<[Stall]>([])
-    private let ended = Mutex(false)
+    private let shouldStop = Mutex(false)
 
-    /// Starts to measure, with a file in this folder.
+    /// Starts measuring, with a file in this folder.
     init(in folder: String) {
         Task.detached { [self] in try await onThread(named: "stalls") { self.measure("\(folder)/stalls") } }
     }
 
     /// Stops measuring.
-    func end() { ended.withLock { $0 = true } }
+    func stop() { shouldStop.withLock { $0 = true } }
 
-    /// The longest stall that ended after a moment of the monotonic clock, in seconds.
-    func worst(since nanoseconds: Int64) -> Double {
-        // wait: compares measured moments with one another
+    /// Returns the longest stall in seconds that ended after a time of the monotonic clock.
+    func longest(since nanoseconds: Int64) -> Double {
+        // wait: compares measured times with each other
         stalls.withLock { $0.filter { $0.end >= nanoseconds }.map(\.seconds).max() ?? 0 }
     }
 
@@ -32,7 +32,7 @@ final class MachineStalls: Sendable {
         let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(file) }
         let interval: UInt32 = 50_000
-        while !ended.withLock({ $0 }) {
+        while !shouldStop.withLock({ $0 }) {
             let began = MonotonicClock.nanoseconds
             usleep(interval)  // wait: how late it ends is measured
             _ = pwrite(file, "x", 1, 0)

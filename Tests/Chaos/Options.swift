@@ -1,15 +1,15 @@
-/// The words after the experiment's name: `--seeds 1000 --json`.
+/// The options after the experiments' names, such as `--seeds 1000 --json`.
 struct Options: Sendable {
     private var values: [String: String] = [:]
 
-    init(_ words: [String]) {
+    init(_ arguments: [String]) {
         var name: String?
-        for word in words {
-            if word.hasPrefix("--") {
-                name = String(word.dropFirst(2))
+        for argument in arguments {
+            if argument.hasPrefix("--") {
+                name = String(argument.dropFirst(2))
                 values[name ?? ""] = ""
-            } else if let known = name {
-                values[known] = word
+            } else if let option = name {
+                values[option] = argument
                 name = nil
             }
         }
@@ -19,5 +19,7 @@ struct Options: Sendable {
 
     func has(_ name: String) -> Bool { values[name] != nil }
 
-    func number(_ name: String, _ usual: Int) -> Int { self[name].flatMap { Int($0) } ?? usual }
+    func number(_ name: String, _ defaultValue: Int) -> Int {
+        self[name].flatMap { Int($0) } ?? defaultValue
+    }
 }

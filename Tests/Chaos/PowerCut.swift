@@ -2,14 +2,14 @@ import Core
 import Glibc
 import System
 
-/// Changes a folder to what a power cut would have left: undoes what was not synced.
+/// Simulates a power cut: undoes all changes to a folder that were not synced.
 ///
-/// Tests/FaultShim/Journal.c writes the journal. A file's content is safe after its own sync. Names are safe after the next
-/// sync of their folder or of a file in it, because ext4 commits earlier changes with it.
+/// Tests/FaultShim/Journal.c writes the journal. A file's content is safe after the file is synced. Names are safe
+/// after the next sync of their folder or of a file in it, because ext4 then commits all earlier changes.
 struct PowerCut {
     private struct Record {
         var kind: UInt8
-        var turn: Int
+        var sequenceNumber: Int
         var inode: UInt64
         var offset: Int
         var size: Int
@@ -30,7 +30,9 @@ struct PowerCut {
     private var records: [Record] = []
     private var paths: [UInt64: String] = [:]
 
-    /// - Parameter storage: the folder that the journal describes.
+    /// Reads a journal.
+    ///
+    /// - Parameter storage: the folder whose changes are in the journal.
     init(journal: String, storage: String) {
         self.journal = journal
         self.storage = storage
@@ -44,14 +46,15 @@ struct PowerCut {
             guard offset + 48 + count <= raw.count else { break }
             records.append(
                 Record(
-                    kind: UInt8(numbers[0]), turn: Int(numbers[1]), inode: numbers[2], offset: Int(numbers[3]),
+                    kind: UInt8(numbers[0]), sequenceNumber: Int(numbers[1]), inode: numbers[2],
+                    offset: Int(numbers[3]),
                     size: Int(numbers[5]), payload: raw[(offset + 48)..<(offset + 48 + count)]))
             offset += 48 + count
         }
         for path in files(below: storage) { paths[Self.inode(path)] = path }
     }
 
-    /// Undoes the changes; returns their number.
+    /// Undoes the changes that were not synced; returns their number.
     func apply() throws -> Int {
         var undone = 0
         var durable: [UInt64: Int] = [:]
@@ -59,7 +62,7 @@ struct PowerCut {
             durable[record.inode] = max(durable[record.inode] ?? 0, record.offset)
         }
         for record in records.reversed()
-        where record.kind == UInt8(ascii: "W") && record.turn > durable[record.inode] ?? 0 {
+        where record.kind == UInt8(ascii: "W") && record.sequenceNumber > durable[record.inode] ?? 0 {
             let kept = "\(journal).kept.\(record.inode)"
             let path = paths[record.inode] ?? kept
             guard access(path, F_OK) == 0 else { continue }
@@ -73,7 +76,7 @@ struct PowerCut {
             let name = record.kind == UInt8(ascii: "R") ? second : first
             switch record.kind {
             case UInt8(ascii: "C"), UInt8(ascii: "R"), UInt8(ascii: "U"):
-                guard record.turn > lastSync(inFolderOf: name, durable) else { continue }
+                guard record.sequenceNumber > lastSync(inFolderOf: name, durable) else { continue }
             default: continue
             }
             switch record.kind {

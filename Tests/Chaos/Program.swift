@@ -2,26 +2,26 @@ import Core
 import Glibc
 import System
 
-/// A running program, with its streams in files of a folder.
+/// A running program, whose output goes to files in a folder.
 struct Program: Sendable {
-    struct Ending: Sendable {
-        /// The exit status, or minus the signal that ended it.
+    struct ExitResult: Sendable {
+        /// The exit status, or the negative number of the signal that killed the program.
         var status: Int32
         var output: String
         var errors: String
-        /// Whether it had to be killed.
-        var hung = false
+        /// Whether the program had to be killed after a timeout.
+        var didHang = false
     }
 
-    /// A guard against hangs.
+    /// The timeout in seconds, a guard against hangs.
     static let guardSeconds = 600.0
 
     let id: pid_t
     private let outputPath: String
     private let errorPath: String
 
-    /// Starts a program with variables added to this one's environment.
-    init(_ words: [String], in folder: String, environment: [String: String] = [:]) throws {
+    /// Starts a program with the environment of this program and additional variables.
+    init(_ arguments: [String], in folder: String, environment: [String: String] = [:]) throws {
         let number = UInt32.random(in: 0...UInt32.max)
         outputPath = "\(folder)/out-\(number)"
         errorPath = "\(folder)/err-\(number)"
@@ -39,63 +39,63 @@ struct Program: Sendable {
             next += 1
         }
         variables += environment.map { "\($0.key)=\($0.value)" }
-        let strings = words.map { strdup($0) }
+        let strings = arguments.map { strdup($0) }
         let settings = variables.map { strdup($0) }
         defer { (strings + settings).forEach { free($0) } }
         var id = pid_t()
-        let failure = posix_spawnp(&id, words[0], &actions, nil, strings + [nil], settings + [nil])
-        guard failure == 0 else { throw DeviceError.system("posix_spawnp", status: failure, on: words[0]) }
+        let failure = posix_spawnp(&id, arguments[0], &actions, nil, strings + [nil], settings + [nil])
+        guard failure == 0 else { throw DeviceError.system("posix_spawnp", status: failure, on: arguments[0]) }
         self.id = id
     }
 
-    /// Runs a program to its end; -1000 if it could not be started.
+    /// Runs a program until it exits. The status is -1000 if the program cannot be started.
     static func run(
-        _ words: [String], in folder: String, environment: [String: String] = [:], seconds: Double = guardSeconds
-    ) -> Ending {
-        guard let program = try? Program(words, in: folder, environment: environment) else {
-            return Ending(status: -1000, output: "", errors: "")
+        _ arguments: [String], in folder: String, environment: [String: String] = [:], seconds: Double = guardSeconds
+    ) -> ExitResult {
+        guard let program = try? Program(arguments, in: folder, environment: environment) else {
+            return ExitResult(status: -1000, output: "", errors: "")
         }
         return program.wait(seconds: seconds)
     }
 
     func signal(_ number: Int32) { kill(id, number) }
 
-    /// Whether it has not ended; `wait` still finds its status.
+    /// Whether the program has not exited. `wait` can still get the status afterwards.
     var isRunning: Bool {
         var state = siginfo_t()
         return waitid(P_PID, id_t(id), &state, WEXITED | WNOHANG | WNOWAIT) == 0
             && state._sifields._sigchld.si_pid != id
     }
 
-    /// Waits for its end, then kills it.
-    func wait(seconds: Double = guardSeconds) -> Ending {
+    /// Waits until the program exits. Kills it after a timeout.
+    func wait(seconds: Double = guardSeconds) -> ExitResult {
         let deadline = MonotonicClock.nanoseconds + Int64(seconds * 1e9)
         var status: Int32 = 0
-        var hung = false
+        var didHang = false
         while waitpid(id, &status, WNOHANG) == 0 {
-            // wait: a guard; the experiments report such a program as hung
-            if !hung, MonotonicClock.nanoseconds > deadline {
-                hung = true
+            // wait: a guard; the experiments report that the program hung
+            if !didHang, MonotonicClock.nanoseconds > deadline {
+                didHang = true
                 kill(id, SIGKILL)
             }
-            usleep(2_000)  // wait: polls for the end
+            usleep(2_000)  // wait: polls until the program exits
         }
         defer {
             unlink(outputPath)
             unlink(errorPath)
         }
-        return Ending(
+        return ExitResult(
             status: status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F), output: text(of: outputPath),
-            errors: text(of: errorPath), hung: hung)
+            errors: text(of: errorPath), didHang: didHang)
     }
 }
 
-/// The bytes of a file; empty if it cannot be read.
+/// Returns the bytes of a file; empty if it cannot be read.
 func bytes(of path: String) -> [UInt8] {
     guard let file = try? FileDescriptor(opening: path, O_RDONLY) else { return [] }
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 1 << 16)
-    // Files of /proc have no size.
+    // Files in /proc have no size, so reads until the end.
     while true {
         let count = block.withUnsafeMutableBytes { (try? file.read(into: $0, at: Int64(bytes.count))) ?? 0 }
         if count == 0 { return bytes }
@@ -103,9 +103,10 @@ func bytes(of path: String) -> [UInt8] {
     }
 }
 
+/// Returns the text of a file; empty if it cannot be read.
 func text(of path: String) -> String { String(decoding: bytes(of: path), as: UTF8.self) }
 
-/// The paths of all files below a folder, in order.
+/// Returns the sorted paths of all files below a folder.
 func files(below folder: String) -> [String] {
     guard let handle = opendir(folder) else { return [] }
     defer { closedir(handle) }

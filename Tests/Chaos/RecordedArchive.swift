@@ -1,7 +1,7 @@
 import Glibc
 import System
 
-/// An archive with one recording. Commands run on copies of it, and are killed.
+/// An archive with one recording. Commands run on copies of the archive, and can be killed.
 struct RecordedArchive: Sendable {
     struct Failure: Error { var text: String }
 
@@ -12,16 +12,16 @@ struct RecordedArchive: Sendable {
     }
 
     let bench: Bench
-    /// The original.
+    /// The storage folder of the original archive.
     let storage: String
     let samples: [Int16]
-    /// Words that occur only in its text.
+    /// Words that occur only in the recording's text.
     let words: [String]
     private let configuration: String
 
     /// Records five seconds.
     ///
-    /// - Parameter seal: the value of `storage.seal`; nil for none.
+    /// - Parameter seal: the value of the setting `storage.seal`; nil to leave it unset.
     init(on bench: Bench, seal: String? = nil) throws {
         self.bench = bench
         storage = bench.newFolder("original")
@@ -30,21 +30,21 @@ struct RecordedArchive: Sendable {
             path: configuration,
             with: "[recognizer]\nworkers = 1\nsecond-pass = no\n\n[storage]\nreserve-megabytes = 16\n"
                 + (seal.map { "seal = \($0)\n" } ?? ""))
-        let ending = Program.run(
+        let result = Program.run(
             bench.record(to: storage, seconds: 5), in: bench.folder, environment: bench.environment(storage: storage))
         samples = Self.samples(storage)
         words = Self.words(storage).sorted()
-        guard ending.status == 0, !words.isEmpty, samples.count > 16_000 else {
-            throw Failure(text: "nothing was recorded: \(ending.status): \(ending.errors)")
+        guard result.status == 0, !words.isEmpty, samples.count > 16_000 else {
+            throw Failure(text: "recording failed: \(result.status): \(result.errors)")
         }
     }
 
-    /// The samples of the recording in an archive; empty without a recording.
+    /// Returns the samples of the recording in an archive; empty if there is no recording.
     static func samples(_ storage: String) -> [Int16] {
         WaveContent(path: "\(storage)/recordings/000001/audio.wav")?.samples ?? []
     }
 
-    /// The words in the recording's journal that no other text can have.
+    /// Returns the words in the recording's journal that no other text can contain.
     static func words(_ storage: String) -> Set<String> {
         let journal = text(of: "\(storage)/recordings/000001/journal.jsonl")
         return Set(
@@ -52,6 +52,7 @@ struct RecordedArchive: Sendable {
                 String.init))
     }
 
+    /// Copies the archive to a new folder.
     func copy(_ name: String) -> Copy {
         let work = bench.newFolder(name)
         bench.copy(storage, to: "\(work)/storage")
@@ -59,18 +60,19 @@ struct RecordedArchive: Sendable {
     }
 
     /// Runs a fieldscribe command on a copy.
-    func run(_ words: [String], on copy: Copy, environment: [String: String] = [:]) -> Program.Ending {
-        Program.run(command(words, copy), in: copy.work, environment: environment)
+    func run(_ arguments: [String], on copy: Copy, environment: [String: String] = [:]) -> Program.ExitResult {
+        Program.run(command(arguments, copy), in: copy.work, environment: environment)
     }
 
-    /// The problem with a command's end; nil without one. It must never report a changed history.
-    static func complaint(_ words: [String], _ ending: Program.Ending) -> String? {
-        let reported = "\(words[0]) ended with \(ending.status): \(ending.errors)\(ending.output)"
-        return ending.status != 0 || reported.contains("history.jsonl") ? reported : nil
+    /// Returns the problem with a command's result; nil if there is none. A command must never report a changed
+    /// history.
+    static func problem(_ arguments: [String], _ result: Program.ExitResult) -> String? {
+        let reported = "\(arguments[0]) exited with status \(result.status): \(result.errors)\(result.output)"
+        return result.status != 0 || reported.contains("history.jsonl") ? reported : nil
     }
 
-    private func command(_ words: [String], _ copy: Copy) -> [String] {
-        [bench.fieldscribe] + words + ["--directory", copy.storage, "--config", configuration]
+    private func command(_ arguments: [String], _ copy: Copy) -> [String] {
+        [bench.fieldscribe] + arguments + ["--directory", copy.storage, "--config", configuration]
     }
 
     private func faults(_ copy: Copy) -> [String: String] {
@@ -79,47 +81,48 @@ struct RecordedArchive: Sendable {
             faults: ["FAULT_STATE": "\(copy.work)/state", "FAULT_JOURNAL": "\(copy.work)/journal"])
     }
 
-    /// The maximum duration of a command in seconds, with others in parallel.
-    func longest(_ words: [String], width: Int) async throws -> Double {
-        try await longest(words, width: width, from: [nil])[0]
+    /// Returns the maximum duration of a command in seconds, while others run in parallel.
+    func maximumSeconds(_ arguments: [String], width: Int) async throws -> Double {
+        try await maximumSeconds(arguments, width: width, from: [nil])[0]
     }
 
-    /// The same, from the moment each of these files exists in the recording's folder; nil: from the start.
-    func longest(_ words: [String], width: Int, from files: [String?]) async throws -> [Double] {
+    /// Returns the maximum durations in seconds, each measured from the time at which a file exists in the recording's
+    /// folder, or from the start if the file is nil.
+    func maximumSeconds(_ arguments: [String], width: Int, from files: [String?]) async throws -> [Double] {
         let times = try await bench.parallel(Array(0..<width * 3), width: width) { index, _ in
             let copy = copy("timing-\(index)")
             defer { bench.remove(copy.work) }
             var began = files.map { _ in MonotonicClock.nanoseconds }
-            let program = try Program(command(words, copy), in: copy.work, environment: faults(copy))
-            for (place, file) in files.enumerated() where file != nil {
+            let program = try Program(command(arguments, copy), in: copy.work, environment: faults(copy))
+            for (index, file) in files.enumerated() where file != nil {
                 wait(for: file, in: copy)
-                began[place] = MonotonicClock.nanoseconds
+                began[index] = MonotonicClock.nanoseconds
             }
-            let ending = program.wait()
-            guard ending.status == 0 else {
-                throw Failure(text: "\(words[0]) ended with \(ending.status): \(ending.errors)")
+            let result = program.wait()
+            guard result.status == 0 else {
+                throw Failure(text: "\(arguments[0]) exited with status \(result.status): \(result.errors)")
             }
             return began.map { Double(MonotonicClock.nanoseconds - $0) / 1e9 }
         }
-        return files.indices.map { place in times.map { $0[place] }.max() ?? 1 }
+        return files.indices.map { index in times.map { $0[index] }.max() ?? 1 }
     }
 
     /// Waits at most ten seconds for a file in the recording's folder.
     private func wait(for file: String?, in copy: Copy) {
         guard let file else { return }
-        let end = MonotonicClock.nanoseconds + 10_000_000_000
+        let deadline = MonotonicClock.nanoseconds + 10_000_000_000
         let path = "\(copy.storage)/recordings/000001/\(file)"
-        // wait: a late check misses the file; then the cut comes at another moment, which must also be safe
-        while access(path, F_OK) != 0, MonotonicClock.nanoseconds < end { usleep(100) }
+        // wait: a late check may miss the file; then the cut comes at another time, which must also be safe
+        while access(path, F_OK) != 0, MonotonicClock.nanoseconds < deadline { usleep(100) }
     }
 
-    /// Starts a command on a copy, kills it, and undoes what a power cut would lose.
+    /// Starts a command on a copy, kills it, and simulates a power cut.
     ///
     /// - Parameters:
-    ///   - seconds: after its start, or after the file exists.
-    ///   - file: a file in the recording's folder.
-    func cut(_ words: [String], on copy: Copy, after seconds: Double, from file: String?) throws {
-        let program = try Program(command(words, copy), in: copy.work, environment: faults(copy))
+    ///   - seconds: the delay after the start of the command, or after the file exists.
+    ///   - file: a file in the recording's folder; nil to measure from the start.
+    func cut(_ arguments: [String], on copy: Copy, after seconds: Double, from file: String?) throws {
+        let program = try Program(command(arguments, copy), in: copy.work, environment: faults(copy))
         wait(for: file, in: copy)
         usleep(UInt32(seconds * 1e6))  // wait: cuts at an arbitrary moment
         program.signal(SIGKILL)
@@ -127,22 +130,22 @@ struct RecordedArchive: Sendable {
         _ = try PowerCut(journal: "\(copy.work)/journal", storage: copy.storage).apply()
     }
 
-    /// Files of a copy that contain one of the words, or sixteen consecutive samples.
-    func paths(in copy: Copy, holding words: [String], orSamplesFrom first: Int) -> [String] {
+    /// Returns the files in a copy that contain one of the words, or sixteen consecutive samples of the recording.
+    func paths(in copy: Copy, containing words: [String], orSamplesFrom first: Int) -> [String] {
         let sound = samples[first..<first + 16].flatMap {
             [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)]
         }
         let needles = words.map { Array($0.utf8) } + [sound]
         return files(below: copy.storage).filter { path in
-            let held = bytes(of: path)
-            return needles.contains { Self.holds(held, $0) }
+            let content = bytes(of: path)
+            return needles.contains { Self.contains(content, $0) }
         }.map { String($0.dropFirst(copy.storage.utf8.count)) }
     }
 
-    private static func holds(_ held: [UInt8], _ needle: [UInt8]) -> Bool {
-        guard let first = needle.first, held.count >= needle.count else { return false }
-        return held.indices.dropLast(needle.count - 1).contains { start in
-            held[start] == first && held[start..<start + needle.count].elementsEqual(needle)
+    private static func contains(_ content: [UInt8], _ needle: [UInt8]) -> Bool {
+        guard let first = needle.first, content.count >= needle.count else { return false }
+        return content.indices.dropLast(needle.count - 1).contains { start in
+            content[start] == first && content[start..<start + needle.count].elementsEqual(needle)
         }
     }
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// The figures of an experiment: the promise, the observation, and whether it is kept.
+/// The results of an experiment: for each figure the target, the observed value, and whether the target is met.
 struct Report: Sendable {
     struct Row: Codable, Sendable {
         var experiment: String
@@ -17,27 +17,27 @@ struct Report: Sendable {
     init(_ experiment: String) { self.experiment = experiment }
 
     /// Adds a row and prints it immediately.
-    mutating func add(_ what: String, target: String, seen: String, isMet: Bool) {
-        rows.append(Row(experiment: experiment, what: what, target: target, seen: seen, isMet: isMet))
-        print("➜ \(isMet ? "ok  " : "MISS") \(experiment): \(what): \(seen) (target \(target))")
+    mutating func add(_ label: String, target: String, seen: String, isMet: Bool) {
+        rows.append(Row(experiment: experiment, what: label, target: target, seen: seen, isMet: isMet))
+        print("➜ \(isMet ? "ok  " : "MISS") \(experiment): \(label): \(seen) (target \(target))")
         fflush(nil)
     }
 
-    /// A figure that must be zero, and the number of trials: 0 in N means at most 3/N at 95 %.
-    mutating func add(none what: String, _ count: Int, of total: Int) {
-        add(what, target: "0", seen: "\(count) in \(total)", isMet: count == 0)
+    /// Adds a count that must be zero, and the number of trials. With 95 % confidence, 0 of N means a rate below 3/N.
+    mutating func add(none label: String, _ count: Int, of total: Int) {
+        add(label, target: "0", seen: "\(count) in \(total)", isMet: count == 0)
     }
 
-    /// Whether the harness detects a known violation; without that, it proves nothing.
-    mutating func add(control what: String, caught: Int, of total: Int) {
-        add("control: \(what)", target: "caught", seen: "\(caught) of \(total) caught", isMet: caught > 0)
+    /// Adds the number of known violations that were detected. If none is detected, the experiment proves nothing.
+    mutating func add(control label: String, caught: Int, of total: Int) {
+        add("control: \(label)", target: "detected", seen: "\(caught) of \(total) detected", isMet: caught > 0)
     }
 
-    /// A figure without a target.
-    mutating func note(_ what: String, _ seen: String) { add(what, target: "none", seen: seen, isMet: true) }
+    /// Adds a figure without a target.
+    mutating func note(_ label: String, _ seen: String) { add(label, target: "none", seen: seen, isMet: true) }
 
     static func table(_ rows: [Row]) -> String {
-        "| experiment | what | target | seen | |\n|---|---|---|---|---|\n"
+        "| experiment | figure | target | observed | |\n|---|---|---|---|---|\n"
             + rows.map {
                 "| \($0.experiment) | \($0.what) | \($0.target) | \($0.seen) | \($0.isMet ? "ok" : "missed") |\n"
             }
@@ -48,9 +48,9 @@ struct Report: Sendable {
         (try? JSONEncoder().encode(rows)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
     }
 
-    /// Rows that another run of this program printed.
+    /// Parses the rows that another run of this program printed; nil if they are invalid.
     static func rows(json: String) -> [Row]? { try? JSONDecoder().decode([Row].self, from: Data(json.utf8)) }
 }
 
-/// Two decimals, for people.
+/// Returns a value rounded to two decimals, for output.
 func rounded(_ value: Double) -> Double { (value * 100).rounded() / 100 }

@@ -3,20 +3,20 @@ import Glibc
 import System
 import TestKit
 
-/// Power cuts at random moments of an appliance that a private key has opened, while it transcribes a sealed recording again and seals
-/// it again. Afterwards the key opens the old or the new sealed file, and nothing on the disk is readable. The last 300 cuts found no
-/// violation.
+/// Simulates power cuts at random times while an appliance opens a sealed recording with the private key, transcribes
+/// it again and seals it again. Afterwards the key must open the old or the new sealed file, and no file on the disk
+/// may be readable. The last 300 cuts found no violation.
 struct ResealExperiment {
     private struct Cut: Sendable {
-        /// Whether it was open at the cut.
+        /// Whether the recording was open at the time of the cut.
         var isOpen = false
-        /// Whether the key opens a sealed file with text, and the number of passes in it.
-        var readings: Int?
-        /// Files on the disk with readable text or sound after the cut.
+        /// The number of passes in the sealed file; nil if the key does not open the file, or it has no text.
+        var passes: Int?
+        /// The files on the disk with readable text or audio after the cut.
         var readable: [String] = []
-        /// Whether the next start left something in memory.
-        var isLeft = false
-        var complaint: String?
+        /// Whether opened files were still in memory after the next start.
+        var isInMemory = false
+        var problem: String?
     }
 
     let bench: Bench
@@ -26,10 +26,10 @@ struct ResealExperiment {
         let count = bench.options.number("cuts", 300)
         let seed = UInt64(bench.options.number("seed", Int.random(in: 1...1_000_000)))
         report.note("seed", "\(seed)")
-        let original = try sealed()
+        let original = try makeSealedArchive()
         let width = bench.options.number("parallel", 2)
         let times = try await bench.parallel(Array(0..<width * 2), width: width) { index, _ in
-            try Self.uncut(original, index)
+            try Self.measureSeconds(original, index)
         }
         let longest = times.max() ?? 1
         report.note("opening, transcribing and sealing again takes at most", "\(rounded(longest)) s")
@@ -37,38 +37,38 @@ struct ResealExperiment {
             var generator = SeededGenerator(seed: seed &+ UInt64(index))
             return try Self.cut(original, index, after: .random(in: 0.01...longest, using: &generator))
         }
-        report.add(none: "no sealed file that the key opens", cuts.count { $0.readings == nil }, of: cuts.count)
+        report.add(none: "sealed files that the key does not open", cuts.count { $0.passes == nil }, of: cuts.count)
         report.add(none: "readable on the disk", cuts.count { !$0.readable.isEmpty }, of: cuts.count)
-        report.add(none: "left in memory after the next start", cuts.count(where: \.isLeft), of: cuts.count)
-        report.add(none: "archives damaged", cuts.count { $0.complaint != nil }, of: cuts.count)
-        for complaint in Set(cuts.compactMap(\.complaint)).prefix(5) { report.note("complaint", complaint) }
+        report.add(none: "still in memory after the next start", cuts.count(where: \.isInMemory), of: cuts.count)
+        report.add(none: "archives damaged", cuts.count { $0.problem != nil }, of: cuts.count)
+        for problem in Set(cuts.compactMap(\.problem)).prefix(5) { report.note("problem", problem) }
         for file in Set(cuts.flatMap(\.readable)).prefix(5) { report.note("readable", file) }
         report.note(
-            "cut while open; with the earlier text; with the better one",
-            "\(cuts.count(where: \.isOpen)); \(cuts.count { $0.readings == 1 }); \(cuts.count { $0.readings == 2 })")
+            "cut while open; with the old text; with the new text",
+            "\(cuts.count(where: \.isOpen)); \(cuts.count { $0.passes == 1 }); \(cuts.count { $0.passes == 2 })")
         let control = try Self.control(original)
-        report.add(control: "a sealed file that is cut short", caught: control.short ? 1 : 0, of: 1)
-        report.add(control: "text left beside it", caught: control.readable ? 1 : 0, of: 1)
+        report.add(control: "a truncated sealed file", caught: control.truncated ? 1 : 0, of: 1)
+        report.add(control: "text left beside the sealed file", caught: control.readable ? 1 : 0, of: 1)
         return report.rows
     }
 
-    /// An archive with one sealed recording.
-    private func sealed() throws -> RecordedArchive {
+    /// Makes an archive with one sealed recording.
+    private func makeSealedArchive() throws -> RecordedArchive {
         let key = "\(bench.folder)/key.txt"
-        let made = Program.run(
+        let keygen = Program.run(
             ["sh", "-c", "age-keygen -o '\(key)' && age-keygen -y '\(key)' >'\(bench.folder)/key.pub'"],
             in: bench.folder)
-        guard made.status == 0 else { throw RecordedArchive.Failure(text: "age-keygen: \(made.errors)") }
+        guard keygen.status == 0 else { throw RecordedArchive.Failure(text: "age-keygen: \(keygen.errors)") }
         let archive = try RecordedArchive(on: bench, seal: "\(bench.folder)/key.pub")
-        let place = RecordedArchive.Copy(work: bench.folder, storage: archive.storage)
-        let ending = archive.run(["seal"], on: place)
-        guard ending.status == 0 else {
-            throw RecordedArchive.Failure(text: "seal ended with \(ending.status): \(ending.errors)")
+        let originalAsCopy = RecordedArchive.Copy(work: bench.folder, storage: archive.storage)
+        let result = archive.run(["seal"], on: originalAsCopy)
+        guard result.status == 0 else {
+            throw RecordedArchive.Failure(text: "seal exited with status \(result.status): \(result.errors)")
         }
         return archive
     }
 
-    /// The appliance on a copy, opened as soon as possible.
+    /// An appliance that runs on a copy of the archive.
     private struct Appliance {
         let program: Program
         let configuration: String
@@ -106,41 +106,44 @@ struct ResealExperiment {
                         ? ["FAULT_STATE": "\(copy.work)/state", "FAULT_JOURNAL": "\(copy.work)/journal"] : [:]))
         }
 
-        func ask(_ words: [String]) -> Program.Ending {
-            Program.run([bench.fieldscribe] + words + ["--config", configuration], in: copy.work)
+        /// Runs a command that sends a request to the appliance.
+        func ask(_ arguments: [String]) -> Program.ExitResult {
+            Program.run([bench.fieldscribe] + arguments + ["--config", configuration], in: copy.work)
         }
 
-        /// Waits until it listens, and opens it; returns whether it is open.
+        /// Waits until the appliance listens, and opens its recordings; returns whether they are open.
         func open() throws -> Bool {
             try waitUntil("the socket") { access("\(copy.work)/s", F_OK) == 0 || !program.isRunning }
             return ask(["open", "--key", "\(bench.folder)/key.txt"]).status == 0
         }
 
-        /// Its files in memory.
-        var inMemory: [String] {
+        /// The names of the appliance's files in memory.
+        var filesInMemory: [String] {
             (try? names(inFolder: "/dev/shm"))?.filter { $0.hasPrefix("fieldscribe-opened-\(program.id)-") } ?? []
         }
     }
 
-    /// Runs it to its end; returns the seconds.
-    private static func uncut(_ original: RecordedArchive, _ index: Int) throws -> Double {
+    /// Opens, transcribes and seals without a cut; returns the seconds.
+    private static func measureSeconds(_ original: RecordedArchive, _ index: Int) throws -> Double {
         let copy = original.copy("reseal-timing-\(index)")
         defer { original.bench.remove(copy.work) }
         let began = MonotonicClock.nanoseconds
         let appliance = try Appliance(original, copy, faults: true)
         guard try appliance.open() else {
-            throw RecordedArchive.Failure(text: "it was not opened: \(appliance.program.wait(seconds: 0).errors)")
+            throw RecordedArchive.Failure(text: "opening failed: \(appliance.program.wait(seconds: 0).errors)")
         }
         try waitUntil("the second pass, sealed", every: .milliseconds(50)) {
-            readings(original, copy) == 2 || !appliance.program.isRunning
+            passCount(original, copy) == 2 || !appliance.program.isRunning
         }
         let seconds = Double(MonotonicClock.nanoseconds - began) / 1e9
         appliance.program.signal(SIGTERM)
-        let ending = appliance.program.wait()
-        guard readings(original, copy) == 2 else {
-            throw RecordedArchive.Failure(text: "it was not sealed again: \(ending.errors)\(ending.output)")
+        let result = appliance.program.wait()
+        guard passCount(original, copy) == 2 else {
+            throw RecordedArchive.Failure(text: "sealing again failed: \(result.errors)\(result.output)")
         }
-        guard appliance.inMemory.isEmpty else { throw RecordedArchive.Failure(text: "it left something in memory") }
+        guard appliance.filesInMemory.isEmpty else {
+            throw RecordedArchive.Failure(text: "opened files are still in memory")
+        }
         return seconds
     }
 
@@ -149,58 +152,60 @@ struct ResealExperiment {
         defer { original.bench.remove(copy.work) }
         var cut = Cut()
         let appliance = try Appliance(original, copy, faults: true)
-        // Half of the cuts come at any moment, the others once the new sealed file is begun.
+        // Half of the cuts come at any time, and the others while the new sealed file is being written.
         let isLate = index % 2 == 1
         let began = MonotonicClock.nanoseconds
         if isLate {
             _ = try appliance.open()
             let path = "\(copy.storage)/recordings/000001/sealing.partial"
-            // wait: a late check misses the file; then the cut comes at another moment, which must also be safe
+            // wait: a late check may miss the file; then the cut comes at another time, which must also be safe
             while access(path, F_OK) != 0, MonotonicClock.nanoseconds < began + 20_000_000_000 { usleep(100) }
-            usleep(UInt32(seconds * 0.2 * 1e6))  // wait: cuts at an arbitrary moment
+            usleep(UInt32(seconds * 0.2 * 1e6))  // wait: cuts at an arbitrary time
         } else {
             let opener = try? Program(
                 [
                     "sh", "-c",
                     "until '\(original.bench.fieldscribe)' open --key '\(original.bench.folder)/key.txt' --config "
-                        // wait: polls until it is open, or the cut ends it
+                        // wait: polls until the recording is open, or this process is killed
                         + "'\(appliance.configuration)'; do sleep 0.05; done",
                 ], in: copy.work)
-            usleep(UInt32(seconds * 1e6))  // wait: cuts at an arbitrary moment
+            usleep(UInt32(seconds * 1e6))  // wait: cuts at an arbitrary time
             opener?.signal(SIGKILL)
             _ = opener?.wait()
         }
-        cut.isOpen = !appliance.inMemory.isEmpty
+        cut.isOpen = !appliance.filesInMemory.isEmpty
         appliance.program.signal(SIGKILL)
         _ = appliance.program.wait()
         _ = try PowerCut(journal: "\(copy.work)/journal", storage: copy.storage).apply()
         // A power cut clears memory; after a kill, the next start clears it.
         cut.readable = readable(original, copy)
-        let raw = readings(original, copy)
+        let passesBefore = passCount(original, copy)
         let next = try Appliance(original, copy, faults: false)
         defer {
             next.program.signal(SIGTERM)
             _ = next.program.wait()
         }
         try waitUntil("an answer") { next.ask(["status"]).status == 0 || !next.program.isRunning }
-        cut.isLeft = !appliance.inMemory.isEmpty
+        cut.isInMemory = !appliance.filesInMemory.isEmpty
         let list = next.ask(["list"])
         if list.status != 0 || !list.output.contains("  sealed") {
-            cut.complaint = "list: \(list.output)\(list.errors)"
+            cut.problem = "list: \(list.output)\(list.errors)"
         }
         let verified = next.ask(["verify"])
-        cut.complaint = cut.complaint ?? RecordedArchive.complaint(["verify"], verified)
-        // A file between its two names is complete under the other one, and the start renames it.
-        let after = readings(original, copy)
-        cut.readings = after ?? nil
-        if after == nil { cut.complaint = cut.complaint ?? "raw: \(raw.map(String.init) ?? "none")" }
+        cut.problem = cut.problem ?? RecordedArchive.problem(["verify"], verified)
+        // If the cut came before the new sealed file was renamed, the next start renames it.
+        let passesAfter = passCount(original, copy)
+        cut.passes = passesAfter
+        if passesAfter == nil {
+            cut.problem = cut.problem ?? "passes before the start: \(passesBefore.map(String.init) ?? "none")"
+        }
         cut.readable += readable(original, copy)
         return cut
     }
 
-    /// The number of passes in the sealed recording; nil if it does not open or has no text.
-    private static func readings(_ original: RecordedArchive, _ copy: RecordedArchive.Copy) -> Int? {
-        let ending = Program.run(
+    /// Returns the number of passes in the sealed recording; nil if the key does not open it, or it has no text.
+    private static func passCount(_ original: RecordedArchive, _ copy: RecordedArchive.Copy) -> Int? {
+        let result = Program.run(
             [
                 "bash", "-c",
                 "set -o pipefail; cd '\(copy.work)' && mkdir -p opened && cd opened && rm -rf x && mkdir x && age -d -i '\(original.bench.folder)/key.txt' "
@@ -208,23 +213,23 @@ struct ResealExperiment {
                     + "sha256sum --quiet --strict -c SHA256SUMS && test -s audio.flac",
             ], in: copy.work)
         let journal = text(of: "\(copy.work)/opened/x/journal.jsonl")
-        guard ending.status == 0, original.words.allSatisfy({ journal.contains($0) }) else { return nil }
+        guard result.status == 0, original.words.allSatisfy({ journal.contains($0) }) else { return nil }
         return journal.split(separator: "\n").count { $0.contains("\"passEnded\"") }
     }
 
-    /// Files, except sealed ones, that contain a word or a piece of the sound.
+    /// Returns the files in which a word or audio of the recording can be read.
     private static func readable(_ original: RecordedArchive, _ copy: RecordedArchive.Copy) -> [String] {
-        original.paths(in: copy, holding: original.words, orSamplesFrom: 8_000)
+        original.paths(in: copy, containing: original.words, orSamplesFrom: 8_000)
     }
 
-    /// Whether a violation would be detected.
-    private static func control(_ original: RecordedArchive) throws -> (short: Bool, readable: Bool) {
+    /// Commits violations, and returns whether each is detected.
+    private static func control(_ original: RecordedArchive) throws -> (truncated: Bool, readable: Bool) {
         let copy = original.copy("reseal-control")
         defer { original.bench.remove(copy.work) }
         let folder = "\(copy.storage)/recordings/000001"
         try durableReplace(path: "\(folder)/left.txt", with: original.words.joined(separator: " "))
         let readable = !Self.readable(original, copy).isEmpty
         truncate("\(folder)/sealed.age", 2_000)
-        return (readings(original, copy) == nil, readable)
+        return (passCount(original, copy) == nil, readable)
     }
 }

@@ -3,20 +3,21 @@ import Glibc
 import System
 import TestKit
 
-/// Power cuts at random moments of sealing a recording. Afterwards the recording is unchanged, or the private key opens the sealed
-/// file. Once the archive says `sealed`, nothing of it can be read. The last 300 cuts found no violation.
+/// Simulates power cuts at random times while a recording is sealed. Afterwards the recording must be unchanged, or the
+/// private key must open the sealed file. If the archive reports the recording as sealed, nothing of it may be
+/// readable. The last 300 cuts found no violation.
 struct SealExperiment {
     private struct Cut: Sendable {
-        /// Whether the recording is unchanged: its sound, and its text in the journal.
-        var isPlain = false
-        /// Whether the key opens a sealed file with sound and text.
+        /// Whether the audio, and the text in the journal, are unchanged.
+        var isUnchanged = false
+        /// Whether the key opens a sealed file with audio and text.
         var isSealed = false
-        /// Whether the archive said so after a start.
-        var isToldSealed = false
-        /// Files with readable text or sound although the archive says that it is sealed.
+        /// Whether the archive reported the recording as sealed after a start.
+        var isReportedSealed = false
+        /// The files with readable text or audio, if the recording is reported as sealed.
         var readable: [String] = []
-        var complaint: String?
-        var isNeither: Bool { !isPlain && !isSealed }
+        var problem: String?
+        var isLost: Bool { !isUnchanged && !isSealed }
     }
 
     let bench: Bench
@@ -28,130 +29,132 @@ struct SealExperiment {
         report.note("seed", "\(seed)")
         let original = try record()
         let width = bench.options.number("parallel", 2)
-        let longest = try await original.longest(["seal"], width: width, from: Self.beginnings)
+        let longest = try await original.maximumSeconds(["seal"], width: width, from: Self.startFiles)
         report.note("sealing takes at most", "\(rounded(longest[0])) s")
         report.note(
-            "of it after the sealed file's beginning; after its end",
+            "after the sealed file was created; after it was complete",
             "\(rounded(longest[1])) s; \(rounded(longest[2])) s")
         let cuts = try await bench.parallel(Array(0..<count), width: width) { index, _ in
             var generator = SeededGenerator(seed: seed &+ UInt64(index))
             return try Self.cut(original, index, longest: longest, &generator)
         }
-        report.add(none: "neither the recording nor the sealed file", cuts.count(where: \.isNeither), of: cuts.count)
+        report.add(
+            none: "neither an unchanged recording nor a sealed file", cuts.count(where: \.isLost), of: cuts.count)
         report.add(none: "readable although sealed", cuts.count { !$0.readable.isEmpty }, of: cuts.count)
-        report.add(none: "archives damaged", cuts.count { $0.complaint != nil }, of: cuts.count)
-        for complaint in Set(cuts.compactMap(\.complaint)).prefix(5) { report.note("complaint", complaint) }
+        report.add(none: "archives damaged", cuts.count { $0.problem != nil }, of: cuts.count)
+        for problem in Set(cuts.compactMap(\.problem)).prefix(5) { report.note("problem", problem) }
         for file in Set(cuts.flatMap(\.readable)).prefix(5) { report.note("readable", file) }
         report.note(
             "unchanged; both; only sealed",
-            "\(cuts.count { $0.isPlain && !$0.isSealed }); \(cuts.count { $0.isPlain && $0.isSealed }); "
-                + "\(cuts.count { !$0.isPlain && $0.isSealed })")
-        let reported = cuts.count(where: \.isToldSealed)
+            "\(cuts.count { $0.isUnchanged && !$0.isSealed }); \(cuts.count { $0.isUnchanged && $0.isSealed }); "
+                + "\(cuts.count { !$0.isUnchanged && $0.isSealed })")
+        let reported = cuts.count(where: \.isReportedSealed)
         report.note("reported as sealed after a start", "\(reported)")
-        // Otherwise the cuts would test little after the switch.
+        // With fewer, hardly any cuts would test the time after the rename.
         if count >= 60 {
             report.add(
-                "cuts after which it is sealed", target: "at least a third", seen: "\(reported) of \(count)",
+                "cuts after which the recording is sealed", target: "at least a third", seen: "\(reported) of \(count)",
                 isMet: reported >= count / 3)
         }
         let control = try Self.control(original)
-        report.add(control: "a sealed file that is gone", caught: control.gone ? 1 : 0, of: 1)
-        report.add(control: "sound left beside a sealed file", caught: control.readable ? 1 : 0, of: 1)
+        report.add(control: "a missing sealed file", caught: control.missing ? 1 : 0, of: 1)
+        report.add(control: "audio left beside a sealed file", caught: control.readable ? 1 : 0, of: 1)
         return report.rows
     }
 
-    /// Makes a pair of keys, and records once.
+    /// Makes a key pair and a recording.
     private func record() throws -> RecordedArchive {
         let key = "\(bench.folder)/key.txt"
-        let made = Program.run(
+        let keygen = Program.run(
             ["sh", "-c", "age-keygen -o '\(key)' && age-keygen -y '\(key)' >'\(bench.folder)/key.pub'"],
             in: bench.folder)
-        guard made.status == 0 else { throw RecordedArchive.Failure(text: "age-keygen: \(made.errors)") }
+        guard keygen.status == 0 else { throw RecordedArchive.Failure(text: "age-keygen: \(keygen.errors)") }
         return try RecordedArchive(on: bench, seal: "\(bench.folder)/key.pub")
     }
 
-    /// The origin of cuts: a quarter at any moment, a quarter after the sealed file is begun, and half after it has its
-    /// name, just before the journal without text replaces the old one.
-    private static let beginnings: [String?] = [nil, "sealing.partial", "sealed.age", "sealed.age"]
+    /// The files whose creation starts the delay of a cut. A quarter of the cuts come at any time, a quarter after the
+    /// sealed file is created, and half after it is renamed, just before a journal without text replaces the old one.
+    private static let startFiles: [String?] = [nil, "sealing.partial", "sealed.age", "sealed.age"]
 
-    /// - Parameter longest: the maximum seconds from each origin until sealing has ended.
+    /// - Parameter longest: the maximum seconds from the creation of each start file until sealing is finished.
     private static func cut(
         _ original: RecordedArchive, _ index: Int, longest: [Double], _ generator: inout SeededGenerator
     ) throws -> Cut {
         let copy = original.copy("seal-\(index)")
         defer { original.bench.remove(copy.work) }
-        let kind = index % beginnings.count
-        // The last cuts may come after the end; then the sealed file must be on the disk.
-        let end = longest[kind] * (beginnings[kind] == "sealed.age" ? 2 : 1)
+        let kind = index % startFiles.count
+        // Some cuts may come after sealing is finished; then the sealed file must be on the disk.
+        let maximumDelay = longest[kind] * (startFiles[kind] == "sealed.age" ? 2 : 1)
         try original.cut(
-            ["seal"], on: copy, after: .random(in: 0.0001...max(0.001, end), using: &generator),
-            from: beginnings[kind])
-        var cut = judged(original, copy)
-        let raw = (cut.isPlain, cut.isSealed)
+            ["seal"], on: copy, after: .random(in: 0.0001...max(0.001, maximumDelay), using: &generator),
+            from: startFiles[kind])
+        var cut = judge(original, copy)
+        let before = (cut.isUnchanged, cut.isSealed)
         recover(&cut, original, copy)
-        (cut.isPlain, cut.isSealed) = (cut.isPlain && raw.0, cut.isSealed && raw.1)
+        (cut.isUnchanged, cut.isSealed) = (cut.isUnchanged && before.0, cut.isSealed && before.1)
         return cut
     }
 
-    /// Judges what is on the disk.
-    private static func judged(_ original: RecordedArchive, _ copy: RecordedArchive.Copy) -> Cut {
+    /// Checks the files on the disk.
+    private static func judge(_ original: RecordedArchive, _ copy: RecordedArchive.Copy) -> Cut {
         var cut = Cut()
         let bench = original.bench
         let folder = "\(copy.storage)/recordings/000001"
-        cut.isPlain =
+        cut.isUnchanged =
             RecordedArchive.samples(copy.storage) == original.samples
             && RecordedArchive.words(copy.storage).isSuperset(of: original.words)
         let opened = bench.newFolder("\(copy.work.split(separator: "/").last ?? "")/opened")
-        let ending = Program.run(
+        let result = Program.run(
             [
                 "bash", "-c",
                 "set -o pipefail; cd '\(opened)' && age -d -i '\(bench.folder)/key.txt' '\(folder)/sealed.age' "
                     + "| tar x --strip-components=1 && sha256sum --quiet --strict -c SHA256SUMS && test -s audio.flac",
             ], in: copy.work)
-        let inside = text(of: "\(opened)/journal.jsonl")
-        cut.isSealed = ending.status == 0 && original.words.allSatisfy { inside.contains($0) }
+        let journal = text(of: "\(opened)/journal.jsonl")
+        cut.isSealed = result.status == 0 && original.words.allSatisfy { journal.contains($0) }
         bench.remove(opened)
         return cut
     }
 
-    /// Starts again, and runs typical commands.
+    /// Recovers the archive, and runs typical commands.
     private static func recover(_ cut: inout Cut, _ original: RecordedArchive, _ copy: RecordedArchive.Copy) {
-        func run(_ words: [String]) -> String {
-            let ending = original.run(words, on: copy)
-            cut.complaint = cut.complaint ?? RecordedArchive.complaint(words, ending)
-            return ending.output
+        func run(_ arguments: [String]) -> String {
+            let result = original.run(arguments, on: copy)
+            cut.problem = cut.problem ?? RecordedArchive.problem(arguments, result)
+            return result.output
         }
         _ = run(["recover", "--no-transcribe"])
         let list = run(["list"])
         _ = run(["verify"])
-        let after = judged(original, copy)
-        cut.isToldSealed = list.contains("  sealed")
-        if cut.isToldSealed != (after.isSealed && !after.isPlain) {
-            cut.complaint =
-                cut.complaint ?? "list: \(list), plain: \(after.isPlain), sealed: \(after.isSealed)"
+        let after = judge(original, copy)
+        cut.isReportedSealed = list.contains("  sealed")
+        if cut.isReportedSealed != (after.isSealed && !after.isUnchanged) {
+            cut.problem =
+                cut.problem ?? "list: \(list), unchanged: \(after.isUnchanged), sealed: \(after.isSealed)"
         }
-        if after.isNeither { (cut.isPlain, cut.isSealed) = (false, false) }
-        if cut.isToldSealed { cut.readable = readable(original, copy) }
+        if after.isLost { (cut.isUnchanged, cut.isSealed) = (false, false) }
+        if cut.isReportedSealed { cut.readable = readable(original, copy) }
     }
 
-    /// Files, except the sealed one, that contain a word or a piece of the sound.
+    /// Returns the files, except the sealed file, in which a word or audio of the recording can be read.
     private static func readable(_ original: RecordedArchive, _ copy: RecordedArchive.Copy) -> [String] {
-        original.paths(in: copy, holding: original.words, orSamplesFrom: 8_000).filter { !$0.hasSuffix("/sealed.age") }
+        original.paths(in: copy, containing: original.words, orSamplesFrom: 8_000)
+            .filter { !$0.hasSuffix("/sealed.age") }
     }
 
-    /// Whether a violation would be detected.
-    private static func control(_ original: RecordedArchive) throws -> (gone: Bool, readable: Bool) {
+    /// Commits violations, and returns whether each is detected.
+    private static func control(_ original: RecordedArchive) throws -> (missing: Bool, readable: Bool) {
         let copy = original.copy("control")
         defer { original.bench.remove(copy.work) }
-        let ending = original.run(["seal"], on: copy)
-        guard ending.status == 0 else {
-            throw RecordedArchive.Failure(text: "seal ended with \(ending.status): \(ending.errors)")
+        let result = original.run(["seal"], on: copy)
+        guard result.status == 0 else {
+            throw RecordedArchive.Failure(text: "seal exited with status \(result.status): \(result.errors)")
         }
         let folder = "\(copy.storage)/recordings/000001"
         original.bench.copy("\(original.storage)/recordings/000001/audio.wav", to: "\(folder)/audio.wav")
         let readable = !Self.readable(original, copy).isEmpty
         unlink("\(folder)/audio.wav")
         unlink("\(folder)/sealed.age")
-        return (judged(original, copy).isNeither, readable)
+        return (judge(original, copy).isLost, readable)
     }
 }

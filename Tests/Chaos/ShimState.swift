@@ -6,7 +6,7 @@ struct ShimState: Sendable {
     ]
 
     let counts: [String: Int]
-    /// The number of raised faults.
+    /// The number of injected faults.
     let raised: Int
     let reads: Int
     /// The number of samples that the program read.
@@ -15,13 +15,13 @@ struct ShimState: Sendable {
 
     init(path: String) {
         let raw = bytes(of: path)
-        let words = (0..<24).map { word in
+        let values = (0..<24).map { word in
             (0..<8).reduce(0) { sum, byte in
                 let index = word * 8 + byte
                 return index < raw.count ? sum | Int(truncatingIfNeeded: UInt64(raw[index]) << (8 * byte)) : sum
             }
         }
-        counts = Dictionary(uniqueKeysWithValues: Self.calls.enumerated().map { ($1, words[$0]) })
-        (raised, reads, frames, opens) = (words[16], words[17], words[18], words[19])
+        counts = Dictionary(uniqueKeysWithValues: Self.calls.enumerated().map { ($1, values[$0]) })
+        (raised, reads, frames, opens) = (values[16], values[17], values[18], values[19])
     }
 }

@@ -2,18 +2,19 @@ import Core
 import Glibc
 import System
 
-/// Hours of audio, unpaced: whether memory or descriptors grow, and the bytes written for each byte of audio.
+/// Records hours of audio, unpaced, to measure whether memory or descriptors grow, and how many bytes are written per
+/// byte of audio.
 struct SoakExperiment {
     private struct Sample {
-        /// Hours of audio so far.
+        /// The hours of audio recorded so far.
         var hours: Double
         var residentKilobytes: Double
         var descriptors: Double
     }
 
     private struct Figures {
-        var kilobytesADay = 0.0
-        var descriptorsADay = 0.0
+        var kilobytesPerDay = 0.0
+        var descriptorsPerDay = 0.0
         var samples = 0
         var amplification = 0.0
         var status: Int32 = 0
@@ -31,28 +32,30 @@ struct SoakExperiment {
             isMet: long.status == 0)
         let slope = Self.slopeTarget(hours: hours)
         report.add(
-            "resident memory, slope over \(long.samples) samples", target: "\(rounded(slope)) kB a day",
-            seen: "\(rounded(long.kilobytesADay)) kB a day", isMet: long.kilobytesADay < slope && long.samples > 10)
+            "resident memory, slope over \(long.samples) samples", target: "\(rounded(slope)) kB per day",
+            seen: "\(rounded(long.kilobytesPerDay)) kB per day",
+            isMet: long.kilobytesPerDay < slope && long.samples > 10)
         report.add(
-            "descriptors, slope", target: "0 a day", seen: "\(rounded(long.descriptorsADay)) a day",
-            isMet: abs(long.descriptorsADay) < 1)
+            "descriptors, slope", target: "0 per day", seen: "\(rounded(long.descriptorsPerDay)) per day",
+            isMet: abs(long.descriptorsPerDay) < 1)
         report.add(
-            "bytes written for each byte of audio, unpaced", target: "2",
+            "bytes written per byte of audio, unpaced", target: "2",
             seen: "\(rounded(long.amplification))", isMet: long.amplification <= 2 && long.amplification > 0)
-        // So the writes of the start hardly count.
+        // Long enough that the writes during the start hardly count.
         let seconds = bench.options.number("real-seconds", 30)
         let real = try soak(hours: 1, isFast: false, faults: nil, seconds: seconds)
         report.add(
-            "bytes written for each byte of audio, in real time (\(seconds) s)", target: "2",
+            "bytes written per byte of audio, in real time (\(seconds) s)", target: "2",
             seen: "\(rounded(real.amplification))", isMet: real.amplification <= 2 && real.amplification > 0)
         let leaky = try soak(hours: min(hours, 2), isFast: true, faults: ["FAULT_LEAK": "1"])
-        let leaksMemory = leaky.kilobytesADay >= Self.slopeTarget(hours: min(hours, 2))
+        let leaksMemory = leaky.kilobytesPerDay >= Self.slopeTarget(hours: min(hours, 2))
         report.add(control: "a recorder that leaks memory", caught: leaksMemory ? 1 : 0, of: 1)
-        report.add(control: "a recorder that leaks descriptors", caught: leaky.descriptorsADay >= 1 ? 1 : 0, of: 1)
+        report.add(control: "a recorder that leaks descriptors", caught: leaky.descriptorsPerDay >= 1 ? 1 : 0, of: 1)
         return report.rows
     }
 
-    /// Code first used during the run adds a step of up to 100 kB, which a whole day's run reveals as a step.
+    /// Returns the maximum slope of memory in kB per day. Code that is first used during the run may add a step of up
+    /// to 100 kB, which looks like a slope in a short run.
     private static func slopeTarget(hours: Int) -> Double { max(100, 100 * 24 / Double(hours)) }
 
     private func soak(hours: Int, isFast: Bool, faults: [String: String]?, seconds: Int? = nil) throws -> Figures {
@@ -61,22 +64,22 @@ struct SoakExperiment {
         let storage = bench.newFolder("soak/storage")
         let length = Int64(hours) * 3_600 * Int64(KnownSound.rate) * 2
         try makeSilence("\(work)/long.wav", bytes: length)
-        let words = [
+        let command = [
             bench.fieldscribe, "record", "--audio-only", "--microphone",
             isFast ? "file+fast:\(work)/long.wav" : "file:\(work)/long.wav", "--directory", storage, "--config",
             "\(bench.folder)/usual.conf",
         ]
         let began = MonotonicClock.nanoseconds
         let program = try Program(
-            words, in: work,
+            command, in: work,
             environment: faults.map { bench.environment(storage: storage, faults: $0) } ?? [:])
         var samples: [Sample] = []
         var written = 0.0
         var payload = 0.0
-        // Waits for the other program here, while its figures can still be read.
+        // Waits for the program until its figures can no longer be read.
         while true {
             usleep(20_000)  // wait: samples the figures; a slow machine samples less often
-            // wait: the caller requests a run of this many seconds
+            // wait: the caller chooses the duration of the run
             if let seconds, MonotonicClock.nanoseconds - began > Int64(seconds) * 1_000_000_000 {
                 program.signal(SIGINT)
             }
@@ -91,17 +94,17 @@ struct SoakExperiment {
                     hours: payload / 2 / Double(KnownSound.rate) / 3_600, residentKilobytes: resident,
                     descriptors: Double(Self.entries(of: "/proc/\(program.id)/fd"))))
         }
-        let ending = program.wait()
-        // The memory of the start is not part of the slope.
+        let result = program.wait()
+        // Excludes the start, when memory grows normally.
         let steady = samples.filter { $0.hours >= (samples.last?.hours ?? 0) / 10 }.dropLast()
         return Figures(
-            kilobytesADay: 24 * Self.slope(steady.map { ($0.hours, $0.residentKilobytes) }),
-            descriptorsADay: 24 * Self.slope(steady.map { ($0.hours, $0.descriptors) }), samples: steady.count,
-            amplification: payload > 0 ? written / payload : 0, status: ending.status,
+            kilobytesPerDay: 24 * Self.slope(steady.map { ($0.hours, $0.residentKilobytes) }),
+            descriptorsPerDay: 24 * Self.slope(steady.map { ($0.hours, $0.descriptors) }), samples: steady.count,
+            amplification: payload > 0 ? written / payload : 0, status: result.status,
             seconds: Double(MonotonicClock.nanoseconds - began) / 1e9)
     }
 
-    /// A sparse WAV.
+    /// Writes a sparse WAV file with silence.
     private func makeSilence(_ path: String, bytes: Int64) throws {
         var header = Array("RIFF".utf8) + Self.number(UInt32(clamping: bytes + 36)) + Array("WAVEfmt ".utf8)
         header += Self.number(16) + Self.number(0x0001_0001) + Self.number(UInt32(KnownSound.rate))
@@ -129,13 +132,14 @@ struct SoakExperiment {
         return count
     }
 
-    /// The median of the slopes between any two points (Theil-Sen), so that a step does not count as a leak.
+    /// Returns the median of the slopes between any two points (Theil-Sen), so that a single step does not count as a
+    /// leak.
     private static func slope(_ points: [(Double, Double)]) -> Double {
         let step = max(1, points.count / 200)
-        let some = stride(from: 0, to: points.count, by: step).map { points[$0] }
+        let sampled = stride(from: 0, to: points.count, by: step).map { points[$0] }
         var slopes: [Double] = []
-        for (index, first) in some.enumerated() {
-            for second in some[(index + 1)...] where second.0 > first.0 {
+        for (index, first) in sampled.enumerated() {
+            for second in sampled[(index + 1)...] where second.0 > first.0 {
                 slopes.append((second.1 - first.1) / (second.0 - first.0))
             }
         }

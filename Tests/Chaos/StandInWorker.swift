@@ -1,35 +1,35 @@
 import FoundationEssentials
 import Glibc
 
-/// Replaces a decode worker: returns one word for each utterance immediately.
+/// Replaces a decode worker: immediately returns one word for each utterance.
 ///
-/// It speaks the protocol of Sources/Recognition/Workers.
+/// Implements the protocol of Sources/Recognition/Workers.
 enum StandInWorker {
     private struct Request: Decodable {
         var partials: Bool?
     }
 
     static func run() {
-        say(#"{"ready":{"name":"stand-in","version":"1","model":"none"}}"#)
+        send(#"{"ready":{"name":"stand-in","version":"1","model":"none"}}"#)
         while let (kind, payload) = frame(), kind == UInt8(ascii: "r") {
             let request = try? JSONDecoder().decode(Request.self, from: Data(payload))
             var samples = 0
             while let (kind, payload) = frame(), kind == UInt8(ascii: "a") {
                 samples += payload.count / 2
-                if request?.partials == true { say(#"{"partial":"some"}"#) }
+                if request?.partials == true { send(#"{"partial":"some"}"#) }
             }
             if request?.partials == true {
-                say(#"{"done":true}"#)
+                send(#"{"done":true}"#)
                 continue
             }
-            say(#"{"channel":{"cepstralMean":[1]}}"#)
-            say(
+            send(#"{"channel":{"cepstralMean":[1]}}"#)
+            send(
                 #"{"result":{"words":[{"text":"word\#(samples)","range":{"start":0,"end":\#(samples)},"#
                     + #""confidence":0.5}],"alternatives":[],"cpuSeconds":0}}"#)
         }
     }
 
-    private static func say(_ line: String) {
+    private static func send(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         _ = write(STDOUT_FILENO, bytes, bytes.count)
     }
@@ -44,11 +44,11 @@ enum StandInWorker {
         var bytes = [UInt8](repeating: 0, count: count)
         var done = 0
         while done < count {
-            let got = bytes.withUnsafeMutableBytes {
+            let received = bytes.withUnsafeMutableBytes {
                 Glibc.read(STDIN_FILENO, $0.baseAddress.map { $0 + done }, count - done)
             }
-            guard got > 0 else { return nil }
-            done += got
+            guard received > 0 else { return nil }
+            done += received
         }
         return bytes
     }

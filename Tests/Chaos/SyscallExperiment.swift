@@ -1,11 +1,12 @@
-/// Each k-th call of each kind fails in each way, once or permanently; and the microphone overruns or is unplugged.
+/// Makes each k-th system call of each kind fail with each error, once or permanently. Also makes the microphone
+/// overrun, and unplugs it.
 struct SyscallExperiment {
     private struct Fault: Sendable {
         var name: String
         var settings: [String: String]
     }
 
-    /// The faults of each call. No program can survive a false success, so it is the control.
+    /// The errors of each call. No program can survive a false success, so it is used as the control.
     private static let errors: [(call: String, errors: [String])] = [
         ("open", ["EIO", "ENOSPC", "EROFS", "EINTR"]), ("write", ["EIO", "ENOSPC", "EROFS", "EINTR", "SHORT"]),
         ("pwrite", ["EIO", "ENOSPC", "EROFS", "EINTR", "SHORT"]),
@@ -40,8 +41,8 @@ struct SyscallExperiment {
             try Trial(fault.name, number: 1_000_000 + number, faults: fault.settings, on: bench)
         }
         report.add(
-            control: "writes that only claim success", caught: control.count { $0.isBad },
-            of: control.count { $0.isBad || $0.succeeded })
+            control: "writes that falsely report success", caught: control.count { $0.hasFailed },
+            of: control.count { $0.hasFailed || $0.succeeded })
         return report.rows
     }
 
@@ -59,36 +60,38 @@ struct SyscallExperiment {
         var faults: [Fault] = []
         for (call, errors) in Self.errors {
             let count = counts[call] ?? 0
-            // Each error begins at a different call, so a coarse stride covers different calls.
+            // Each error starts at a different call, so that different calls are covered even if the stride is large.
             for (index, error) in (errors + ["KILL"]).enumerated() {
-                for turn in Swift.stride(from: 1 + index % stride, through: count, by: stride) {
-                    faults.append(Self.fault(error, call, at: turn, span: "one"))
+                for callNumber in Swift.stride(from: 1 + index % stride, through: count, by: stride) {
+                    faults.append(Self.fault(error, call, at: callNumber, span: "one"))
                 }
             }
-            // A disk that has failed or is full permanently.
+            // The disk fails or is full permanently.
             for (index, error) in errors.filter({ $0 != "EINTR" && $0 != "SHORT" }).enumerated() {
-                for turn in Swift.stride(from: 1 + (index + 3) % stride, through: count, by: 2 * stride) {
-                    faults.append(Self.fault(error, call, at: turn, span: "rest"))
+                for callNumber in Swift.stride(from: 1 + (index + 3) % stride, through: count, by: 2 * stride) {
+                    faults.append(Self.fault(error, call, at: callNumber, span: "rest"))
                 }
             }
         }
         let reads = Trial.seconds * 10
-        for turn in Swift.stride(from: 1, through: reads, by: stride) {
+        for callNumber in Swift.stride(from: 1, through: reads, by: stride) {
             faults.append(
-                Fault(name: "overrun at read \(turn)", settings: ["FAULT_OVERRUN": "\(turn)", "FAULT_STALL": "250"]))
+                Fault(
+                    name: "overrun at read \(callNumber)",
+                    settings: ["FAULT_OVERRUN": "\(callNumber)", "FAULT_STALL": "250"]))
             for refusals in [0, 2] {
                 faults.append(
                     Fault(
-                        name: "unplugged at read \(turn), \(refusals) refusals",
-                        settings: ["FAULT_UNPLUG": "\(turn)", "FAULT_REFUSALS": "\(refusals)"]))
+                        name: "unplugged at read \(callNumber), \(refusals) failed reopenings",
+                        settings: ["FAULT_UNPLUG": "\(callNumber)", "FAULT_REFUSALS": "\(refusals)"]))
             }
         }
         return faults
     }
 
-    private static func fault(_ error: String, _ call: String, at turn: Int, span: String) -> Fault {
+    private static func fault(_ error: String, _ call: String, at callNumber: Int, span: String) -> Fault {
         Fault(
-            name: "\(error) at \(call) \(turn)\(span == "rest" ? " and after" : "")",
-            settings: ["FAULT_CALL": call, "FAULT_ERROR": error, "FAULT_AT": "\(turn)", "FAULT_SPAN": span])
+            name: "\(error) at \(call) \(callNumber)\(span == "rest" ? " and later" : "")",
+            settings: ["FAULT_CALL": call, "FAULT_ERROR": error, "FAULT_AT": "\(callNumber)", "FAULT_SPAN": span])
     }
 }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// The samples in a WAV, read independently: by the file's length, not the header's.
+/// The samples in a WAV file, read independently of the recorder's code. The file's size counts, not the header's.
 struct WaveContent: Sendable {
     var samples: [Int16] = []
     var claimedBytes: UInt32 = 0
 
-    /// Nil if it is no WAV with samples.
+    /// Returns nil if the file is not a WAV file with samples.
     init?(path: String) {
         let raw = bytes(of: path)
         guard raw.count >= 12, ["RIFF", "RF64"].contains(Self.text(raw, 0)), Self.text(raw, 8) == "WAVE" else {
@@ -27,7 +27,7 @@ struct WaveContent: Sendable {
         return nil
     }
 
-    /// The audio of a recording, all its parts in order; empty without audio.
+    /// Returns the audio of a recording, with all files in order; empty if there is none.
     static func samples(ofRecording number: Int, in storage: String) -> [Int16] {
         let digits = String(number)
         let folder = "\(storage)/recordings/\(String(repeating: "0", count: max(0, 6 - digits.count)))\(digits)"

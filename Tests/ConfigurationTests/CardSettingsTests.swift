@@ -10,8 +10,8 @@ import TestKit
 @Suite("fieldscribe.txt on a card") struct CardSettingsTests {
     private let folder = TemporaryFolder()
 
-    /// Defaults, except for the recipients: the unreadable part may have named some.
-    private var uncertain: Configuration {
+    /// The defaults, but with copies prevented, because the unreadable part may have named recipients.
+    private var withoutCopies: Configuration {
         var configuration = CardSettings.base
         configuration.export.recipients = [Configuration.Export.nobody]
         return configuration
@@ -21,7 +21,7 @@ import TestKit
         CardSettings(Array(text.utf8)) { $0 == "Africa/Ouagadougou" }
     }
 
-    @Test("sets only what it names")
+    @Test("sets only the settings that it names")
     func taken() {
         let settings = settings(
             """
@@ -55,7 +55,7 @@ import TestKit
         #expect(settings.configuration == expected)
     }
 
-    @Test("sets which sticks get copies; if that line is wrong, none does", arguments: ["sticks", "export.sticks"])
+    @Test("sets which sticks get copies; if this line is invalid, none does", arguments: ["sticks", "export.sticks"])
     func sticks(key: String) {
         #expect(settings("\(key) = known").configuration.export.sticks == .known)
         for line in ["\(key) =", "\(key) = knwon"] {
@@ -66,7 +66,7 @@ import TestKit
         }
     }
 
-    @Test("an empty file means the first USB microphone and defaults")
+    @Test("an empty file selects the first USB microphone and the defaults")
     func empty() {
         var expected = Configuration()
         expected.capture.device = "alsa:plughw:CARD=Fieldscribe"
@@ -85,7 +85,7 @@ import TestKit
     }
 
     @Test(
-        "reports an invalid line, and uses the lines around it",
+        "reports an invalid line and uses the lines around it",
         arguments: [
             ("microfone = auto", "did you mean microphone?"), ("name = -x", "cannot be a name"),
             ("name = mein Recorder", "cannot be a name"), ("language = fr", "transcribed as English"),
@@ -96,28 +96,31 @@ import TestKit
             ("capture.speed = 1", "is not a key of [capture]"), ("storage.directory = /tmp", "cannot be changed"),
             ("control.socket = /tmp/s", "cannot be changed"),
             ("recognizer.vocabulary = /etc/shadow", "vocabulary = FILE"),
-            ("vocabulary = ../x", "give only its name"), ("after-export = keep\nafter-export = erase", "set twice"),
+            ("vocabulary = ../x", "give only the file's name"),
+            ("after-export = keep\nafter-export = erase", "set twice"),
             ("serial-console = ttyS1", "allowed: yes, no"),
             ("rtc = ds1307", "allowed: none, ds3231, pcf8523"), ("upgrade-key = age1x", "begins with RW"),
             ("after-export = keep\nstorage.after-export = erase", "set twice"),
             ("after-export = ersae", "keep, erase-after"),
             ("x]\n[control.group = a", "is not a setting"), ("microphone = radio", "allowed: alsa:"),
         ])
-    func wrong(line: String, answer: String) {
+    func wrong(line: String, problem: String) {
         let settings = settings("shutdown = yes\n\(line)\npanel.hold-milliseconds = 500\n")
         #expect(
-            settings.problems.contains { $0.contains(answer) && $0.hasPrefix("line ") }, "\(settings.problems)")
+            settings.problems.contains { $0.contains(problem) && $0.hasPrefix("line ") }, "\(settings.problems)")
         #expect(settings.configuration.panel.shutdown && settings.configuration.panel.holdMilliseconds == 500)
     }
 
-    @Test("gives the number of an invalid line, with any line ends", arguments: ["\n", "\r\n", "\r"])
+    @Test("reports the number of an invalid line, with any line ends", arguments: ["\n", "\r\n", "\r"])
     func numbers(end: String) {
         let settings = settings(["# one", "name = A", "nome = B", "style = mark", ""].joined(separator: end))
         #expect(settings.problems.count == 1 && settings.problems[0].hasPrefix("line 3: nome"), "\(settings.problems)")
         #expect(settings.name == "A" && settings.configuration.panel.style == .mark)
     }
 
-    @Test("can be UTF-16, in both byte orders, with and without a mark", arguments: [true, false], [true, false])
+    @Test(
+        "can be UTF-16 in both byte orders, with and without a byte order mark",
+        arguments: [true, false], [true, false])
     func wide(isLittle: Bool, hasMark: Bool) {
         let text = "\(hasMark ? "\u{FEFF}" : "")name = A\r\nvocabulary = W\u{F6}rter.txt\r\nbad\r\n"
         let bytes = text.utf16.flatMap { unit in
@@ -126,18 +129,18 @@ import TestKit
         let settings = CardSettings(bytes) { _ in false }
         #expect(settings.name == "A" && settings.vocabulary == "W\u{F6}rter.txt")
         #expect(settings.problems.count == 1 && settings.problems[0].hasPrefix("line 3: "), "\(settings.problems)")
-        // Cut in the middle of a letter.
+        // The text is cut in the middle of a letter.
         _ = CardSettings(Array(bytes.dropLast())) { _ in false }
     }
 
-    @Test("survives bytes that are not text, and excessive length")
+    @Test("bytes that are not text and an excessive length are reported")
     func strange() {
         let bytes = Array("name = A\n".utf8) + [0x78, 0xE9, 0x0A, 0x01, 0x0A] + Array("style = mark\n".utf8)
         let settings = CardSettings(bytes) { _ in false }
         #expect(settings.problems.map { $0.prefix(7) } == ["line 2:", "line 3:"], "\(settings.problems)")
         #expect(settings.name == "A" && settings.configuration.panel.style == .mark)
-        let long = CardSettings([UInt8](repeating: 0x41, count: CardSettings.largest + 1)) { _ in false }
-        #expect(long.problems.count == 1 && long.configuration == uncertain)
+        let long = CardSettings([UInt8](repeating: 0x41, count: CardSettings.maximumBytes + 1)) { _ in false }
+        #expect(long.problems.count == 1 && long.configuration == withoutCopies)
         for seed in 0..<300 {
             var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
             let noise = (0..<200).map { _ in
@@ -168,28 +171,28 @@ import TestKit
         "can name a vocabulary, which is checked as a whole; problems are reported with line ends that every system shows"
     )
     func vocabulary() throws {
-        let place = "/run/words.txt"
+        let path = "/run/words.txt"
         try durableReplace(path: folder.file("fieldscribe.txt"), with: "vocabulary = words.txt\nstyle = mark\n")
-        func read() -> CardFolder.Outcome { CardFolder(folder.path, zones: folder.path).read(vocabularyAt: place) }
+        func read() -> CardFolder.Outcome { CardFolder(folder.path, zones: folder.path).read(vocabularyAt: path) }
         #expect(read().problems == ["vocabulary: words.txt is not beside this file"])
         try durableReplace(path: folder.file("words.txt"), with: "Koudougou\n* 3\n")
         #expect(read().problems.count == 2 && read().settings.configuration.recognizer.vocabulary == nil)
         #expect(read().settings.configuration.panel.style == .mark)
-        #expect(read().answer.split(separator: "\r\n").count == 3)
+        #expect(read().resultText.split(separator: "\r\n").count == 3)
         try durableReplace(path: folder.file("words.txt"), with: "Koudougou\r\n")
         #expect(read().problems.isEmpty && read().vocabulary == Array("Koudougou\r\n".utf8))
-        #expect(read().settings.configuration.recognizer.vocabulary == place)
-        #expect(read().answer == "fieldscribe.txt: everything counts.\r\n")
+        #expect(read().settings.configuration.recognizer.vocabulary == path)
+        #expect(read().resultText == "fieldscribe.txt: all settings are used.\r\n")
     }
 
     @Test(
-        "that is not a file is a problem; a missing one is not",
+        "if it is not a file, it is a problem; if it is missing, it is not",
         arguments: ["true", "mkdir", "mkfifo", "ln -s /etc/passwd"])
-    func noFile(how: String) {
-        pclose(popen("\(how) '\(folder.file("fieldscribe.txt"))'", "r"))
+    func noFile(command: String) {
+        pclose(popen("\(command) '\(folder.file("fieldscribe.txt"))'", "r"))
         let outcome = CardFolder(folder.path).read(vocabularyAt: "/x")
-        #expect(outcome.settings.configuration == (how == "true" ? CardSettings.base : uncertain))
-        #expect(outcome.problems.count == (how == "true" ? 0 : 1), "\(outcome.problems)")
+        #expect(outcome.settings.configuration == (command == "true" ? CardSettings.base : withoutCopies))
+        #expect(outcome.problems.count == (command == "true" ? 0 : 1), "\(outcome.problems)")
     }
 
     @Test("accepts time zones by the names of their files")
@@ -197,10 +200,10 @@ import TestKit
         try makeFolder(folder.file("Africa"))
         try durableReplace(path: folder.file("Africa/Bamako"), with: "TZif2")
         try durableReplace(path: folder.file("tzdata.zi"), with: "# version")
-        for (zone, isThere) in [("Africa/Bamako", true), ("Africa", false), ("tzdata.zi", false), ("../x", false)] {
+        for (zone, exists) in [("Africa/Bamako", true), ("Africa", false), ("tzdata.zi", false), ("../x", false)] {
             try durableReplace(path: folder.file("fieldscribe.txt"), with: "time-zone = \(zone)\n")
             let outcome = CardFolder(folder.path, zones: folder.path).read(vocabularyAt: "/x")
-            #expect((outcome.settings.timeZone == zone) == isThere && outcome.problems.isEmpty == isThere, "\(zone)")
+            #expect((outcome.settings.timeZone == zone) == exists && outcome.problems.isEmpty == exists, "\(zone)")
         }
     }
 }

@@ -5,7 +5,7 @@ import TestKit
 @testable import Core
 @testable import Settings
 
-/// The device error that `body` throws.
+/// Returns the device error that `body` throws.
 private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
     do { _ = try body() } catch { return error as? DeviceError }
     return nil
@@ -35,7 +35,7 @@ private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
         #expect(none == Configuration())
     }
 
-    @Test("the valid lines of a faulty file are used, and the wrong settings are reported")
+    @Test("the valid lines of a faulty file are used, and the invalid settings are reported")
     func salvaged() throws {
         let folder = TemporaryFolder()
         let (wrong, none) = (folder.file("wrong.conf"), folder.file("none.conf"))
@@ -51,7 +51,7 @@ private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
         }
     }
 
-    @Test("a missing file is an error that says where it was named")
+    @Test("a missing file is an error that says how the file was specified")
     func missing() throws {
         let path = TemporaryFolder().file("absent.conf")
         let flag = deviceError { try Configuration.load(explicitPath: path, environment: [:]) }
@@ -85,7 +85,7 @@ private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
         #expect(configuration.capture.rate == 44_100)
     }
 
-    @Test("a link to itself and a long name are errors with a remedy")
+    @Test("a link to itself and a name that is too long are errors with a remedy")
     func unreachable() throws {
         let folder = TemporaryFolder()
         let link = folder.file("link")
@@ -99,7 +99,7 @@ private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
         }
     }
 
-    @Test("more than a mebibyte is refused; a mebibyte of comments is read")
+    @Test("a file larger than a mebibyte is refused; a mebibyte of comments is accepted")
     func size() throws {
         let folder = TemporaryFolder()
         let comments = String(repeating: "#" + String(repeating: "x", count: 1_022) + "\n", count: 1_024)

@@ -4,17 +4,17 @@ import TestKit
 @testable import Settings
 
 @Suite("Malformed files") struct FuzzTests {
-    /// The parts of the files; most get past the first line.
+    /// The pieces of which files are made. Most of them pass the first check of a line.
     private static let pieces: [[UInt8]] =
         ["\n", "\n", "\r\n", "[", "]", "=", ":", ";", "#", " ", "\t", "\"", "[capture]\n", "[speech]\n", "[panel]\n"]
         .map { Array($0.utf8) } + ConfigurationKey.all.map { Array("\($0.name) = ".utf8) }
         + ConfigurationKey.all.map { Array("[\($0.section)]\n\($0.name)=\($0.value(in: Configuration()))\n".utf8) }
         + [[0xFF], [0], [0xEF, 0xBB, 0xBF], [0xC3], Array(repeating: 0x41, count: 250)]
 
-    @Test("yield a configuration, or problems with existing line numbers")
+    @Test("yield a configuration, or problems whose line numbers exist")
     func fuzz() throws {
         var generator = SeededGenerator()
-        var taken = 0
+        var acceptedCount = 0
         for _ in 0..<500 {
             var bytes: [UInt8] = []
             for _ in 0..<Int.random(in: 0...12, using: &generator) {
@@ -25,7 +25,7 @@ import TestKit
             }
             let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).count
             switch try read(bytes) {
-            case .success: taken += 1
+            case .success: acceptedCount += 1
             case .failure(let error):
                 #expect(!error.problems.isEmpty)
                 for problem in error.problems {
@@ -34,7 +34,7 @@ import TestKit
                 }
             }
         }
-        // Both results occur.
-        #expect(taken > 10 && taken < 490)
+        // Both outcomes occur.
+        #expect(acceptedCount > 10 && acceptedCount < 490)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import Settings
 
 @Suite("Keys") struct KeyTests {
-    /// A key, valid values, and invalid values.
+    /// A key with valid and invalid values.
     struct Row: Sendable, CustomTestStringConvertible {
         var key: String
         var good: [String]
@@ -105,30 +105,29 @@ import Testing
             bad: ["-g", "a b", "grüppe", String(repeating: "g", count: 33)]),
     ]
 
-    @Test("this test's table has every key, in the same order")
+    @Test("the test table has every key, in the same order")
     func everyKey() {
         #expect(Self.rows.map(\.key) == ConfigurationKey.all.map(\.path))
     }
 
-    @Test("a valid value is stored in the key's place", arguments: rows)
+    @Test("a valid value is stored under its key, and no other key changes", arguments: rows)
     func good(_ row: Row) throws {
         let key = try #require(ConfigurationKey.all.first { $0.path == row.key })
         for value in row.good {
             let configuration = try read("[\(key.section)]\n\(key.name) = \(value)\n").get()
             #expect(key.value(in: configuration) == value)
-            // No other key changes.
             for other in ConfigurationKey.all where other.path != key.path {
                 #expect(other.value(in: configuration) == other.value(in: Configuration()))
             }
         }
     }
 
-    @Test("an invalid value is refused with its line, its key and the allowed values", arguments: rows)
+    @Test("an invalid value is reported with its line, its key and the allowed values", arguments: rows)
     func bad(_ row: Row) throws {
         let key = try #require(ConfigurationKey.all.first { $0.path == row.key })
         for value in key.isOptional ? row.bad : row.bad + [""] {
             guard case .failure(let error) = try read("\n[\(key.section)]\n\(key.name) = \(value)\n") else {
-                Issue.record("\(row.key) took \(value)")
+                Issue.record("\(row.key) accepted \(value)")
                 continue
             }
             let problem = try #require(error.problems.first)
@@ -139,7 +138,9 @@ import Testing
         }
     }
 
-    @Test("other words for yes and no are accepted", arguments: zip(["true", "on", "1", "false", "off", "0"], 0..<6))
+    @Test(
+        "other spellings of yes and no are accepted",
+        arguments: zip(["true", "on", "1", "false", "off", "0"], 0..<6))
     func flags(_ value: String, _ index: Int) throws {
         let configuration = try read("[panel]\nshutdown = \(value)").get()
         #expect(configuration.panel.shutdown == (index < 3))
@@ -168,15 +169,15 @@ import Testing
         #expect(try read("[speech]\nthreshold-decibels = auto").get().speech == SpeechSettings())
     }
 
-    @Test("padding must not exceed the hangover, whichever of the two is set")
+    @Test("padding must not exceed the hangover, no matter which of the two is set")
     func padding() throws {
         #expect(try read("[speech]\npadding-milliseconds = 300").reasons.isEmpty)
         #expect(
             try read("[speech]\npadding-milliseconds = 301").reasons
-                == ["2 301 is more than hangover-milliseconds (300); allowed: at most that"])
+                == ["2 301 is more than hangover-milliseconds (300); allowed: at most that value"])
         #expect(
             try read("[speech]\nrotate-seconds = 50\nhangover-milliseconds = 100").reasons
-                == ["3 250 is more than hangover-milliseconds (100); allowed: at most that"])
+                == ["3 250 is more than hangover-milliseconds (100); allowed: at most that value"])
         #expect(try read("[speech]\nhangover-milliseconds = 900\npadding-milliseconds = 900").reasons.isEmpty)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("recognizer.language chooses a model") struct LanguageTests {
     @Test(
-        "of the region, else of the language; the usual one if there is none",
+        "for its region or at least its language, or the default if there is none",
         arguments: [
             ("", nil), ("en", nil), ("en-US", nil), ("en-AU", nil), ("en-GB", "en-gb"), ("pt", "pt-BR"),
             ("pt-PT", "pt_PT"), ("pt-AO", "pt-BR"), ("uk", nil),

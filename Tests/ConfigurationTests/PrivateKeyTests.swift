@@ -4,7 +4,7 @@ import TestKit
 @testable import Core
 @testable import Settings
 
-/// A private key in a setting: refused with its line, and never printed.
+/// A private key in a setting is refused with its line, and never printed.
 @Suite("Private keys in a configuration") struct PrivateKeyTests {
     private static let secret = "AGE-SECRET-KEY-1FPZUAA303EPDUW6H5GGKJSLT86WEN5L8HP6H4HJ64WRL3EE063MSULL5QQ"
     private static let key = "age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd"
@@ -23,7 +23,7 @@ import TestKit
         let filled = text.replacing("SECRET", with: Self.secret).replacing("secret", with: Self.secret.lowercased())
             .replacing("KEY,", with: "\(Self.key),").replacing("= KEY", with: "= \(Self.key)")
         guard case .failure(let error) = try read(filled) else {
-            Issue.record("taken")
+            Issue.record("it was accepted")
             return
         }
         let reported = "\(error) \(error.problems)"
@@ -32,7 +32,7 @@ import TestKit
     }
 
     @Test(
-        "on a card, an invalid line prevents copies, and is reported without the key",
+        "an invalid line on a card prevents copies and is reported without the key",
         arguments: [
             "recipients = SECRET", "export.recipients = SECRET", "recipients = awa", "recipients =",
             "recipients = age1",
@@ -50,22 +50,22 @@ import TestKit
         #expect(throws: DeviceError.self) { try settings.configuration.recipients() }
     }
 
-    @Test("on a card, public keys are used; an oversized file may have had some")
+    @Test("public keys on a card are used; an oversized file, which may have named some, prevents copies")
     func cardKeys() throws {
         let settings = CardSettings(Array("recipients = \(Self.key)\n".utf8)) { _ in false }
         #expect(try settings.configuration.recipients()?.map(\.text) == [Self.key] && settings.problems.isEmpty)
-        let long = CardSettings([UInt8](repeating: 35, count: CardSettings.largest + 1)) { _ in false }
+        let long = CardSettings([UInt8](repeating: 35, count: CardSettings.maximumBytes + 1)) { _ in false }
         #expect(long.configuration.export.recipients == ["nobody"])
     }
 
     @Test("a stick's configuration never sets recipients")
     func stick() {
         let key = ConfigurationKey.all.first { $0.path == "export.recipients" }
-        #expect(key?.refusalOfStick(Self.key)?.contains("in settings/recipients.txt") == true)
-        #expect(key?.refusalOfStick("") != nil)
+        #expect(key?.stickRefusal(Self.key)?.contains("in settings/recipients.txt") == true)
+        #expect(key?.stickRefusal("") != nil)
     }
 
-    @Test("keys come from files and from the line, each once; uncertainty is an error")
+    @Test("keys come from files and from the line, without duplicates; an unreadable file is an error")
     func resolved() throws {
         let folder = TemporaryFolder()
         var configuration = Configuration()

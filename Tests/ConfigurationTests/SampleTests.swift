@@ -3,7 +3,7 @@ import Testing
 
 @testable import Settings
 
-/// Compares the installed sample with the table of keys.
+/// Compares the installed sample file with the table of keys.
 @Suite("The sample file") struct SampleTests {
     private func sample() throws -> String {
         let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -11,7 +11,7 @@ import Testing
         return String(decoding: try Data(contentsOf: path), as: UTF8.self)
     }
 
-    @Test("has every key in its section and order, commented out, with its default")
+    @Test("has every key in its section and in order, commented out, with its default value")
     func defaults() throws {
         var section = ""
         var found: [String] = []

@@ -11,7 +11,7 @@ import TestKit
     private let folder = TemporaryFolder()
     private let program: String
     private var stick: String { folder.file("stick") }
-    private var brought: String { "\(stick)/Fieldscribe/settings" }
+    private var settingsFolder: String { "\(stick)/Fieldscribe/settings" }
     private var own: Configuration {
         var configuration = Configuration()
         configuration.storage.directory = folder.file("storage")
@@ -29,19 +29,19 @@ import TestKit
         }
     }
 
-    private func take(_ text: String, as name: String = "fieldscribe.conf", over configuration: Configuration? = nil)
+    private func accept(_ text: String, as name: String = "fieldscribe.conf", over configuration: Configuration? = nil)
         throws
         -> StickSettings.Outcome
     {
-        try Data(text.utf8).write(to: URL(filePath: "\(brought)/\(name)"))
-        return StickSettings.take(fromStick: stick, over: configuration ?? own, program: program)
+        try Data(text.utf8).write(to: URL(filePath: "\(settingsFolder)/\(name)"))
+        return StickSettings.accept(fromStick: stick, over: configuration ?? own, program: program)
     }
 
-    @Test("if valid, override the machine's own, with byte order marks and line ends of any system")
-    func taken() throws {
+    @Test("if valid, override the machine's own, with a byte order mark and the line ends of any system")
+    func accepted() throws {
         var machine = own
         machine.panel.holdMilliseconds = 700
-        let outcome = try take(
+        let outcome = try accept(
             "\u{FEFF}[capture]\r\npreroll-seconds = 3\r\ndevice = alsa:plughw:CARD=Mic,DEV=0\r\n", over: machine)
         #expect(
             outcome.hasChanged
@@ -51,25 +51,25 @@ import TestKit
         #expect(other.capture.prerollSeconds == 3 && other.capture.device == "alsa:plughw:CARD=Mic,DEV=0")
         #expect(other.panel.holdMilliseconds == 700 && other.storage == machine.storage)
         // The same stick again.
-        let again = StickSettings.take(fromStick: stick, over: machine, program: program)
+        let again = StickSettings.accept(fromStick: stick, over: machine, program: program)
         #expect(!again.hasChanged && again.lines == ["settings/fieldscribe.conf is already in effect."])
-        #expect(try take("").hasChanged && machine.withStickSettings() == machine)
+        #expect(try accept("").hasChanged && machine.withStickSettings() == machine)
     }
 
     @Test("are not read unless the machine allows it")
     func off() throws {
-        #expect(try take("[capture]\npreroll-seconds = 3\n").hasChanged)
+        #expect(try accept("[capture]\npreroll-seconds = 3\n").hasChanged)
         var machine = own
         machine.export.settings = false
-        let outcome = try take("[capture]\npreroll-seconds = 4\n", over: machine)
+        let outcome = try accept("[capture]\npreroll-seconds = 4\n", over: machine)
         #expect(!outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("export.settings"))
         #expect(machine.withStickSettings() == machine && own.withStickSettings().capture.prerollSeconds == 3)
     }
 
     @Test("if invalid, are reported line by line, and the last valid ones stay")
     func wrong() throws {
-        #expect(try take("[capture]\npreroll-seconds = 3\n").hasChanged)
-        let outcome = try take("[capture]\npreroll-seconds = 4\nrate = fast\n[speach]\n")
+        #expect(try accept("[capture]\npreroll-seconds = 3\n").hasChanged)
+        let outcome = try accept("[capture]\npreroll-seconds = 4\nrate = fast\n[speach]\n")
         #expect(!outcome.hasChanged && outcome.lines.count == 3, "\(outcome.lines)")
         #expect(outcome.lines[0].contains("WAS NOT ACCEPTED"))
         #expect(
@@ -80,7 +80,7 @@ import TestKit
     }
 
     @Test(
-        "cannot name files, programs, places or people; an attempt is reported",
+        "cannot name files, programs, folders or recipients; an attempt is reported",
         arguments: [
             "storage]\ndirectory = /tmp", "storage]\nafter-export = erase", "control]\ngroup = users",
             "control]\nsocket = /tmp/s",
@@ -95,12 +95,12 @@ import TestKit
             "capture]\ndevice = alsa:hw:0,FILE='|x'",
         ])
     func harmless(lines: String) throws {
-        let outcome = try take("[\(lines)\n")
+        let outcome = try accept("[\(lines)\n")
         #expect(
             !outcome.hasChanged && outcome.lines.count == 2 && outcome.lines[1].contains("fieldscribe.conf:2: "),
             "\(outcome.lines)")
         #expect(own.withStickSettings() == own)
-        // Even if it was put there by other means.
+        // The settings are ignored even if they were stored there by other means.
         try makeFolder(folder.file("storage/settings"))
         try durableReplace(path: folder.file("storage/settings/fieldscribe.conf"), with: "[\(lines)\n")
         #expect(own.withStickSettings() == own)
@@ -108,7 +108,7 @@ import TestKit
 
     @Test("every key is either allowed on a stick or refused")
     func everyKey() throws {
-        let open = ConfigurationKey.all.filter { $0.refusalOfStick($0.value(in: Configuration())) == nil }.map(\.path)
+        let open = ConfigurationKey.all.filter { $0.stickRefusal($0.value(in: Configuration())) == nil }.map(\.path)
         #expect(open.allSatisfy { !$0.hasPrefix("storage.") && !$0.hasPrefix("control.") && $0 != "export.settings" })
         #expect(open.contains("capture.rate") && open.contains("speech.sensitivity") && open.contains("export.formats"))
     }
@@ -116,21 +116,21 @@ import TestKit
     @Test(
         "must be files of a reasonable size, not links",
         arguments: ["ln -s /etc/passwd", "mkfifo", "mkdir", "truncate -s 70000"])
-    func strange(how: String) throws {
-        let pipe = try #require(popen("\(how) '\(brought)/fieldscribe.conf'", "r"))
+    func strange(command: String) throws {
+        let pipe = try #require(popen("\(command) '\(settingsFolder)/fieldscribe.conf'", "r"))
         #expect(pclose(pipe) == 0)
-        let outcome = StickSettings.take(fromStick: stick, over: own, program: program)
+        let outcome = StickSettings.accept(fromStick: stick, over: own, program: program)
         #expect(
             !outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("WAS NOT ACCEPTED"),
             "\(outcome.lines)")
     }
 
-    @Test("in a linked folder are not followed")
+    @Test("in a linked folder are not read")
     func linkedFolder() throws {
-        _ = rename(brought, folder.file("elsewhere"))
-        #expect(symlink(folder.file("elsewhere"), brought) == 0)
+        _ = rename(settingsFolder, folder.file("elsewhere"))
+        #expect(symlink(folder.file("elsewhere"), settingsFolder) == 0)
         try durableReplace(path: folder.file("elsewhere/fieldscribe.conf"), with: "[capture]\npreroll-seconds = 3\n")
-        let outcome = StickSettings.take(fromStick: stick, over: own, program: program)
+        let outcome = StickSettings.accept(fromStick: stick, over: own, program: program)
         #expect(
             !outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("WAS NOT ACCEPTED"),
             "\(outcome.lines)")
@@ -138,36 +138,36 @@ import TestKit
 
     @Test("can include a vocabulary, which is also checked as a whole")
     func vocabulary() throws {
-        let wrong = try take("Nokou\u{E9}\nLac <lake>\n* 3\n", as: "vocabulary.txt")
+        let wrong = try accept("Nokou\u{E9}\nLac <lake>\n* 3\n", as: "vocabulary.txt")
         #expect(!wrong.hasChanged && wrong.lines.count == 3, "\(wrong.lines)")
         #expect(wrong.lines[1].contains("vocabulary.txt:2: ") && wrong.lines[2].contains("vocabulary.txt:3: "))
         #expect(own.withStickSettings().recognizer.vocabulary == nil)
-        #expect(try take("Nokou\u{E9}\r\nballafon\r\n", as: "vocabulary.txt").hasChanged)
+        #expect(try accept("Nokou\u{E9}\r\nballafon\r\n", as: "vocabulary.txt").hasChanged)
         #expect(own.withStickSettings().recognizer.vocabulary == folder.file("storage/settings/vocabulary.txt"))
         let latin = [UInt8]("Millet\nNokou".utf8) + [0xE9, 0x0A]
-        try Data(latin).write(to: URL(filePath: "\(brought)/vocabulary.txt"))
-        let refused = StickSettings.take(fromStick: stick, over: own, program: program)
+        try Data(latin).write(to: URL(filePath: "\(settingsFolder)/vocabulary.txt"))
+        let refused = StickSettings.accept(fromStick: stick, over: own, program: program)
         #expect(refused.lines.last?.contains("vocabulary.txt:2: is not UTF-8") == true && !refused.hasChanged)
-        // An empty one removes it.
-        #expect(try take("", as: "vocabulary.txt").hasChanged)
+        // An empty vocabulary removes the previous one.
+        #expect(try accept("", as: "vocabulary.txt").hasChanged)
         #expect(own.withStickSettings().recognizer.vocabulary == nil)
     }
 
     private func shell(_ command: String) throws -> String {
         guard let stream = popen("cd '\(folder.path)' && \(command)", "r") else { throw CocoaError(.fileReadUnknown) }
         defer { pclose(stream) }
-        var room = [UInt8](repeating: 0, count: 4096)
+        var buffer = [UInt8](repeating: 0, count: 4096)
         var bytes: [UInt8] = []
-        while case let count = fread(&room, 1, room.count, stream), count > 0 { bytes += room[..<count] }
+        while case let count = fread(&buffer, 1, buffer.count, stream), count > 0 { bytes += buffer[..<count] }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Makes an age key pair; returns the public key.
+    /// Creates an age key pair and returns the public key.
     private func key(_ name: String) throws -> String {
         try shell("age-keygen -o \(name) 2>/dev/null && age-keygen -y \(name)").filter { !$0.isNewline }
     }
 
-    @Test("public keys are used until others are set; no other stick changes them, and they do not expire")
+    @Test("public keys are used until others are set; they do not expire, and no other stick can change them")
     func recipients() throws {
         let (first, other) = (try key("first"), try key("other"))
         #expect(first.hasPrefix("age1") && other != first)
@@ -178,24 +178,24 @@ import TestKit
         // If copied recordings are erased, a stick with other keys could steal them.
         var erases = own
         erases.storage.afterExport = .erase
-        let refused = try take("\(first)\n", as: name, over: erases)
+        let refused = try accept("\(first)\n", as: name, over: erases)
         #expect(!refused.hasChanged && refused.lines.count == 1 && refused.lines[0].contains("storage.after-export"))
         #expect(keys(own) == [])
 
-        let taken = try take("# Anna\r\n\(first)\r\n", as: name)
-        #expect(taken.hasChanged && taken.lines.count == 1, "\(taken.lines)")
+        let accepted = try accept("# Anna\r\n\(first)\r\n", as: name)
+        #expect(accepted.hasChanged && accepted.lines.count == 1, "\(accepted.lines)")
         #expect(
-            taken.lines.first?.hasPrefix(
-                "settings/recipients.txt was accepted: from now on copies are sealed for \(first.prefix(20))") == true)
+            accepted.lines.first?.hasPrefix(
+                "settings/recipients.txt was accepted: from now on, copies are sealed for \(first.prefix(20))") == true)
         #expect(keys(own) == [first])
-        let again = try take("# Anna\r\n\(first)\r\n", as: name)
+        let again = try accept("# Anna\r\n\(first)\r\n", as: name)
         #expect(!again.hasChanged && again.lines == ["settings/recipients.txt is already in effect."])
-        let second = try take(other, as: name)
+        let second = try accept(other, as: name)
         #expect(
             !second.hasChanged && second.lines.first?.contains("an earlier stick has set") == true, "\(second.lines)")
-        // With any other stick, or none.
-        unlink("\(brought)/\(name)")
-        #expect(try take("[capture]\npreroll-seconds = 3\n").hasChanged)
+        // The keys stay in effect with another stick or none.
+        unlink("\(settingsFolder)/\(name)")
+        #expect(try accept("[capture]\npreroll-seconds = 3\n").hasChanged)
         #expect(keys(own) == [first] && own.withStickSettings().capture.prerollSeconds == 3)
         var off = own
         off.export.settings = false
@@ -204,7 +204,7 @@ import TestKit
         var machine = own
         machine.export.recipients = [other]
         #expect(keys(machine) == [other])
-        let set = try take(first, as: name, over: machine)
+        let set = try accept(first, as: name, over: machine)
         #expect(!set.hasChanged && set.lines.last?.contains("are set on this recorder (export.recipients)") == true)
         // An unreadable file must not lead to unencrypted copies.
         let kept = "\(StickSettings.folder(in: own.storage.directory))/\(name)"
@@ -213,28 +213,28 @@ import TestKit
             thrown { _ = try own.withStickSettings().recipients() }?.message.contains("is not a public key") == true)
     }
 
-    @Test("a file without public keys, or with a private one, is refused in one line, and not shown")
+    @Test("a file without public keys or with a private key is refused in one line that does not show it")
     func noRecipients() throws {
         let name = StickSettings.recipientsName
         let open = try key("secret")
-        let file = "'\(brought)/\(name)'"
+        let file = "'\(settingsFolder)/\(name)'"
         let cases = [
-            ("cp secret \(file)", "is a private key"), (": > \(file)", "holds no public key"),
+            ("cp secret \(file)", "is a private key"), (": > \(file)", "contains no public key"),
             ("echo age1qqqqqqqqqqqqqqqqqqqqqqqqq > \(file)", "age rejects it"),
             ("head -c 300000 /dev/zero > \(file)", "is longer than"), ("mkfifo \(file)", ""), ("mkdir \(file)", ""),
             ("echo \(open) > open; ln -s ../../../open \(file)", ""),
         ]
-        for (make, words) in cases {
+        for (make, problem) in cases {
             _ = try shell("rm -rf \(file); \(make)")
-            let outcome = StickSettings.take(fromStick: stick, over: own, program: program)
+            let outcome = StickSettings.accept(fromStick: stick, over: own, program: program)
             #expect(!outcome.hasChanged && outcome.lines.count == 1, "\(make): \(outcome.lines)")
             #expect(outcome.lines[0].hasPrefix("settings/recipients.txt WAS NOT ACCEPTED: "), "\(outcome.lines)")
-            #expect(outcome.lines[0].contains(words) && !outcome.lines[0].contains("AGE-SECRET"), "\(outcome.lines)")
+            #expect(outcome.lines[0].contains(problem) && !outcome.lines[0].contains("AGE-SECRET"), "\(outcome.lines)")
             #expect(try own.withStickSettings().recipients() == nil)
         }
     }
 
-    @Test("public keys signed with the known key replace others")
+    @Test("public keys that are signed with the configured key replace others")
     func signedRecipients() throws {
         let (first, other) = (try key("first"), try key("other"))
         _ = try shell("for key in ours theirs; do minisign -G -W -s $key -p $key.pub >/dev/null; done")
@@ -246,22 +246,22 @@ import TestKit
         func keys(_ configuration: Configuration) throws -> [String] {
             try configuration.withStickSettings().recipients()?.map(\.text) ?? []
         }
-        let file = "'\(brought)/\(StickSettings.recipientsName)'"
+        let file = "'\(settingsFolder)/\(StickSettings.recipientsName)'"
         _ = try shell("echo \(other) > \(file); minisign -S -s theirs -m \(file) >/dev/null")
-        let foreign = StickSettings.take(fromStick: stick, over: machine, program: program)
+        let foreign = StickSettings.accept(fromStick: stick, over: machine, program: program)
         #expect(!foreign.hasChanged && foreign.lines.first?.contains("is not signed with the key") == true)
         #expect(try keys(machine) == [first])
         _ = try shell("minisign -S -s ours -m \(file) >/dev/null")
-        let taken = StickSettings.take(fromStick: stick, over: machine, program: program)
-        #expect(taken.hasChanged, "\(taken.lines)")
+        let accepted = StickSettings.accept(fromStick: stick, over: machine, program: program)
+        #expect(accepted.hasChanged, "\(accepted.lines)")
         #expect(try keys(machine) == [other])
         #expect(
-            StickSettings.take(fromStick: stick, over: machine, program: program).lines == [
+            StickSettings.accept(fromStick: stick, over: machine, program: program).lines == [
                 "settings/recipients.txt is already in effect."
             ])
-        // Changed after it was signed.
+        // The file was changed after it was signed.
         _ = try shell("echo \(first) >> \(file)")
-        #expect(!StickSettings.take(fromStick: stick, over: machine, program: program).hasChanged)
+        #expect(!StickSettings.accept(fromStick: stick, over: machine, program: program).hasChanged)
         #expect(try keys(machine) == [other])
         // The machine's own keys are used again once the signing key is unset; without any, nothing is copied
         // unencrypted.

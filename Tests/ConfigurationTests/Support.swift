@@ -3,7 +3,7 @@ import TestKit
 
 @testable import Settings
 
-/// Parses a text as a configuration file; returns the problems if it is refused.
+/// Parses a text as a configuration file and returns the result.
 func read(_ text: String) throws -> Result<Configuration, ConfigurationError> {
     try read(Array(text.utf8))
 }
@@ -20,7 +20,7 @@ func read(_ bytes: [UInt8]) throws -> Result<Configuration, ConfigurationError> 
 }
 
 extension Result where Failure == ConfigurationError {
-    /// Line and reason of each problem: `3 "abc" is not ...`.
+    /// The line and reason of each problem, such as `3 "abc" is not ...`.
     var reasons: [String] {
         if case .failure(let error) = self { error.problems.map { "\($0.line) \($0.reason)" } } else { [] }
     }

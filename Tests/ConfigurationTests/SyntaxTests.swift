@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "an empty file, or one without settings, gives the defaults",
+        "a file that is empty or has no settings gives the defaults",
         arguments: ["", "\n", "\u{FEFF}", "#", "\r\n\r\n", "   "])
     func empty(_ text: String) throws {
         #expect(try read(text).get().capture.rate == 16_000)
@@ -86,7 +86,7 @@ import Testing
             try read(wide).reasons.first == "1 this line contains a NUL byte; save the file as plain text in UTF-8")
     }
 
-    @Test("an unknown name is refused with the one that was probably meant")
+    @Test("an unknown name is refused, and the most similar name is suggested")
     func suggestions() throws {
         #expect(
             try read("[captrue]\nrate = 1\n").reasons == [
@@ -95,12 +95,12 @@ import Testing
         #expect(try read("[Panel]\n").reasons == ["1 [Panel] is not a section; did you mean panel?"])
         #expect(
             try read("[wifi]\nname = x\n").reasons == [
-                "1 [wifi] is not a section; known: capture, speech, recognizer, speakers, vocabulary, panel, storage, "
-                    + "export, usb, control"
+                "1 [wifi] is not a section; allowed: capture, speech, recognizer, speakers, vocabulary, panel, "
+                    + "storage, export, usb, control"
             ])
         #expect(
             try read("[capture]\nsample-rate = 16000\nRate = 16000\n").reasons == [
-                "2 is not a key of [capture]; known: device, rate, channels, preroll-seconds, sync-seconds",
+                "2 is not a key of [capture]; allowed: device, rate, channels, preroll-seconds, sync-seconds",
                 "3 is not a key of [capture]; did you mean rate?",
             ])
         #expect(
@@ -111,7 +111,7 @@ import Testing
             ])
     }
 
-    @Test("a line may have libinih's maximum length; a longer one is refused with its number")
+    @Test("a line may have libinih's maximum length; a longer line is refused with its number")
     func lineLimit() throws {
         func line(_ bytes: Int) -> String { "model = /" + String(repeating: "m", count: bytes - 9) }
         let longest = try read("[recognizer]\n\(line(198))\nworkers = 3\n").get()
@@ -122,13 +122,13 @@ import Testing
             ])
     }
 
-    @Test("all problems are listed in the order of lines, and summarized in one line")
+    @Test("all problems are listed in line order and summarized in one line")
     func collected() throws {
         guard
             case .failure(let error) = try read(
                 "[capture]\nrate = abc\n[speech]\npadding-milliseconds = 900\n[nowhere]\na = b\n[panel]\nstyle = x\n")
         else {
-            Issue.record("taken")
+            Issue.record("it was accepted")
             return
         }
         #expect(error.problems.map(\.line) == [2, 4, 5, 8])

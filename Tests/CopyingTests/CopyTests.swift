@@ -10,8 +10,8 @@ import TestKit
 @testable import Transcripts
 
 @Suite("Copying to a folder") struct CopyTests {
-    @Test("a copy has every file and the same samples", arguments: AudioForm.allCases)
-    func whole(form: AudioForm) async throws {
+    @Test("a copy has every file and the same samples", arguments: AudioFormat.allCases)
+    func whole(form: AudioFormat) async throws {
         var desk = try await Desk(recordings: 2, seconds: 3.3)
         desk.audio = form
         let report = try await desk.copy()
@@ -19,27 +19,27 @@ import TestKit
         #expect(report.copied[0].folder == "recorder/\(Desk.name(1))")
         #expect(desk.copies == [Desk.name(1), Desk.name(2)])
         #expect(desk.areWhole())
-        let wanted = [
+        let expected = [
             "SHA256SUMS", "audio.\(form.rawValue)", "history.json", "index.html", "labels.txt", "transcript.TextGrid",
             "transcript.csv",
             "transcript.eaf", "transcript.json", "transcript.srt", "transcript.txt", "transcript.vtt",
         ]
-        #expect(Set(names("\(desk.exportFolder)/\(Desk.name(1))")) == Set(wanted))
+        #expect(Set(names("\(desk.exportFolder)/\(Desk.name(1))")) == Set(expected))
         #expect(
             names("\(desk.stick)/Fieldscribe") == ["index.html", "recorder", "RESULT.txt"].sorted()
                 || Set(names("\(desk.stick)/Fieldscribe")) == ["index.html", "recorder", "RESULT.txt"])
         #expect(names(desk.exportFolder).count == 2, "no temporary folder remains")
         let entries = await desk.ledger.entries
         #expect(entries.map(\.folder) == report.copied.map(\.folder) && entries.allSatisfy { $0.volume == "ABCD-1234" })
-        #expect(entries.allSatisfy { $0.pass == 3 * $0.recording }, "the pass whose text was copied")
+        #expect(entries.allSatisfy { $0.pass == 3 * $0.recording }, "the pass whose transcript was copied")
         let sum = shell("sha256sum < '\(desk.exportFolder)/\(Desk.name(1))/SHA256SUMS'").output.prefix(64)
         #expect(entries[0].manifest == sum)
         let size = shell("cat '\(desk.exportFolder)/\(Desk.name(1))'/* | wc -c").output.filter { $0 != "\n" }
         #expect(String(report.copied[0].bytes) == size)
     }
 
-    @Test("both channels are copied, verified, and recognized again", arguments: AudioForm.allCases)
-    func bothChannels(form: AudioForm) async throws {
+    @Test("both channels are copied, verified, and recognized again", arguments: AudioFormat.allCases)
+    func bothChannels(form: AudioFormat) async throws {
         var desk = try await Desk(recordings: 1, seconds: 3.3)
         desk.audio = form
         let path = desk.audioPath(1)
@@ -56,28 +56,28 @@ import TestKit
             shell("sox '\(copy)' -t raw - remix 1 | sha256sum").output
                 != shell("sox '\(copy)' -t raw - remix 2 | sha256sum").output)
         #expect(try await desk.copy().copied.isEmpty)
-        // A newer text has the same waveform.
-        func picture() throws -> Substring? {
+        // A newer transcript keeps the waveform.
+        func waveform() throws -> Substring? {
             try text("\(desk.exportFolder)/\(Desk.name(1))/index.html").firstRange(of: #/"peaks":"[0-9a-f]*"/#).map {
                 try text("\(desk.exportFolder)/\(Desk.name(1))/index.html")[$0]
             }
         }
-        let before = try #require(try picture())
+        let before = try #require(try waveform())
         await desk.put(1, seconds: 3.3, text: "one two three")
         #expect(try await desk.copy().copied.map(\.recording) == [1])
-        #expect(try picture() == before && before.count > 1_000)
+        #expect(try waveform() == before && before.count > 1_000)
         #expect(desk.areWhole())
     }
 
     @Test(
-        "a copy and its page have the history; later entries do not cause a new copy, but come with the next text"
+        "a copy and its page have the history; later entries do not cause a new copy, but come with the next transcript"
     )
     func history() async throws {
         func line(_ number: Int, _ act: HistoryEntry.Act) -> HistoryLine {
             var entry = HistoryEntry(
                 number: number, recording: 1, act: act, time: "2026-11-25T15:00:0\(number)Z", clock: .unverified,
                 boot: "b",
-                sinceBoot: 9, before: HistoryEntry.start, own: nil)
+                sinceBoot: 9, before: HistoryEntry.initialDigest, own: nil)
             entry.volume = "1A2B"
             return HistoryLine(text: #"{"number":\#(number)}"#, entry: entry)
         }
@@ -90,7 +90,7 @@ import TestKit
         await desk.archive.enter(line(2, .copied))
         #expect(try await desk.copy().copied.isEmpty)
         #expect(try text("\(copy)/history.json") == "[\n{\"number\":1}\n]\n" && desk.areWhole())
-        // Copies of earlier versions have none: a grown text adds it, unless a person has put a file there.
+        // Copies from earlier versions have no history: a longer transcript adds it, unless a person's file is there.
         for (mine, words) in [("", "other words"), ("mine", "still others")] {
             shell("cd '\(copy)' && rm history.json && sed -i /history/d SHA256SUMS")
             if !mine.isEmpty { shell("printf mine > '\(copy)/history.json'") }
@@ -100,19 +100,19 @@ import TestKit
             #expect(try await desk.copy().copied.isEmpty)
             await desk.put(1, text: words)
             #expect(try await desk.copy().copied.count == 1)
-            let reported = mine.isEmpty ? "[\n{\"number\":1},\n{\"number\":2}\n]\n" : mine
-            #expect(try text("\(copy)/history.json") == reported)
+            let expected = mine.isEmpty ? "[\n{\"number\":1},\n{\"number\":2}\n]\n" : mine
+            #expect(try text("\(copy)/history.json") == expected)
             #expect(try text("\(copy)/transcript.txt").contains(words.prefix(5)))
             #expect(desk.copies.count == 1 && desk.areWhole())
         }
     }
 
-    @Test("the ledger lists exactly the passes of which a copy has all text")
-    func ledgersPass() async throws {
-        try await Desk().expectPassesOfWholeTexts()
+    @Test("the ledger lists exactly the passes whose complete transcript was copied")
+    func listedPasses() async throws {
+        try await Desk().expectCompletePasses()
     }
 
-    @Test("FLAC passes its own test and has tags with its origin")
+    @Test("a FLAC file passes flac's own test, and its tags tell where it comes from")
     func flac() async throws {
         let desk = try await Desk(seconds: 20)
         try await desk.copy()
@@ -127,7 +127,7 @@ import TestKit
         }
     }
 
-    @Test("the page has the waveform, and the list has the text")
+    @Test("the page has the waveform, and the list has the transcript")
     func pages() async throws {
         let desk = try await Desk(recordings: 2)
         await desk.put(2, text: "a very particular </script> sentence")
@@ -161,27 +161,27 @@ import TestKit
             result.contains("1 recording was copied") && result.contains("2 recordings were already here"), "\(result)")
     }
 
-    @Test("without changes, each recording's text is read once")
-    func askedOnce() async throws {
+    @Test("if nothing has changed, each recording's transcript is read once")
+    func readOnce() async throws {
         let desk = try await Desk(recordings: 3)
         try await desk.copy()
-        let archive = CountingArchive(whole: desk.archive)
+        let archive = CountingArchive(archive: desk.archive)
         let export = FolderExport(
             archive: archive, ledger: desk.ledger, settings: desk.export().settings,
             audioPath: { desk.audioPath($0) })
         #expect(try await export.copy(to: desk.stick).kept.count == 3)
-        #expect(archive.asked.withLock { $0 } == [1, 2, 3])
+        #expect(archive.requests.withLock { $0 } == [1, 2, 3])
         #expect(try text("\(desk.stick)/Fieldscribe/index.html").contains("one two"))
     }
 
-    @Test("the list has more than 5,000 recordings")
+    @Test("the list can have more than 5,000 recordings")
     func longList() async throws {
         let desk = try await Desk()
-        let made = shell(
+        let created = shell(
             "cd '\(desk.stick)' && mkdir -p Fieldscribe/other && cd Fieldscribe/other && "
                 + "mkdir $(seq -f '%06g_clock-unverified' 1 5200) && touch $(seq -f '%06g_clock-unverified/index.html' 1 5200)"
         )
-        #expect(made.status == 0, "\(made.output)")
+        #expect(created.status == 0, "\(created.output)")
         try await desk.copy()
         let index = try text("\(desk.stick)/Fieldscribe/index.html")
         #expect(
@@ -199,14 +199,14 @@ import TestKit
                 formats: Desk.formats, audio: .flac, device: Desk.device, volume: "ABCD-1234", now: 1_795_163_500),
             audioPath: { desk.audioPath($0) })
         export.gate = { operation, path throws(DeviceError) in
-            if operation == "mkdir" { throw DeviceError(.failed, "mkdir", "\(path): nothing needs to be made") }
+            if operation == "mkdir" { throw DeviceError(.failed, "mkdir", "\(path): nothing needs to be created") }
         }
         let report = try await export.copy(to: desk.stick)
         #expect(report.error == nil && report.copied.isEmpty && report.kept.count == 2)
         #expect(desk.copies.count == 2)
         let entries = await other.entries
-        let kept = await desk.ledger.entries
-        #expect(entries == (hasLedger ? kept : []))
+        let originals = await desk.ledger.entries
+        #expect(entries == (hasLedger ? originals : []))
     }
 
     @Test("a newer text replaces the older one without copying the sound again")
@@ -275,7 +275,7 @@ import TestKit
             await desk.annotate(1, annotations, pass: note == "he laughs" ? 2 : 3)
             let hasNotes = formats.contains(.html)
             let report = try await desk.copy()
-            // Formats without notes do not change the second time.
+            // Formats that omit notes do not change the second time.
             #expect(report.copied.map(\.recording) == (note == "he laughs" || formats != [.text, .json] ? [1] : []))
             #expect(desk.areWhole() && desk.copies.count == 2 && shell(sound).output == before)
             let page = "\(desk.exportFolder)/\(Desk.name(1))/index.html"
@@ -326,16 +326,16 @@ import TestKit
     @Test(
         "a damaged copy stays, and a new one is made",
         arguments: ["rm audio.flac", "echo x >> SHA256SUMS", "rm SHA256SUMS", "rm SHA256SUMS; mkdir SHA256SUMS"])
-    func damaged(how: String) async throws {
+    func damaged(command: String) async throws {
         let desk = try await Desk()
         try await desk.copy()
-        #expect(shell("cd '\(desk.exportFolder)/\(Desk.name(1))' && \(how)").status == 0)
+        #expect(shell("cd '\(desk.exportFolder)/\(Desk.name(1))' && \(command)").status == 0)
         let before = shell("cd '\(desk.exportFolder)/\(Desk.name(1))' && ls -lR --full-time").output
         #expect(try await desk.copy().copied.map(\.folder) == ["recorder/\(Desk.name(1))_2"])
         #expect(shell("cd '\(desk.exportFolder)/\(Desk.name(1))' && ls -lR --full-time").output == before)
     }
 
-    @Test("another recording's copy under the same name does not count")
+    @Test("another recording's copy with the same name is not mistaken for this recording's")
     func otherArchive() async throws {
         let desk = try await Desk()
         try await desk.copy()
@@ -363,7 +363,7 @@ import TestKit
         #expect(error?.code == .missing)
     }
 
-    @Test("the list has other recorders' copies by name, and nothing else")
+    @Test("the list includes other recorders' copies, but no other folders")
     func otherDevices() async throws {
         let desk = try await Desk()
         let top = "\(desk.stick)/Fieldscribe"
@@ -379,7 +379,7 @@ import TestKit
         #expect(!index.contains("000004") && !index.contains("Evil") && !index.contains("bad"))
     }
 
-    @Test("a recording without text, and one with unusual characters")
+    @Test("a recording without words and one with unusual characters are copied")
     func oddText() async throws {
         let desk = try await Desk(recordings: 2)
         await desk.put(1, text: "")
@@ -393,36 +393,36 @@ import TestKit
     }
 }
 
-/// An archive that records which texts were requested.
+/// An archive that records which transcripts were requested.
 private struct CountingArchive: ArchiveReading {
-    let whole: any ArchiveReading
-    let asked = Asked()
+    let archive: any ArchiveReading
+    let requests = Requests()
 
     /// Shared by all copies of the archive.
-    final class Asked: Sendable {
+    final class Requests: Sendable {
         private let recordings = Mutex<[Int]>([])
 
         func withLock<Value>(_ body: (inout [Int]) -> Value) -> Value { recordings.withLock { body(&$0) } }
     }
 
-    func recordings() async throws -> [RecordingSummary] { try await whole.recordings() }
+    func recordings() async throws -> [RecordingSummary] { try await archive.recordings() }
 
     func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)? {
-        asked.withLock { $0.append(recording) }
-        return try await whole.transcript(of: recording)
+        requests.withLock { $0.append(recording) }
+        return try await archive.transcript(of: recording)
     }
 
-    func shownPass(of recording: Int) async throws -> PassSummary? { try await whole.shownPass(of: recording) }
+    func shownPass(of recording: Int) async throws -> PassSummary? { try await archive.shownPass(of: recording) }
 
-    func passes(of recording: Int) async throws -> [PassSummary] { try await whole.passes(of: recording) }
+    func passes(of recording: Int) async throws -> [PassSummary] { try await archive.passes(of: recording) }
 
     func transcript(of recording: Int, pass: Int) async throws -> (RecordingSummary, Timeline)? {
-        try await whole.transcript(of: recording, pass: pass)
+        try await archive.transcript(of: recording, pass: pass)
     }
 
     func search(_ words: String, limit: Int) async throws -> [SearchHit] {
-        try await whole.search(words, limit: limit)
+        try await archive.search(words, limit: limit)
     }
 
-    func history(of recording: Int?) async throws -> [HistoryLine] { try await whole.history(of: recording) }
+    func history(of recording: Int?) async throws -> [HistoryLine] { try await archive.history(of: recording) }
 }

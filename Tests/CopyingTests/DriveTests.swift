@@ -6,32 +6,33 @@ import TestKit
 @testable import Core
 @testable import System
 
-@Suite("The content of the drive for laptops") struct DriveContentsTests {
+@Suite("The contents of the drive for laptops") struct DriveContentsTests {
     private static let gigabyte: Int64 = 1_000_000_000
     private static let hour: Int64 = 3_600 * 32_000
-    private static let plenty = DriveRoom(free: 10 * gigabyte, held: 0, reserve: 256_000_000)
+    private static let plenty = DriveSpace(free: 10 * gigabyte, imageSize: 0, reserve: 256_000_000)
 
     private func contents(_ marks: [Int: String], sealed: Bool = false, settings: String = "a") -> DriveContents {
         DriveContents(isSealed: sealed, settings: settings, marks: marks)
     }
 
-    private func held(_ marks: [Int: String], finished: Bool = true, sealed: Bool = false) -> DriveContents {
+    private func stored(_ marks: [Int: String], finished: Bool = true, sealed: Bool = false) -> DriveContents {
         DriveContents(isSealed: sealed, settings: "a", isFinished: finished, marks: marks)
     }
 
     private func step(
-        _ wanted: DriveContents, _ held: DriveContents?, existing: Set<Int>? = nil, room: DriveRoom = plenty
+        _ target: DriveContents, _ current: DriveContents?, existing: Set<Int>? = nil, space: DriveSpace = plenty
     ) -> DriveStep {
-        wanted.step(from: held, existing: existing ?? Set(wanted.marks.keys), room: room)
+        target.step(from: current, existing: existing ?? Set(target.marks.keys), space: space)
     }
 
     @Test("stored content is read back; anything else is refused")
     func text() {
         for contents in [
-            contents([:]), contents([7: "1-2-open", 12: "5-0-complete"], sealed: true), held([1: "a"], finished: false),
+            contents([:]), contents([7: "1-2-open", 12: "5-0-complete"], sealed: true),
+            stored([1: "a"], finished: false),
         ] {
             #expect(DriveContents(contents.text) == contents)
-            // A truncated text is refused.
+            // Truncated content is refused.
             for count in 0..<contents.text.count {
                 #expect(DriveContents(String(contents.text.prefix(count))).map { $0.marks.count < 2 } ?? true)
                 #expect(DriveContents(String(contents.text.dropLast())) == nil)
@@ -44,40 +45,41 @@ import TestKit
         ] { #expect(DriveContents(text) == nil, "\(text)") }
     }
 
-    @Test("new copies wait, erased ones are removed immediately, and no readable copy stays beside encrypted ones")
+    @Test("new copies wait, but erasures do not; readable and encrypted copies never mix")
     func steps() {
         let both = contents([1: "x", 2: "y"])
         #expect(step(both, nil) == .remake)
-        #expect(step(both, held([1: "x", 2: "y"])) == .current)
-        #expect(step(both, held([1: "x"])) == .update)
-        #expect(step(both, held([1: "x", 2: "older"])) == .update)
-        #expect(step(both, held([1: "x", 2: "y", 3: "z"])) == .erase)
-        #expect(step(both, held([1: "x", 2: "y"], finished: false)) == .update)
-        #expect(step(contents([1: "x"], settings: "b"), held([1: "x"])) == .update)
-        #expect(step(contents([1: "x"], sealed: true), held([1: "x"])) == .remake)
-        #expect(step(contents([1: "x"]), held([1: "x"], sealed: true)) == .remake)
-        // A different kind takes precedence, even if unfinished.
-        #expect(step(contents([1: "x"], sealed: true), held([1: "x"], finished: false)) == .remake)
+        #expect(step(both, stored([1: "x", 2: "y"])) == .current)
+        #expect(step(both, stored([1: "x"])) == .update)
+        #expect(step(both, stored([1: "x", 2: "older"])) == .update)
+        #expect(step(both, stored([1: "x", 2: "y", 3: "z"])) == .erase)
+        #expect(step(both, stored([1: "x", 2: "y"], finished: false)) == .update)
+        #expect(step(contents([1: "x"], settings: "b"), stored([1: "x"])) == .update)
+        #expect(step(contents([1: "x"], sealed: true), stored([1: "x"])) == .remake)
+        #expect(step(contents([1: "x"]), stored([1: "x"], sealed: true)) == .remake)
+        // Changing between readable and encrypted takes precedence, even if the drive is unfinished.
+        #expect(step(contents([1: "x"], sealed: true), stored([1: "x"], finished: false)) == .remake)
         // An empty recorder has an empty drive.
-        #expect(step(contents([:]), nil) == .remake && step(contents([:]), held([:])) == .current)
+        #expect(step(contents([:]), nil) == .remake && step(contents([:]), stored([:])) == .current)
         // Recordings that no longer fit stay until something new is copied.
-        #expect(step(contents([2: "y"]), held([1: "x", 2: "y"]), existing: [1, 2]) == .current)
+        #expect(step(contents([2: "y"]), stored([1: "x", 2: "y"]), existing: [1, 2]) == .current)
     }
 
     @Test("recordings take precedence over the drive")
-    func room() {
+    func shortage() {
         let reserve: Int64 = 256_000_000
         let (short, enough) = (reserve + Self.hour - 1, reserve + Self.hour)
         let both = contents([1: "x"])
-        #expect(step(both, held([1: "x"]), room: DriveRoom(free: short, held: 5, reserve: reserve)) == .yield)
-        #expect(step(both, held([1: "x"]), room: DriveRoom(free: enough, held: 5, reserve: reserve)) == .current)
+        let stored = stored([1: "x"])
+        #expect(step(both, stored, space: DriveSpace(free: short, imageSize: 5, reserve: reserve)) == .yield)
+        #expect(step(both, stored, space: DriveSpace(free: enough, imageSize: 5, reserve: reserve)) == .current)
         // Without an image, nothing can be removed.
-        let none = DriveRoom(free: reserve + 4 * Self.hour, held: 0, reserve: reserve)
-        #expect(step(both, nil, room: none) == .full && none.budget == 0)
-        let one = DriveRoom(free: none.free + 1, held: 0, reserve: reserve)
-        #expect(step(both, nil, room: one) == .remake && one.budget == 1)
-        // Space that was granted is not reclaimed immediately.
-        let filled = DriveRoom(free: none.free, held: Self.hour, reserve: reserve)
+        let none = DriveSpace(free: reserve + 4 * Self.hour, imageSize: 0, reserve: reserve)
+        #expect(step(both, nil, space: none) == .full && none.budget == 0)
+        let oneByte = DriveSpace(free: none.free + 1, imageSize: 0, reserve: reserve)
+        #expect(step(both, nil, space: oneByte) == .remake && oneByte.budget == 1)
+        // Space that the drive already uses is not reclaimed immediately.
+        let filled = DriveSpace(free: none.free, imageSize: Self.hour, reserve: reserve)
         #expect(filled.budget == Self.hour && !filled.isShort)
     }
 
@@ -97,7 +99,7 @@ import TestKit
 }
 
 @Suite("The drive for laptops") struct DriveTests {
-    private func places(_ desk: Desk, _ folder: String = "recorder") throws -> [String] {
+    private func copyNames(_ desk: Desk, _ folder: String = "recorder") throws -> [String] {
         try names(inFolder: "\(desk.stick)/Fieldscribe/\(folder)").filter { $0 != "RECORDER.txt" }
     }
 
@@ -105,22 +107,22 @@ import TestKit
         try await desk.export().fillDrive(numbers, at: desk.stick)
     }
 
-    @Test("it has exactly the wanted recordings, and so does its list")
-    func others() async throws {
+    @Test("the drive and its list have exactly the requested recordings")
+    func requested() async throws {
         let desk = try await Desk(recordings: 3)
         let first = try await fill(desk, [3, 2, 1])
         #expect(first.copied.map(\.recording) == [3, 2, 1])
-        #expect(try places(desk) == [Desk.name(1), Desk.name(2), Desk.name(3)])
+        #expect(try copyNames(desk) == [Desk.name(1), Desk.name(2), Desk.name(3)])
         let second = try await fill(desk, [3, 1])
         #expect(second.copied.isEmpty && second.kept.map(\.recording) == [3, 1] && second.error == nil)
-        #expect(try places(desk) == [Desk.name(1), Desk.name(3)])
+        #expect(try copyNames(desk) == [Desk.name(1), Desk.name(3)])
         let index = try content(ofFile: "\(desk.stick)/Fieldscribe/index.html")
         #expect(!String(decoding: index, as: UTF8.self).contains(Desk.name(2)))
         #expect(String(decoding: index, as: UTF8.self).contains(Desk.name(3)))
     }
 
     @Test(
-        "an unlisted copy that a power cut damaged is replaced, and the list leads only to the new one"
+        "an unlisted copy that a power cut damaged is replaced, and the list links only to the new copy"
     )
     func damaged() async throws {
         var desk = try await Desk(recordings: 2)
@@ -130,12 +132,12 @@ import TestKit
         desk.ledger = MemoryLedger()
         let report = try await fill(desk, [2, 1])
         #expect(report.error == nil && report.copied.map(\.recording) == [1] && report.kept.map(\.recording) == [2])
-        #expect(try places(desk) == [Desk.name(1) + "_2", Desk.name(2)])
+        #expect(try copyNames(desk) == [Desk.name(1) + "_2", Desk.name(2)])
         let index = String(decoding: try content(ofFile: "\(desk.stick)/Fieldscribe/index.html"), as: UTF8.self)
         #expect(!index.contains("\(Desk.name(1))/") && index.contains("\(Desk.name(1))_2/"))
     }
 
-    @Test("its ledger returns the latest entry of each folder and skips malformed lines")
+    @Test("the ledger returns the latest entry for each folder and skips malformed lines")
     func ledger() async throws {
         let folder = TemporaryFolder()
         let path = folder.file("ledger")
@@ -158,7 +160,7 @@ import TestKit
         #expect(await (try DriveLedger(path: path)).exports(to: "drive").count == 2)
     }
 
-    @Test("a link instead of its ledger is not followed")
+    @Test("a link in place of the ledger is not followed")
     func link() async throws {
         let folder = TemporaryFolder()
         try durableReplace(path: folder.file("victim"), with: "mine\n")
@@ -169,7 +171,7 @@ import TestKit
         #expect(try content(ofFile: folder.file("victim")) == Array("mine\n".utf8))
     }
 
-    @Test("it reports recordings that do not fit")
+    @Test("RESULT.txt reports recordings that do not fit")
     func leftOut() async throws {
         let desk = try await Desk(recordings: 2)
         var export = desk.export()
@@ -177,6 +179,6 @@ import TestKit
         _ = try await export.fillDrive([2], at: desk.stick)
         let result = String(decoding: try content(ofFile: "\(desk.stick)/Fieldscribe/RESULT.txt"), as: UTF8.self)
         #expect(result.contains("1 older recording is NOT HERE"))
-        #expect(try places(desk) == [Desk.name(2)])
+        #expect(try copyNames(desk) == [Desk.name(2)])
     }
 }

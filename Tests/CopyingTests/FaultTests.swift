@@ -7,7 +7,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// Each call that changes the stick fails in turn.
+/// Makes each call that changes the stick fail in turn.
 @Suite("A stick that fails", .serialized) struct FaultTests {
     enum Fault: String, CaseIterable, Sendable {
         /// One call fails.
@@ -18,8 +18,8 @@ import TestKit
         case full
     }
 
-    /// Makes the call with number `at`, or the calls from it on, fail with `fault`.
-    private final class Failing: Sendable {
+    /// A gate that makes call number `at`, or all calls from then on, fail with `fault`.
+    private final class FaultyGate: Sendable {
         private let calls = Mutex(0)
         let at: Int
         let fault: Fault
@@ -32,9 +32,9 @@ import TestKit
         var count: Int { calls.withLock { $0 } }
 
         func call(_ operation: String, _ path: String) throws(DeviceError) {
-            let number = calls.withLock { calls in
-                calls += 1
-                return calls
+            let number = calls.withLock { count in
+                count += 1
+                return count
             }
             switch fault {
             case .once where number == at, .pulled where number >= at:
@@ -53,7 +53,7 @@ import TestKit
         // With two recordings, the second must succeed.
         let count = fault == .once ? 2 : 1
         let clean = try await Desk(recordings: count, seconds: 2)
-        let counter = Failing(at: .max, fault)
+        let counter = FaultyGate(at: .max, fault)
         let faultless = try await clean.export(gate: counter.call).copy(to: clean.stick)
         #expect(faultless.error == nil && counter.count > 40)
         var failed = 0
@@ -65,13 +65,13 @@ import TestKit
             var export = FolderExport(
                 archive: clean.archive, ledger: ledger, settings: clean.export().settings,
                 audioPath: { clean.audioPath($0) })
-            let failing = Failing(at: call, fault)
-            export.gate = failing.call
+            let faulty = FaultyGate(at: call, fault)
+            export.gate = faulty.call
             var report: CopyReport?
             let error = await thrown { report = try await export.copy(to: stick) }
             if error != nil || report?.error != nil { failed += 1 }
             let exportFolder = "\(stick)/Fieldscribe/recorder"
-            #expect(whole(exportFolder), "call \(call)")
+            #expect(areComplete(exportFolder), "call \(call)")
             // Reported copies exist.
             for copy in report?.copied ?? [] { #expect(names(exportFolder).contains(String(copy.folder.dropFirst(9)))) }
             for entry in await ledger.entries {
@@ -82,18 +82,18 @@ import TestKit
             let second = try await export.copy(to: stick)
             #expect(second.error == nil && second.copied.count + second.kept.count == count, "call \(call)")
             #expect(
-                whole(exportFolder) && names(exportFolder) == (1...count).map(Desk.name),
+                areComplete(exportFolder) && names(exportFolder) == (1...count).map(Desk.name),
                 "call \(call): \(names(exportFolder))")
             #expect(names("\(stick)/Fieldscribe").count == 3)
             #expect(await ledger.entries.count == count)
         }
         #expect(failed >= counter.count * 3 / 4)
         print(
-            "\(fault.rawValue): \(counter.count) calls failed in turn; \(failed) copies reported it, and none wrongly"
+            "\(fault.rawValue): \(counter.count) calls failed in turn; \(failed) copies reported an error"
         )
     }
 
-    private func whole(_ exportFolder: String) -> Bool {
+    private func areComplete(_ exportFolder: String) -> Bool {
         names(exportFolder).filter { !$0.hasPrefix("partial") }.allSatisfy {
             shell("cd '\(exportFolder)/\($0)' && sha256sum --quiet -c SHA256SUMS && [ $(ls | wc -l) = 12 ]").status == 0
         }
@@ -137,7 +137,7 @@ import TestKit
     func busy() async throws {
         let desk = try await Desk()
         let other = try await Desk(recordings: 1, stick: desk.stick)
-        let seen = Mutex<DeviceError?>(nil)
+        let lockError = Mutex<DeviceError?>(nil)
         let started = Mutex(false)
         let report = try await desk.export { operation, path throws(DeviceError) in
             guard operation == "rename",
@@ -146,11 +146,11 @@ import TestKit
                     return !started
                 })
             else { return }
-            // Another process, since flock(2) locks belong to the open file.
-            let held = shell("flock -n '\(desk.stick)/Fieldscribe' true").status
-            if held != 0 { seen.withLock { $0 = DeviceError(.busy, "flock", "held") } }
+            // Another process must try, because flock(2) locks belong to the open file.
+            let status = shell("flock -n '\(desk.stick)/Fieldscribe' true").status
+            if status != 0 { lockError.withLock { $0 = DeviceError(.busy, "flock", "held") } }
         }.copy(to: desk.stick)
-        #expect(report.error == nil && seen.withLock { $0 } != nil)
+        #expect(report.error == nil && lockError.withLock { $0 } != nil)
         let lock = try Folder(opening: "\(desk.stick)/Fieldscribe")
         try lock.lock()
         let error = await thrown { try await other.copy() }

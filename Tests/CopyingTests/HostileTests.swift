@@ -27,11 +27,11 @@ import TestKit
             "mkdir -p Fieldscribe/recorder; for i in '' -2 -3 -4 -5 -6 -7 -8 -9; do mkdir Fieldscribe/recorder/partial$i; "
                 + "touch Fieldscribe/recorder/partial$i/mine; done",
         ])
-    func prepared(how: String) async throws {
+    func prepared(preparation: String) async throws {
         let desk = try await Desk()
         let outside = desk.folder.file("outside")
         shell("mkdir '\(outside)'; echo secret > '\(outside)/secret'; touch -d 2001-01-01 '\(outside)/secret'")
-        let commands = how.replacing("'$OUT'", with: "'\(outside)'").replacing("$OUT", with: outside)
+        let commands = preparation.replacing("'$OUT'", with: "'\(outside)'").replacing("$OUT", with: outside)
             .replacing("$NAME", with: Desk.name(1))
         #expect(shell("cd '\(desk.stick)' && \(commands)").status == 0)
         let mine = shell("cd '\(desk.stick)' && find . -name 'mine' -o -type p | sort").output
@@ -40,18 +40,18 @@ import TestKit
         let error = await thrown { report = try await desk.copy() }
         #expect(shell("ls -la --full-time '\(outside)'; cat '\(outside)/secret'").output == before)
         #expect(shell("cd '\(desk.stick)' && find . -name 'mine' -o -type p | sort").output == mine)
-        // It was copied beside the obstacle, or the error says why not.
+        // Either the copy was written beside the obstacle, or the error says why not.
         if let copied = report?.copied.first {
             #expect(shell("cd '\(desk.stick)/Fieldscribe/\(copied.folder)' && sha256sum -c SHA256SUMS").status == 0)
             #expect(error == nil)
         } else {
-            let reported = try #require(error ?? report?.error)
-            #expect(reported.message.contains("; "), "a remedy: \(reported.message)")
+            let failure = try #require(error ?? report?.error)
+            #expect(failure.message.contains("; "), "no remedy in: \(failure.message)")
             #expect(await desk.ledger.entries.isEmpty)
         }
     }
 
-    @Test("a small stick gets the recordings that fit and reports the others", .enabled(if: canMount))
+    @Test("on a small stick, recordings that fit are copied, and the others are reported", .enabled(if: canMount))
     func small() async throws {
         let stick = TemporaryFolder()
         #expect(mount("tmpfs", stick.path, "tmpfs", 0, "size=3m") == 0)
@@ -72,7 +72,7 @@ import TestKit
         #expect(mount("tmpfs", stick.path, "tmpfs", 0, "size=4m") == 0)
         defer { umount(stick.path) }
         let desk = try await Desk(recordings: 1, seconds: 60, stick: stick.path)
-        // Another program writes meanwhile.
+        // Another program fills the stick during the copy.
         let report = try await desk.export { operation, _ throws(DeviceError) in
             if operation == "write" { shell("head -c 4M /dev/zero > '\(stick.path)/mine' 2>/dev/null") }
         }.copy(to: stick.path)

@@ -37,7 +37,7 @@ import TestKit
         #expect((CopyName(text) == nil) == !isName)
     }
 
-    @Test("names are numbered, and a name's title is the date")
+    @Test("repeated names are numbered, and a name's title is its date")
     func next() throws {
         let name = try #require(CopyName("000007_2026-11-20_09-30-12"))
         #expect(name.next.text == "000007_2026-11-20_09-30-12_2")

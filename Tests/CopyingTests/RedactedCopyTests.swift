@@ -12,12 +12,12 @@ import TestKit
     /// The redacted range: 0.1 to 0.3 s.
     private static let range = SampleRange(SamplePosition(1_600), SamplePosition(4_800))
 
-    /// Redacts as the recorder does: silent sound, no words, and a gap.
+    /// Redacts the range as the recorder does: silences the sound, removes the words, and adds a gap.
     private func redact(_ desk: Desk) async throws {
-        let made = shell(
+        let edited = shell(
             "cd '\(desk.folder.path)' && sox 1.wav b.wav trim 0 1600s pad 0 3200s && sox 1.wav c.wav trim 4800s "
                 + "&& sox b.wav c.wav 2.wav && mv 2.wav 1.wav")
-        #expect(made.status == 0, "\(made.output)")
+        #expect(edited.status == 0, "\(edited.output)")
         guard case (let summary, var timeline)? = await desk.archive.transcript(of: 1) else { return }
         timeline.segments = timeline.segments.map { $0.redacted([Self.range]) }
         timeline.gaps = [Gap(Self.range, cause: .redacted)]
@@ -29,25 +29,25 @@ import TestKit
         let number = await desk.archive.history(of: nil).count + 1
         var entry = HistoryEntry(
             number: number, recording: 1, act: act, time: "2026-11-25T15:00:00Z", clock: .unverified, boot: "b",
-            sinceBoot: 9, before: HistoryEntry.start, own: nil)
+            sinceBoot: 9, before: HistoryEntry.initialDigest, own: nil)
         (entry.folder, entry.digest) = (copy?.folder, copy?.digest)
         await desk.archive.enter(HistoryLine(text: #"{"number":\#(number)}"#, entry: entry))
     }
 
-    /// Copies and adds the copy to the history.
+    /// Copies, and adds each copy to the history.
     @discardableResult private func copy(_ desk: Desk, _ export: FolderExport? = nil) async throws -> CopyReport {
-        let known = await desk.ledger.entries.count
+        let previousCount = await desk.ledger.entries.count
         let report = try await (export ?? desk.export()).copy(to: desk.stick)
-        for entry in await desk.ledger.entries.dropFirst(known) { await enter(.copied, entry, in: desk) }
+        for entry in await desk.ledger.entries.dropFirst(previousCount) { await enter(.copied, entry, in: desk) }
         return report
     }
 
-    /// The redacted text that is still readable on the stick.
-    private func readable(_ desk: Desk) -> String {
+    /// The files on the stick that still have redacted words or readable sound.
+    private func readableFiles(_ desk: Desk) -> String {
         shell("grep -rl 'one two' '\(desk.stick)/Fieldscribe'; cd '\(desk.stick)' && find . -name audio.flac").output
     }
 
-    private func silence(in audio: String) -> Bool {
+    private func isSilenced(_ audio: String) -> Bool {
         shell("sox '\(audio)' -t raw - trim 1600s 3200s | tr -d '\\0' | wc -c").output.contains("0\n")
             && shell("sox '\(audio)' -t raw - trim 1600s 3200s | wc -c").output == "6400\n"
     }
@@ -63,8 +63,8 @@ import TestKit
         #expect(report.copied.count == 1 && report.failures.isEmpty)
         #expect(desk.copies.count == 1, "\(desk.copies)")
         #expect(desk.areWhole())
-        #expect(silence(in: "\(desk.exportFolder)/\(desk.copies.first ?? "")/audio.flac"))
-        #expect(try await desk.copy().copied.isEmpty, "it is now known")
+        #expect(isSilenced("\(desk.exportFolder)/\(desk.copies.first ?? "")/audio.flac"))
+        #expect(try await desk.copy().copied.isEmpty, "the new copy is recognized")
         #expect(desk.copies.count == 1)
     }
 
@@ -136,12 +136,12 @@ import TestKit
         #expect(names(desk.sealedFolder).filter { $0.hasSuffix(".age") }.count == 1)
         let opened = desk.folder.file("opened")
         #expect(keys.open("\(desk.sealedFolder)/\(Desk.sealedName(1))", into: opened) == "")
-        #expect(silence(in: "\(opened)/\(Desk.name(1))/audio.flac"))
+        #expect(isSilenced("\(opened)/\(Desk.name(1))/audio.flac"))
     }
 
     enum Form: CaseIterable, Sendable { case clear, sealed, onRecorder, onRecorderAmongSealed }
 
-    /// Sets the form of a desk's copies.
+    /// Sets the form in which a desk makes copies.
     private func set(_ form: Form, of desk: inout Desk, _ keys: KeyPair) async throws {
         let seals = form == .sealed || form == .onRecorderAmongSealed
         desk.recipients = seals ? .success([keys.recipient]) : nil
@@ -168,19 +168,19 @@ import TestKit
             #expect(desk.copies.count == 1 && names(desk.sealedFolder) == [])
             #expect(shell("grep -rl 'one two' '\(desk.stick)'").output == "")
         } else {
-            #expect(readable(desk) == "" && names(desk.exportFolder).allSatisfy { $0 == "RECORDER.txt" })
+            #expect(readableFiles(desk) == "" && names(desk.exportFolder).allSatisfy { $0 == "RECORDER.txt" })
             #expect(desk.sealedFiles == [Desk.sealedName(1)])
             #expect(shell("cd '\(desk.sealedFolder)' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
             let opened = desk.folder.file("opened")
             #expect(keys.open("\(desk.sealedFolder)/\(Desk.sealedName(1))", into: opened) == "")
             sound = "\(opened)/\(Desk.name(1))/audio.flac"
         }
-        #expect(silence(in: sound))
+        #expect(isSilenced(sound))
         let again = try await copy(desk)
         #expect(again.error == nil && again.copied.isEmpty && again.kept.count == 1, "\(again)")
     }
 
-    @Test("in every form, added files and later copies stay; added files are reported")
+    @Test("added files and later copies stay, encrypted or not; added files are reported")
     func keepsOthersSealed() async throws {
         var desk = try await Desk()
         try await copy(desk)
@@ -213,11 +213,12 @@ import TestKit
         }
         #expect(try await copy(desk, export).failures.map(\.recording) == [1])
         #expect(try await copy(desk).error == nil)
-        #expect(readable(desk) == "" && desk.copies == [])
+        #expect(readableFiles(desk) == "" && desk.copies == [])
     }
 
     @Test(
-        "a recording that is redacted during a copy is copied again, and only then counted", arguments: [true, false])
+        "a recording that is redacted during a copy is copied again, and only the new copy counts",
+        arguments: [true, false])
     func meanwhile(isSealed: Bool) async throws {
         var desk = try await Desk()
         let keys = try KeyPair()
@@ -228,7 +229,7 @@ import TestKit
         export.progress = { _ in
             let isFirst = redaction.withLock { task in
                 guard task == nil else { return false }
-                // The copy has read the text and opened the sound.
+                // The copy has already read the transcript and opened the sound.
                 task = Task {
                     defer { done.signal() }
                     try await redact(other)
@@ -250,11 +251,11 @@ import TestKit
         } else {
             #expect(desk.copies.count == 1 && shell("grep -rl 'one two' '\(desk.stick)'").output == "")
         }
-        #expect(silence(in: sound))
+        #expect(isSilenced(sound))
     }
 
     @Test("a copy waits until a redaction has finished")
-    func underWay() async throws {
+    func waits() async throws {
         let desk = try await Desk()
         let note = desk.folder.file(RecordingFolder.redactionName)
         shell("touch '\(note)'")

@@ -7,7 +7,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// A failing, lying, full or malicious stick during encrypted copies.
+/// A stick that fails, corrupts data, is full, or is malicious while encrypted copies are written.
 @Suite("A stick that fails during encrypted copies", .serialized) struct SealedFaultTests {
     private let keys: KeyPair
 
@@ -39,7 +39,7 @@ import TestKit
 
     private final class Calls: Sendable {
         private let count = Mutex(0)
-        var made: Int { count.withLock { $0 } }
+        var number: Int { count.withLock { $0 } }
         func next() -> Int {
             count.withLock { count in
                 count += 1
@@ -53,11 +53,11 @@ import TestKit
         arguments: Fault.allCases)
     func everyCall(fault: Fault) async throws {
         let clean = try await desk(2, seconds: 2)
-        let counted = Calls()
-        #expect(try await clean.export(gate: Self.gate(.max, fault, counted)).copy(to: clean.stick).error == nil)
-        #expect(counted.made > 15)
+        let counter = Calls()
+        #expect(try await clean.export(gate: Self.gate(.max, fault, counter)).copy(to: clean.stick).error == nil)
+        #expect(counter.number > 15)
         var failed = 0
-        for call in 1...counted.made {
+        for call in 1...counter.number {
             let stick = clean.folder.file("stick-\(call)")
             try makeFolder(stick)
             defer { shell("rm -rf '\(stick)'") }
@@ -86,11 +86,11 @@ import TestKit
             #expect(files().count == 2 || fault != .once && files().count == 3, "call \(call): \(files())")
             #expect(try await export.copy(to: stick).kept.count == 2)
         }
-        #expect(failed >= counted.made * 2 / 3)
-        print("\(fault.rawValue): \(counted.made) calls failed in turn; \(failed) copies reported it")
+        #expect(failed >= counter.number * 2 / 3)
+        print("\(fault.rawValue): \(counter.number) calls failed in turn; \(failed) copies reported an error")
     }
 
-    @Test("the older copy stays until the newer one was read back")
+    @Test("the older copy stays until the newer one has been read back")
     func replacing() async throws {
         for call in 1...40 {
             let desk = try await desk(1)
@@ -101,9 +101,9 @@ import TestKit
             #expect(
                 !desk.sealedFiles.isEmpty && desk.sealedFiles.allSatisfy { keys.opens("\(desk.sealedFolder)/\($0)") })
             #expect(try await desk.copy().error == nil && desk.sealedFiles.count <= 2)
-            if calls.made < call, report?.error == nil { return }
+            if calls.number < call, report?.error == nil { return }
         }
-        Issue.record("it never ended")
+        Issue.record("no copy completed without a fault")
     }
 
     @Test("data that differs when read back is not reported as a copy")
@@ -131,12 +131,12 @@ import TestKit
         #expect(try await desk.copy().copied.count == 1 && desk.sealedFiles.count == 1)
     }
 
-    @Test("without a ledger, existing files are not recognized")
+    @Test("if there is no ledger, existing files are not recognized")
     func noLedger() async throws {
         let desk = try await desk(1)
-        for turn in 1...2 {
+        for round in 1...2 {
             #expect(try await desk.export(ledger: false).copy(to: desk.stick).copied.count == 1)
-            #expect(desk.sealedFiles.count == turn)
+            #expect(desk.sealedFiles.count == round)
         }
         #expect(shell("cd '\(desk.sealedFolder)' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
     }
@@ -165,8 +165,8 @@ import TestKit
         #expect(try await desk.copy().copied.count == 1)
         // Too small from the start.
         try await desk.record(2, seconds: 200)
-        let reported = try await desk.copy()
-        #expect(reported.error?.code == .full && reported.error?.message.contains("needs about") == true)
+        let second = try await desk.copy()
+        #expect(second.error?.code == .full && second.error?.message.contains("needs about") == true)
     }
 
     @Test(
@@ -183,11 +183,11 @@ import TestKit
             "mkdir -p Fieldscribe; ln -s '$OUT/secret' Fieldscribe/RESULT.txt.new", "echo mine > Fieldscribe",
             "mkdir -p Fieldscribe; mkfifo Fieldscribe/sealed", "mkdir -p Fieldscribe/README.txt/deep",
         ])
-    func prepared(how: String) async throws {
+    func prepared(preparation: String) async throws {
         let desk = try await desk(1)
         let outside = desk.folder.file("outside")
         shell("mkdir '\(outside)'; echo secret > '\(outside)/secret'; touch -d 2001-01-01 '\(outside)/secret'")
-        let commands = how.replacing("'$OUT'", with: "'\(outside)'").replacing("$OUT", with: outside)
+        let commands = preparation.replacing("'$OUT'", with: "'\(outside)'").replacing("$OUT", with: outside)
         #expect(shell("cd '\(desk.stick)' && \(commands)").status == 0)
         let before = shell("ls -la --full-time '\(outside)'; cat '\(outside)/secret'").output
         let mine = shell("cd '\(desk.stick)' && find . -name 'mine' -o -type p | sort").output
@@ -199,8 +199,8 @@ import TestKit
         if let copied = report?.copied.first {
             #expect(keys.opens("\(desk.stick)/Fieldscribe/\(copied.folder)"))
         } else {
-            let reported = try #require(error ?? report?.error)
-            #expect(reported.message.contains("; "), "a remedy: \(reported.message)")
+            let failure = try #require(error ?? report?.error)
+            #expect(failure.message.contains("; "), "no remedy in: \(failure.message)")
             #expect(await desk.ledger.entries.isEmpty)
         }
     }

@@ -7,12 +7,12 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// A pair of keys that `age-keygen` made.
+/// A key pair created by `age-keygen`.
 struct KeyPair {
     private let folder = TemporaryFolder()
     let recipient: Recipient
 
-    /// The file of the private key.
+    /// The path of the private key.
     var key: String { folder.file("key.txt") }
 
     init() throws {
@@ -47,9 +47,9 @@ extension Desk {
     /// Seals recording 1 as the recorder does, where the export looks for it.
     func sealOnRecorder(for recipient: Recipient) async throws -> SealedManifest {
         let storage = folder.file("storage")
-        let place = RecordingFolder(storage: storage, recording: 1)
-        try makeFolder(place.path)
-        #expect(rename(audioPath(1), place.audio) == 0)
+        let recordingFolder = RecordingFolder(storage: storage, recording: 1)
+        try makeFolder(recordingFolder.path)
+        #expect(rename(audioPath(1), recordingFolder.audio) == 0)
         let (summary, timeline) = try #require(await archive.transcript(of: 1))
         let settings = CopySettings(
             formats: formats, audio: .flac, device: Desk.device, volume: "", now: 1_795_170_000)
@@ -57,7 +57,7 @@ extension Desk {
             summary, timeline, journal: "the journal\n", history: [], in: storage, settings: settings,
             for: [recipient], shouldContinue: { true }
         ).seal()
-        #expect(rename(place.sealed, folder.file(RecordingFolder.sealedName)) == 0)
+        #expect(rename(recordingFolder.sealed, folder.file(RecordingFolder.sealedName)) == 0)
         var sealed = summary
         sealed.seal = manifest.text
         await archive.put(sealed, Timeline(name: "000001", length: summary.length, engine: timeline.engine))

@@ -10,7 +10,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Copies that only the key opens, checked with age and tar.
+/// Copies that only a private key opens, checked with age and tar.
 @Suite("Encrypted copies", .serialized) struct SealedTests {
     private let keys: KeyPair
 
@@ -27,8 +27,8 @@ import TestKit
         return desk
     }
 
-    @Test("opened with age and tar, it equals the readable copy byte for byte", arguments: AudioForm.allCases)
-    func roundTrip(form: AudioForm) async throws {
+    @Test("a copy opened with age and tar equals the readable copy byte for byte", arguments: AudioFormat.allCases)
+    func roundTrip(form: AudioFormat) async throws {
         var sealed = try await desk(2, seconds: 30)
         sealed.audio = form
         let report = try await sealed.copy()
@@ -49,21 +49,21 @@ import TestKit
         #expect(shell("cd '\(sealed.sealedFolder)' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
     }
 
-    @Test("the ledger lists exactly the passes of which a copy has all text")
-    func ledgersPass() async throws {
-        try await desk().expectPassesOfWholeTexts()
+    @Test("the ledger lists exactly the passes whose complete transcript was copied")
+    func listedPasses() async throws {
+        try await desk().expectCompletePasses()
     }
 
-    @Test("the stick has no word, name or time of a recording")
+    @Test("the stick reveals no words, names or times from a recording")
     func nothingElse() async throws {
         let desk = try await desk(2)
         try await desk.copy()
         #expect(names(desk.stick) == ["Fieldscribe"])
         #expect(names("\(desk.stick)/Fieldscribe") == ["README.txt", "RESULT.txt", "sealed"])
         #expect(names(desk.sealedFolder) == [Desk.sealedName(1), Desk.sealedName(2), "SHA256SUMS"])
-        // The text, the recorder's name, the year of the recordings and of the copy.
-        let found = shell("cd '\(desk.stick)' && grep -rail -e 'one two' -e 'recorder/' -e 2026 -e '0:00' .")
-        #expect(found.output == "", "\(found.output)")
+        // The words, the recorder's name, and the year.
+        let matches = shell("cd '\(desk.stick)' && grep -rail -e 'one two' -e 'recorder/' -e 2026 -e '0:00' .")
+        #expect(matches.output == "", "\(matches.output)")
         #expect(desk.result().contains("and verified: 2 recordings, 1 and 2."))
     }
 
@@ -80,39 +80,39 @@ import TestKit
         defer { shell("umount '\(point)'") }
         var desk = try await desk(0, stick: point)
         desk.audio = .wav
-        // Its samples repeat the mark.
+        // The audio's samples repeat the mark.
         #expect(
             shell(
                 "yes \(mark) | tr -d '\\n' | head -c 960000 | sox -t raw -r 16000 -b 16 -e signed -c 1 - '\(desk.audioPath(1))'"
             ).status == 0)
         await desk.put(1, seconds: 30, text: "\(mark) two")
         #expect(shell("grep -qa \(mark) '\(desk.audioPath(1))'").status == 0)
-        let looks = Mutex(0)
-        let look: Folder.Gate = { _, _ throws(DeviceError) in
-            looks.withLock { $0 += 1 }
+        let checks = Mutex(0)
+        let check: Folder.Gate = { _, _ throws(DeviceError) in
+            checks.withLock { $0 += 1 }
             #expect(
                 shell("sync -f '\(point)'; grep -qai \(mark) '\(image)' || grep -rqai \(mark) '\(point)'").status == 1)
         }
         // One complete copy, then one that is interrupted.
-        #expect(try await desk.export(gate: look).copy(to: point).error == nil)
+        #expect(try await desk.export(gate: check).copy(to: point).error == nil)
         await desk.put(1, seconds: 30, text: "\(mark) three")
         let calls = Mutex(0)
         let pulled = await thrown {
             let report = try await desk.export { operation, path throws(DeviceError) in
-                try look(operation, path)
-                let count = calls.withLock { calls in
-                    calls += 1
-                    return calls
+                try check(operation, path)
+                let count = calls.withLock { count in
+                    count += 1
+                    return count
                 }
                 if count > 6 { throw .system(operation, status: EIO, on: path) }
             }.copy(to: point)
             if let error = report.error { throw error }
         }
         #expect(pulled?.status == EIO)
-        #expect(shell("sync -f '\(point)'; grep -qai \(mark) '\(image)'").status == 1 && looks.withLock { $0 } > 20)
+        #expect(shell("sync -f '\(point)'; grep -qai \(mark) '\(image)'").status == 1 && checks.withLock { $0 } > 20)
     }
 
-    // With formats that identify their sound, and without.
+    // Some of these formats identify their sound; others do not.
     @Test(
         "unchanged copies are recognized without opening them, and nothing is written",
         arguments: [Desk.formats, [.json], [.vtt], [.html]])
@@ -178,7 +178,7 @@ import TestKit
         #expect(!keys.opens(path) && other.opens(path) && desk.sealedFiles == [Desk.sealedName(1)])
     }
 
-    @Test("SSH keys also open it")
+    @Test("SSH keys also open a copy")
     func ssh() async throws {
         let folder = TemporaryFolder()
         let path = folder.file("id")
@@ -209,13 +209,13 @@ import TestKit
     }
 
     @Test("earlier readable copies are reported and stay")
-    func inClear() async throws {
+    func unencryptedRecordings() async throws {
         var desk = try await Desk(recordings: 2)
         try await desk.copy([1])
         let before = shell("cd '\(desk.stick)' && find . -type f ! -name RESULT.txt | sort | xargs sha256sum").output
         desk.recipients = .success([keys.recipient])
         let report = try await desk.copy()
-        #expect(report.inClear == [1] && report.copied.map(\.recording) == [1, 2])
+        #expect(report.unencryptedRecordings == [1] && report.copied.map(\.recording) == [1, 2])
         #expect(desk.result().contains("NOT SEALED: recording 1, copied to this stick before"))
         let after = shell(
             "cd '\(desk.stick)' && find . -type f ! -name RESULT.txt ! -path '*/sealed/*' ! -name README.txt | sort | xargs sha256sum"
@@ -223,8 +223,8 @@ import TestKit
         #expect(after == before)
     }
 
-    @Test("without valid recipients, nothing is copied, and RESULT.txt says why")
-    func uncertain() async throws {
+    @Test("if a recipient is invalid, nothing is copied, and RESULT.txt says why")
+    func invalidRecipients() async throws {
         var desk = try await desk(1)
         desk.recipients = .failure(DeviceError(.missing, "age", "no key"))
         let error = await thrown { try await desk.copy() }

@@ -6,8 +6,8 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// Public keys, files of them, tars, and encryption with age.
-@Suite("Keys, names and tar of encrypted copies") struct SealingTests {
+/// Public keys, recipients files, tar archives, and encryption with age.
+@Suite("Keys, names and tar archives of encrypted copies") struct SealingTests {
     private let secret = "AGE-SECRET-KEY-1FPZUAA303EPDUW6H5GGKJSLT86WEN5L8HP6H4HJ64WRL3EE063MSULL5QQ"
     private let key = "age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd"
 
@@ -30,7 +30,7 @@ import TestKit
     }
 
     @Test(
-        "anything else is refused in one line that names the file, without blocking",
+        "any other file is refused in one line that names it, without blocking",
         arguments: [
             ("true", "no such file"), ("touch F", "no public key"), ("echo '# nothing' > F", "no public key"),
             ("mkfifo F", "not a regular file"), ("mkdir F", "not a regular file"), ("echo KEY > G; ln -s G F", "link"),
@@ -40,21 +40,18 @@ import TestKit
             ("printf -- '-----BEGIN OPENSSH PRIVATE KEY-----\\n' > F", "F:1: is a private key"),
             ("head -c 1M /dev/zero > F", "longer than"),
         ])
-    func badFile(how: String, says: String) throws {
+    func badFile(command: String, reason: String) throws {
         let folder = TemporaryFolder()
-        let commands = how.replacing("KEY", with: key).replacing("SECRET", with: secret)
-        // The replacement above also affects the other.
-        let whole =
-            how.contains("SECRET")
-            ? how.replacing("SECRET", with: secret).replacing("\\nKEY", with: "\\n\(key)") : commands
-        shell("cd '\(folder.path)' && \(whole.replacing("printf 'KEY", with: "printf '\(key)"))")
+        // SECRET comes last, because its value contains KEY.
+        let script = command.replacing("KEY", with: key).replacing("SECRET", with: secret)
+        shell("cd '\(folder.path)' && \(script)")
         let error = thrown { _ = try RecipientsFile.recipients(in: folder.file("F")) }
         let message = try #require(error?.message)
-        #expect(message.contains(says) && message.contains("/F"), "\(message)")
+        #expect(message.contains(reason) && message.contains("/F"), "\(message)")
         #expect(!message.contains("\n") && !message.contains("FPZUAA303"))
     }
 
-    @Test("a private key is hidden in either case")
+    @Test("a private key is hidden in upper and lower case")
     func hidden() {
         for text in [secret, secret.lowercased(), "x \(secret)", "AGE-PLUGIN-YUBIKEY-1QQ"] {
             #expect(PrivateKey.hidden(in: text) == "(a private key)")
@@ -62,7 +59,7 @@ import TestKit
         #expect(PrivateKey.hidden(in: key) == key && Recipient(secret) == nil && Recipient(secret.lowercased()) == nil)
     }
 
-    @Test("the ledger's text of an encrypted copy is parsed; anything else is refused")
+    @Test("the ledger's manifest of an encrypted copy is parsed; anything else is refused")
     func manifest() {
         let digests = (0..<5).map { String(repeating: "\($0)", count: 64) }
         let manifest = SealedManifest(
@@ -77,7 +74,7 @@ import TestKit
         for text in wrong { #expect(SealedManifest(text) == nil, "\(text)") }
     }
 
-    @Test("names of encrypted copies have only the number; other names are refused")
+    @Test("names of encrypted copies contain only the number; other names are refused")
     func sealedNames() {
         #expect(
             SealedName(7).text == "000007.fieldscribe.age"
@@ -124,19 +121,19 @@ import TestKit
                     try audio.write($0, at: Int64(start))
                 }
             }
-            // The rewritten header.
+            // Like an encoder, rewrites the header at the end.
             try [UInt8](repeating: 9, count: 40).withUnsafeBytes { try audio.write($0, at: 10) }
         }
         let measured = EncodedAudio()
         try encode(measured)
-        let measure = try measured.finish().measure
-        var passed: [UInt8] = []
-        let audio = EncodedAudio(expected: measure) { passed += $0 }
+        let measure = try measured.finish().measurement
+        var output: [UInt8] = []
+        let audio = EncodedAudio(expected: measure) { output += $0 }
         try encode(audio)
         _ = try audio.finish()
         var expected = bytes
         expected.replaceSubrange(10..<50, with: repeatElement(9, count: 40))
-        #expect(passed == expected)
+        #expect(output == expected)
         for change in [0, 65_535, 65_536, 199_999] {
             let other = EncodedAudio(expected: measure) { _ in }
             try encode(other, change)
@@ -144,28 +141,28 @@ import TestKit
         }
     }
 
-    @Test("age decrypts what it encrypted, from empty to much larger than a pipe")
+    @Test("age decrypts what it encrypted, from 0 bytes to much more than a pipe can hold")
     func throughAge() throws {
         let keys = try KeyPair()
         let age = try Age()
         for count in [0, 1, 65_536, 3_000_001] {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 17) }
             var sealed: [UInt8] = []
-            let sealer = try age.sealer(for: [keys.recipient]) { sealed += $0 }
-            try sealer.write(bytes)
-            try sealer.finish()
+            let encryptor = try age.encryptor(for: [keys.recipient]) { sealed += $0 }
+            try encryptor.write(bytes)
+            try encryptor.finish()
             var opened: [UInt8] = []
-            let (folder, name) = try Folder.holding(keys.key, crosses: true)
-            let key = try OpeningKey(in: folder, name)
-            let opener = try age.opener(with: key) { opened += $0 }
-            try opener.write(sealed)
-            try opener.finish()
+            let (folder, name) = try Folder.parent(of: keys.key, crossesMounts: true)
+            let key = try DecryptionKey(in: folder, name)
+            let decryptor = try age.decryptor(with: key) { opened += $0 }
+            try decryptor.write(sealed)
+            try decryptor.finish()
             #expect(opened == bytes)
             sealed[sealed.count - 1] ^= 1
             let error = thrown {
-                let opener = try age.opener(with: key) { _ in }
-                try opener.write(sealed)
-                try opener.finish()
+                let decryptor = try age.decryptor(with: key) { _ in }
+                try decryptor.write(sealed)
+                try decryptor.finish()
             }
             #expect(error?.code == .failed && error?.operation == "age")
         }

@@ -11,7 +11,7 @@ import TestKit
 private let hasMinisign = shell("command -v minisign").status == 0
 
 @Suite("Signed copies", .enabled(if: hasMinisign)) struct SignedTests {
-    // As the program does: minisign may exit before reading everything.
+    // The program ignores this signal too: minisign may exit before it has read all its input.
     init() { signal(SIGPIPE, SIG_IGN) }
 
     private struct Signed {
@@ -25,15 +25,15 @@ private let hasMinisign = shell("command -v minisign").status == 0
             return findings
         }
 
-        /// The faults, such as `altered: audio.flac`.
-        func wrong(key: String? = nil) throws -> [String] {
+        /// The findings that report faults, such as `altered: audio.flac`.
+        func faults(key: String? = nil) throws -> [String] {
             try findings(key: key).filter { [.altered, .missing, .unchecked].contains($0.outcome) }.map {
                 "\($0.outcome.rawValue): \($0.file.split(separator: "/").last ?? "")"
             }
         }
     }
 
-    /// A copy of a recording whose sound was signed.
+    /// Copies recordings whose sound was signed.
     private func signed(_ recordings: Int = 1) async throws -> Signed {
         var desk = try await Desk(recordings: recordings)
         let storage = desk.folder.file("storage")
@@ -44,7 +44,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
             let sound = shell("sox '\(desk.audioPath(id))' -t raw - | sha256sum").output.prefix(64)
             var entry = HistoryEntry(
                 number: id, recording: id, act: .signed, time: "2026-11-25T15:00:00Z", clock: .synchronized, boot: nil,
-                sinceBoot: 1, before: HistoryEntry.start, own: nil)
+                sinceBoot: 1, before: HistoryEntry.initialDigest, own: nil)
             entry.length = 0.5
             entry.sound = String(sound)
             let statement = try #require(entry.statement)
@@ -58,13 +58,13 @@ private let hasMinisign = shell("command -v minisign").status == 0
     }
 
     private func json(_ entry: HistoryEntry) throws -> String {
-        let parts = [
+        let members = [
             "\"act\":\"\(entry.act.rawValue)\"", "\"before\":\"\(entry.before)\"", "\"clock\":\"synchronized\"",
             "\"length\":0.5", "\"number\":\(entry.number)", "\"recording\":\(entry.recording ?? 0)",
             "\"signature\":\"\(entry.signature ?? "")\"", "\"sinceBoot\":1", "\"sound\":\"\(entry.sound ?? "")\"",
             "\"time\":\"\(entry.time)\"",
         ]
-        return "{\(parts.joined(separator: ","))}"
+        return "{\(members.joined(separator: ","))}"
     }
 
     @Test("fieldscribe, minisign and sha256sum verify every file of a copy")
@@ -72,18 +72,18 @@ private let hasMinisign = shell("command -v minisign").status == 0
         let signed = try await signed(2)
         let findings = try signed.findings(key: signed.key.publicKey)
         #expect(findings.allSatisfy { $0.outcome == .unaltered }, "\(findings.map(\.line))")
-        // The list, twelve files that it lists, and the sound by its samples.
-        #expect(findings.count == 14 && findings.last?.words.contains("its sound is as it was signed") == true)
-        #expect(try signed.wrong() == [])
+        // The list, the twelve files in it, and the sound's samples.
+        #expect(findings.count == 14 && findings.last?.detail.contains("its sound matches the signature") == true)
+        #expect(try signed.faults() == [])
         let both = try signed.findings(key: signed.key.publicKey, signed.desk.exportFolder)
         #expect(both.filter { $0.outcome == .unaltered }.count == 28)
         let summary = CopyVerification(key: nil).summary(both)
         #expect(
-            summary.hasPrefix("26 files of 2 recordings unaltered, signed by \(signed.key.publicKey); compare it with"),
+            summary.hasPrefix("26 files of 2 recordings unaltered, signed by \(signed.key.publicKey); compare this"),
             "\(summary)")
-        let checked = shell(
+        let verified = shell(
             "cd '\(signed.copy)' && minisign -V -p recorder.pub -m SHA256SUMS && sha256sum --strict -c SHA256SUMS")
-        #expect(checked.status == 0 && checked.output.contains("fieldscribe copy of recording 1"))
+        #expect(verified.status == 0 && verified.output.contains("fieldscribe copy of recording 1"))
         #expect(shell("stat -c %a '\(signed.desk.folder.file("storage"))'/signing.*").output == "600\n644\n")
     }
 
@@ -117,27 +117,27 @@ private let hasMinisign = shell("command -v minisign").status == 0
     func altered(command: String, expected: [String]) async throws {
         let signed = try await signed()
         #expect(shell("cd '\(signed.copy)' && { \(command); }").status == 0)
-        #expect(try signed.wrong(key: signed.key.publicKey) == expected)
+        #expect(try signed.faults(key: signed.key.publicKey) == expected)
     }
 
-    @Test("another recorder's key, and a forged copy with its own key, are reported")
+    @Test("another recorder's key and a copy signed by a forger are reported")
     func otherKey() async throws {
         let signed = try await signed()
         let storage = signed.desk.folder.file("other")
         try makeFolder(storage)
         let other = try RecorderKey(in: storage)
         #expect(other.publicKey != signed.key.publicKey)
-        let reported = try signed.findings(key: other.publicKey)
+        let findings = try signed.findings(key: other.publicKey)
         #expect(
-            reported.contains {
-                $0.outcome == .altered && $0.words.contains("another recorder's, whose key is \(signed.key.publicKey)")
+            findings.contains {
+                $0.outcome == .altered && $0.detail.contains("another recorder's, whose key is \(signed.key.publicKey)")
             })
-        // Signed by the forger, except the sound, which needs the recorder's key.
+        // The forger can sign everything except the sound, which needs the recorder's key.
         shell(
             "cd '\(signed.copy)' && cp '\(storage)/signing.pub' recorder.pub && sha256sum $(ls | grep -v SHA256) > SHA256SUMS && "
                 + "minisign -S -s '\(storage)/signing.key' -m SHA256SUMS")
-        #expect(try signed.wrong() == ["altered: history.json"])
-        #expect(try signed.wrong(key: signed.key.publicKey).contains("altered: SHA256SUMS.minisig"))
+        #expect(try signed.faults() == ["altered: history.json"])
+        #expect(try signed.faults(key: signed.key.publicKey).contains("altered: SHA256SUMS.minisig"))
     }
 
     @Test("a broken or mixed history is reported even if it is signed")
@@ -146,39 +146,39 @@ private let hasMinisign = shell("command -v minisign").status == 0
         let line = try #require(await signed.desk.archive.history(of: 1).first)
         var next = line
         next.entry.number = 2
-        for (own, isWhole) in [(Digest.of(line.text), true), (HistoryEntry.start, false)] {
+        for (own, isWhole) in [(Digest.of(line.text), true), (HistoryEntry.initialDigest, false)] {
             next.text = line.text.replacing("\"number\":1", with: "\"number\":2,\"own\":\"\(own)\"")
             let document = historyDocument([line, next])
             shell(
                 "cd '\(signed.copy)' && cat > history.json <<'END'\n\(document)END\n"
                     + "sha256sum $(ls | grep -v SHA256) > SHA256SUMS && "
                     + "minisign -S -s '\(signed.desk.folder.file("storage"))/signing.key' -m SHA256SUMS")
-            #expect(try signed.wrong() == (isWhole ? [] : ["altered: history.json"]))
+            #expect(try signed.faults() == (isWhole ? [] : ["altered: history.json"]))
         }
     }
 
-    @Test("an incomplete copy, an empty folder and a missing folder are not copies")
+    @Test("incomplete copies and empty or missing folders are reported")
     func noCopy() async throws {
         let signed = try await signed()
         shell("cd '\(signed.copy)' && rm SHA256SUMS*")
-        #expect(try signed.wrong() == ["missing: SHA256SUMS"])
+        #expect(try signed.faults() == ["missing: SHA256SUMS"])
         #expect(try signed.findings(signed.desk.exportFolder).map(\.outcome) == [.missing])
         #expect(try signed.findings(signed.desk.folder.file("storage")).map(\.outcome) == [.missing])
         #expect(throws: DeviceError.self) { try signed.findings("/nowhere") }
         #expect(throws: DeviceError.self) { try signed.findings("\(signed.copy)/transcript.txt") }
     }
 
-    @Test("a whole stick is verified from its root or from Fieldscribe")
+    @Test("a whole stick can be verified from its root or from the folder Fieldscribe")
     func stick() async throws {
         let signed = try await signed()
-        let within = try signed.findings(signed.desk.exportFolder)
-        #expect(within.count > 5 && within.allSatisfy { $0.outcome == .unaltered || $0.outcome == .note })
+        let expected = try signed.findings(signed.desk.exportFolder)
+        #expect(expected.count > 5 && expected.allSatisfy { $0.outcome == .unaltered || $0.outcome == .note })
         for path in [signed.desk.stick, "\(signed.desk.stick)/", "\(signed.desk.stick)/Fieldscribe"] {
-            #expect(try signed.findings(path).map(\.outcome) == within.map(\.outcome), "\(path)")
+            #expect(try signed.findings(path).map(\.outcome) == expected.map(\.outcome), "\(path)")
         }
         shell("cd '\(signed.copy)' && echo x >> transcript.txt")
         #expect(try signed.findings(signed.desk.stick).contains { $0.outcome == .altered })
-        // A link instead of a recorder's folder is not followed.
+        // A link in place of a recorder's folder is not followed.
         shell(
             "cd '\(signed.desk.stick)/Fieldscribe' && mv '\(signed.desk.exportFolder)' '\(signed.desk.folder.path)/away'"
         )
@@ -194,24 +194,24 @@ private let hasMinisign = shell("command -v minisign").status == 0
         ])
     func renamed(name: String) async throws {
         let signed = try await signed(2)
-        let whole = try signed.findings(signed.desk.stick).map(\.outcome)
+        let before = try signed.findings(signed.desk.stick).map(\.outcome)
         #expect(
             shell(
                 "cd '\(signed.desk.exportFolder)' && mkdir -p -- '\(folder(of: name))' && mv -- '\(Desk.name(1))' '\(name)'"
             ).status == 0)
-        let found = try signed.findings(signed.desk.stick)
-        #expect(found.filter { $0.outcome == .unaltered }.count == whole.count, "\(found.map(\.line))")
-        #expect(!found.contains { [.altered, .missing].contains($0.outcome) }, "\(found.map(\.line))")
-        // An altered copy beside an intact one.
+        let moved = try signed.findings(signed.desk.stick)
+        #expect(moved.filter { $0.outcome == .unaltered }.count == before.count, "\(moved.map(\.line))")
+        #expect(!moved.contains { [.altered, .missing].contains($0.outcome) }, "\(moved.map(\.line))")
+        // An altered copy is findings beside an intact one.
         for command in ["echo x >>transcript.txt", "rm SHA256SUMS", "rm SHA256SUMS.minisig history.json"] {
             #expect(shell("cd -- '\(signed.desk.exportFolder)/\(name)' && \(command)").status == 0)
-            let reported = try signed.findings(signed.desk.stick)
+            let findings = try signed.findings(signed.desk.stick)
             #expect(
-                reported.contains { [.altered, .missing].contains($0.outcome) }, "\(command): \(reported.map(\.line))")
+                findings.contains { [.altered, .missing].contains($0.outcome) }, "\(command): \(findings.map(\.line))")
         }
     }
 
-    @Test("other files are not copies; unreadable ones are reported")
+    @Test("other files are not treated as copies; unreadable names are reported")
     func besides() async throws {
         let signed = try await signed()
         let before = try signed.findings(signed.desk.stick)
@@ -220,14 +220,14 @@ private let hasMinisign = shell("command -v minisign").status == 0
                 + "cp '\(signed.copy)'/* .Trash-1000/000001_clock-unverified && echo >>.Trash-1000/000001_clock-unverified/audio.flac && "
                 + "echo 1 >photos/2026/audio.flac && cp '\(signed.copy)/recorder.pub' . && ln -s '\(signed.copy)' linked"
         )
-        let found = try signed.findings(signed.desk.stick)
-        #expect(found.filter { $0.outcome != .note } == before.filter { $0.outcome != .note }, "\(found.map(\.line))")
-        #expect(found.last?.words.contains("an incomplete copy") == true)
+        let after = try signed.findings(signed.desk.stick)
+        #expect(after.filter { $0.outcome != .note } == before.filter { $0.outcome != .note }, "\(after.map(\.line))")
+        #expect(after.last?.detail.contains("an incomplete copy") == true)
         shell("cd '\(signed.desk.stick)' && mkdir \"$(printf 'caf\\351')\"")
         #expect(try signed.findings(signed.desk.stick).contains { $0.outcome == .unchecked })
     }
 
-    @Test("only the checksums of encrypted copies are compared, with a note")
+    @Test("encrypted copies are compared only with their checksums, and a note says so")
     func sealedFolder() async throws {
         let signed = try await signed()
         let sealed = "\(signed.desk.stick)/Fieldscribe/sealed"
@@ -237,12 +237,12 @@ private let hasMinisign = shell("command -v minisign").status == 0
         #expect(try signed.findings(sealed).map(\.outcome) == [.unchecked, .altered])
     }
 
-    @Test("a grown text is signed again; after an interruption the copy is unsigned")
+    @Test("a longer transcript is signed again; if this is interrupted, the copy is unsigned")
     func renewed() async throws {
         let signed = try await signed()
         await signed.desk.put(1, text: "other words")
         #expect(try await signed.desk.copy().copied.count == 1)
-        #expect(try signed.wrong(key: signed.key.publicKey) == [])
+        #expect(try signed.faults(key: signed.key.publicKey) == [])
         #expect(signed.desk.copies.count == 1, "\(signed.desk.copies)")
         await signed.desk.put(1, text: "more other words")
         let stopped = signed.desk.export { operation, path throws(DeviceError) in
@@ -251,10 +251,10 @@ private let hasMinisign = shell("command -v minisign").status == 0
             }
         }
         #expect(try await stopped.copy(nil, to: signed.desk.stick).error != nil)
-        #expect(try signed.wrong().contains("missing: SHA256SUMS.minisig"))
+        #expect(try signed.faults().contains("missing: SHA256SUMS.minisig"))
     }
 
-    @Test("an encrypted copy is signed inside and verified once it is opened")
+    @Test("an encrypted copy contains its signature and can be verified once opened")
     func sealed() async throws {
         let keys = try KeyPair()
         var signed = try await signed()
@@ -266,7 +266,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
         #expect(findings.count == 14 && findings.allSatisfy { $0.outcome == .unaltered }, "\(findings.map(\.line))")
     }
 
-    @Test("the key is made once, readable only by its owner, and anything else in its place is refused in one line")
+    @Test("the key is created once, readable only by its owner; anything else in its place is refused in one line")
     func key() throws {
         let folder = TemporaryFolder()
         let first = try RecorderKey(in: folder.path)
@@ -298,35 +298,35 @@ private let hasMinisign = shell("command -v minisign").status == 0
     }
 }
 
-@Suite("Signatures without a process", .enabled(if: hasMinisign && Sodium.installed != nil))
+@Suite("Signatures verified without a process", .enabled(if: hasMinisign && Sodium.installed != nil))
 struct LibrarySignatureTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// A file that minisign signed, and its folder.
+    /// Signs a file with minisign; returns the file's bytes, the signature and the public key.
     private func signed(_ options: String = "") throws -> (
         minisign: Minisign, bytes: [UInt8], signature: [UInt8], key: String
     ) {
         let folder = TemporaryFolder()
-        let made = shell(
+        let result = shell(
             "cd '\(folder.path)' && printf 'some\nlines\n' > m && minisign -G -W -f -s s -p p -c x >/dev/null "
                 + "&& minisign -S \(options) -s s -m m >/dev/null && tail -n 1 p")
-        #expect(made.status == 0)
+        #expect(result.status == 0)
         return (
             try Minisign(), Array("some\nlines\n".utf8), try content(ofFile: folder.file("m.minisig"), limit: 4_096),
-            made.output.split(separator: "\n").map(String.init).last ?? ""
+            result.output.split(separator: "\n").map(String.init).last ?? ""
         )
     }
 
-    @Test("a minisign signature is valid, with any comment", arguments: ["", "-t 'a comment: with marks'"])
-    func fits(_ options: String) throws {
+    @Test("a signature from minisign is valid with any comment", arguments: ["", "-t 'a comment: with marks'"])
+    func valid(_ options: String) throws {
         let (minisign, bytes, signature, key) = try signed(options)
         #expect(minisign.fits(bytes, signature: signature, key: key))
         #expect(try minisign.comment(of: bytes, signature: signature, key: key) != nil)
     }
 
-    @Test("changing any byte of the signed file, the signature or the key makes it invalid") func refuses() throws {
+    @Test("changing any byte of the signed file, the signature or the key makes it invalid") func changed() throws {
         let (minisign, bytes, signature, key) = try signed()
-        // The first line is not signed.
+        // The first line is not covered by the signature.
         let start = try #require(signature.firstIndex(of: 0x0A)) + 1
         for index in start..<signature.count {
             for bit: UInt8 in [1, 4, 32] {
@@ -348,13 +348,13 @@ struct LibrarySignatureTests {
         for count in signature.indices {
             #expect(!minisign.fits(bytes, signature: Array(signature[..<count]), key: key))
         }
-        let another = try signed()
-        #expect(!minisign.fits(bytes, signature: signature, key: another.key))
-        #expect(!minisign.fits(bytes, signature: another.signature, key: key))
+        let second = try signed()
+        #expect(!minisign.fits(bytes, signature: signature, key: second.key))
+        #expect(!minisign.fits(bytes, signature: second.signature, key: key))
     }
 
-    @Test("the old form of signatures is invalid, as for minisign reading from a pipe")
-    func refusesTheOldForm() throws {
+    @Test("signatures in the old format are invalid, as they are for minisign when it reads from a pipe")
+    func oldFormat() throws {
         let (minisign, bytes, signature, key) = try signed("-l")
         #expect(!minisign.fits(bytes, signature: signature, key: key))
         #expect(try minisign.comment(of: bytes, signature: signature, key: key) == nil)

@@ -9,7 +9,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Recordings with real audio, and a folder instead of a stick.
+/// Recordings with real audio, and a folder that stands in for a stick.
 struct Desk {
     static let device = DeviceName(madeOf: "recorder")
     static let formats: [TranscriptFormat] = [.text, .json, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html]
@@ -19,12 +19,12 @@ struct Desk {
     var ledger = MemoryLedger()
     let stick: String
     var formats = Desk.formats
-    var audio = AudioForm.flac
+    var audio = AudioFormat.flac
     var identity: String?
     var recipients: Result<[Recipient], DeviceError>?
     var signer: RecorderKey?
 
-    /// - Parameter stick: the target; nil makes a folder.
+    /// - Parameter stick: the target folder; if nil, a new folder is created.
     init(recordings: Int = 1, seconds: Double = 0.5, stick: String? = nil) async throws {
         self.stick = stick ?? folder.file("stick")
         if stick == nil { try makeFolder(self.stick) }
@@ -39,8 +39,8 @@ struct Desk {
     static func name(_ id: Int) -> String { "00000\(id)_clock-unverified" }
 
     func record(_ id: Int, seconds: Double = 0.5, text: String = "one two") async throws {
-        let made = shell("sox -R -n -r 16000 -b 16 -c 1 '\(audioPath(id))' synth \(seconds) pinknoise gain -6")
-        #expect(made.status == 0, "\(made.output)")
+        let created = shell("sox -R -n -r 16000 -b 16 -c 1 '\(audioPath(id))' synth \(seconds) pinknoise gain -6")
+        #expect(created.status == 0, "\(created.output)")
         await put(id, seconds: seconds, text: text)
     }
 
@@ -62,7 +62,7 @@ struct Desk {
                 segments: [Segment(id: 1, range: SampleRange(.zero, length), words: words, endedBy: .stop)]))
     }
 
-    /// Adds a person's corrections as a pass of the given number.
+    /// Adds a person's corrections as the pass with the given number.
     func annotate(_ id: Int, _ annotations: Annotations, pass: Int) async {
         guard case (let summary, var timeline)? = await archive.transcript(of: id) else { return }
         timeline.annotations = annotations
@@ -84,27 +84,28 @@ struct Desk {
         return export
     }
 
-    /// Copies everything.
+    /// Copies all recordings, or those with the given numbers.
     @discardableResult func copy(_ numbers: [Int]? = nil) async throws -> CopyReport {
         try await export().copy(numbers, to: stick)
     }
 
-    /// Stops a copy at each poll of `shouldStop` in turn, each time with an empty stick, until one completes.
+    /// Stops a copy at its first call of `shouldStop`, the next copy at its second call, and so on, until a copy
+    /// completes. Each copy starts with an empty stick.
     ///
     /// - Parameter check: called after each stopped copy.
     /// - Returns: the number of stopped copies.
     func stopEverywhere(_ check: () -> Void) async throws -> Int {
         var stops = 0
-        for turn in 1... {
-            let asked = Mutex(0)
-            var stopped = self.export()
-            stopped.shouldStop = {
-                asked.withLock { asked in
-                    asked += 1
-                    return asked >= turn
+        for limit in 1... {
+            let calls = Mutex(0)
+            var export = self.export()
+            export.shouldStop = {
+                calls.withLock { count in
+                    count += 1
+                    return count >= limit
                 }
             }
-            let error = await thrown { _ = try await stopped.copy(to: stick) }
+            let error = await thrown { _ = try await export.copy(to: stick) }
             check()
             guard let error else { break }
             #expect(error.status == ECANCELED)
@@ -114,13 +115,13 @@ struct Desk {
         return stops
     }
 
-    /// Expects that the ledger lists exactly the passes of which a copy has all text.
-    func expectPassesOfWholeTexts() async throws {
+    /// Expects that the ledger lists exactly the passes whose complete transcript was copied.
+    func expectCompletePasses() async throws {
         func passes() async -> [Int?] { await ledger.entries.map(\.pass) }
         await archive.read(3, isComplete: false)
         try await copy()
         #expect(await passes() == [nil])
-        // The text is unchanged.
+        // Only the pass changes, not the transcript.
         await archive.read(3, isComplete: true)
         #expect(try await copy().copied.isEmpty)
         #expect(await passes() == [nil, 3])
@@ -131,10 +132,10 @@ struct Desk {
         #expect(Set(entries.map(\.manifest)).count == 1 && Set(entries.map(\.folder)).count == 1)
     }
 
-    /// The folders with a final name, sorted.
+    /// The copies' folders, without partial ones, sorted.
     var copies: [String] { names(exportFolder).filter { !$0.hasPrefix("partial") } }
 
-    /// Whether every folder with a final name is complete, by sha256sum and the source.
+    /// Whether every copy matches its checksums, and its sound equals the recording's.
     func areWhole() -> Bool {
         copies.allSatisfy { name in
             guard let number = Int(name.prefix(6)),

@@ -16,28 +16,28 @@ import Testing
         }
     }
 
-    @Test("unchecked lines are correct in one figure, and do not count in the other")
+    @Test("unchecked lines count as right in one error rate, and do not count in the other")
     func figures() {
         let accuracy = Accuracy(
             of: base, base: base, corrected: corrected([1: "we crossed by the old ford"], confirmed: 3))
         #expect(accuracy.whole.errors == 2 && accuracy.whole.words == 12)
-        #expect(accuracy.heard.errors == 2 && accuracy.heard.words == 8)
+        #expect(accuracy.checked.errors == 2 && accuracy.checked.words == 8)
         #expect(accuracy.bins == [.init(), .init(), .init(words: 7, right: 6), .init()])
     }
 
-    @Test("another transcript is compared by time, however it is segmented")
-    func otherReading() {
-        let read = [
+    @Test("other transcripts are compared by time, regardless of their segments")
+    func otherTranscript() {
+        let recognized = [
             spoken(1, at: 0, "we crossed by the ford x x x x x the waiter was cold"), spoken(2, at: 20, "no more"),
         ]
-        let accuracy = Accuracy(of: read, base: base, corrected: corrected([1: "we crossed by the ford"]))
+        let accuracy = Accuracy(of: recognized, base: base, corrected: corrected([1: "we crossed by the ford"]))
         #expect(accuracy.whole.errors == 6 && accuracy.whole.words == 11)
-        #expect(accuracy.heard.errors == 5 && accuracy.heard.words == 5)
+        #expect(accuracy.checked.errors == 5 && accuracy.checked.words == 5)
     }
 
-    @Test("without corrections there is no accuracy")
+    @Test("without corrections, no words count as checked")
     func nothing() {
         let accuracy = Accuracy(of: base, base: base, corrected: base)
-        #expect(accuracy.heard == WordErrors() && accuracy.whole.errors == 0 && accuracy + Accuracy() == accuracy)
+        #expect(accuracy.checked == WordErrors() && accuracy.whole.errors == 0 && accuracy + Accuracy() == accuracy)
     }
 }

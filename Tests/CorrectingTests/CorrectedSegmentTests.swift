@@ -12,33 +12,33 @@ import Testing
         CorrectedSegment(old, words: text.split(separator: " ").map(String.init))
     }
 
-    @Test("unchanged words keep their times and their confidence")
+    @Test("unchanged words keep their times and confidences")
     func kept() {
         let new = corrected("we crossed by the ford below the mill")
         #expect(new.segment.words.map(\.range) == old.words.map(\.range))
         #expect(new.segment.words[4].text == "ford" && new.segment.words[4].confidence == 1)
         #expect(new.segment.words[0].confidence == old.words[0].confidence)
         #expect(new.changes == [WordChange(segment: 7, range: old.words[4].range, was: ["fort"], now: ["ford"])])
-        #expect(new.segment.words.allSatisfy { !$0.isSpread })
+        #expect(new.segment.words.allSatisfy { !$0.hasEstimatedTime })
     }
 
-    @Test("two words instead of one share its time by their letters, and are marked")
+    @Test("two words that replace one share its time in proportion to their letters, and are marked as estimated")
     func shared() {
         let new = corrected("we crossed by the old ford below the mill")
         let words = new.segment.words
         #expect(words.map(\.text) == ["we", "crossed", "by", "the", "old", "ford", "below", "the", "mill"])
         #expect(words[4].range.start == old.words[4].range.start && words[5].range.end == old.words[4].range.end)
-        #expect(words[4].isSpread && words[5].isSpread && !words[6].isSpread)
+        #expect(words[4].hasEstimatedTime && words[5].hasEstimatedTime && !words[6].hasEstimatedTime)
     }
 
-    @Test("words inserted without space between take half of the previous word's time")
+    @Test("a word inserted between adjacent words takes half of the previous word's time")
     func squeezed() {
         let new = corrected("we all crossed by the fort below the mill").segment.words
         #expect(new[0].range.end == new[1].range.start && new[1].range.end == old.words[1].range.start)
-        #expect(!new[1].range.isEmpty && new[1].isSpread)
+        #expect(!new[1].range.isEmpty && new[1].hasEstimatedTime)
     }
 
-    @Test("removed words are reported, and no word moves")
+    @Test("removed words are listed as changes, and the other words keep their times")
     func redacted() {
         let new = corrected("we crossed the fort the mill")
         #expect(new.changes.map(\.was) == [["by"], ["below"]] && new.changes.allSatisfy { $0.now.isEmpty })
@@ -53,7 +53,7 @@ import Testing
         #expect(new.changes.map(\.now) == [["We"], ["Fort,"], ["mill."]])
     }
 
-    @Test("measured times replace only estimates, and never pass a neighbor")
+    @Test("measured times replace only estimated ones, and never overlap neighbouring words")
     func measured() {
         var new = corrected("we crossed by the old ford below the mill")
         let wild = SampleRange(SamplePosition(seconds: 0), SamplePosition(seconds: 14.25))
@@ -65,7 +65,7 @@ import Testing
         let words = new.segment.words
         #expect(words[0].range == old.words[0].range)
         #expect(words[4].range.start.seconds == 14 && words[4].range.end.seconds == 14.25)
-        #expect(words[5].range.end.seconds == 15 && !words[5].isSpread)
+        #expect(words[5].range.end.seconds == 15 && !words[5].hasEstimatedTime)
     }
 
     @Test("any edit leaves words in order and inside the segment", arguments: 0..<300)
@@ -73,11 +73,11 @@ import Testing
         var random = SeededGenerator(seed: UInt64(seed))
         var words = old.words.map(\.text)
         for _ in 0..<Int.random(in: 1...6, using: &random) {
-            let place = Int.random(in: 0...words.count, using: &random)
+            let index = Int.random(in: 0...words.count, using: &random)
             switch Int.random(in: 0..<3, using: &random) {
-            case 0: words.insert(["the", "a", "river", "—"].randomElement(using: &random) ?? "a", at: place)
-            case 1: if place < words.count { words.remove(at: place) }
-            default: if place < words.count { words[place] = "x\(place)" }
+            case 0: words.insert(["the", "a", "river", "—"].randomElement(using: &random) ?? "a", at: index)
+            case 1: if index < words.count { words.remove(at: index) }
+            default: if index < words.count { words[index] = "x\(index)" }
             }
         }
         let new = CorrectedSegment(old, words: words).segment
@@ -87,7 +87,7 @@ import Testing
     }
 }
 
-/// A segment whose words last a second each.
+/// Returns a segment whose words last one second each.
 func spoken(_ id: Int, at start: Double, _ text: String) -> Segment {
     let words = text.split(separator: " ").enumerated().map { index, text in
         Word(
@@ -100,7 +100,7 @@ func spoken(_ id: Int, at start: Double, _ text: String) -> Segment {
     return Segment(id: id, range: SampleRange(SamplePosition(seconds: start), end), words: words, endedBy: .silence)
 }
 
-/// The error that `body` throws; nil without one.
+/// Returns the error that `body` throws; nil if it throws none.
 func refusal(_ body: () throws(DeviceError) -> Void) -> DeviceError? {
     do throws(DeviceError) { try body() } catch { return error }
     return nil

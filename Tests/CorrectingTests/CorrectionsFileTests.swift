@@ -3,7 +3,7 @@ import Testing
 @testable import Core
 @testable import Transcripts
 
-@Suite("Corrections saved by a page") struct CorrectionsFileTests {
+@Suite("Corrections that a page saved") struct CorrectionsFileTests {
     static let sound = String(repeating: "ab", count: 32)
     static let whole = """
         {"format":"fieldscribe-corrections","version":1,"recording":{"id":7,"sound":"\(sound)","pass":2},
@@ -14,7 +14,7 @@ import Testing
         "quotations":[{"start":1,"end":2,"text":"we","word":"idea","colour":"green"}]}
         """
 
-    @Test("is read, alone or within its page")
+    @Test("the JSON is parsed, alone or within a page")
     func read() throws {
         let file = try CorrectionsFile(Self.whole, name: "f")
         #expect(
@@ -28,7 +28,7 @@ import Testing
         #expect(try CorrectionsFile(file.text, name: "f") == file)
     }
 
-    @Test("valid names of people are applied")
+    @Test("only valid speakers' names are imported")
     func speakers() throws {
         let text = Self.whole.replacing(
             #""details":"#,
@@ -50,7 +50,7 @@ import Testing
                 {"start":1,"end":2,"speaker":"B"},{"start":7,"end":8,"speaker":"??"}],"notes":
                 """)
 
-    @Test("split and joined lines and turns are read; a file with them has version 2, others version 1")
+    @Test("split lines, joined lines and turns are parsed; only files with any of these have version 2")
     func lines() throws {
         let file = try CorrectionsFile(Self.divided, name: "f")
         #expect(file.edits[1].breaks == [1, 2] && !file.edits[1].isJoined && file.isDivided)
@@ -69,7 +69,7 @@ import Testing
             } != nil)
     }
 
-    @Test("lines are split before their words, and joined with the line before")
+    @Test("lines are split before the given words, and joined to the previous line")
     func divided() throws {
         func line(_ id: Int, _ start: Double, _ words: String) -> Segment {
             let texts = words.split(separator: " ").map(String.init)
@@ -122,9 +122,9 @@ import Testing
             ("\"Anna\"", "\"" + String(repeating: "x", count: 70_000) + "\""), ("[0,9,-1]", "[1e400]"),
             ("\"notes\":[", "\"notes\":" + String(repeating: "[", count: 50_000)),
         ] as [(String, String)])
-    func hostile(part: String, instead: String) {
+    func hostile(part: String, replacement: String) {
         let error = refusal { () throws(DeviceError) in
-            _ = try CorrectionsFile(Self.whole.replacing(part, with: instead), name: "f")
+            _ = try CorrectionsFile(Self.whole.replacing(part, with: replacement), name: "f")
         }
         #expect(error?.message.utf8.count ?? 1_000 < 300)
     }

@@ -10,10 +10,10 @@ import Testing
     ) -> Timeline {
         let segments = lines.enumerated().map { index, line in
             let start = Int64(index) * 16_000
-            let words = line.split(separator: " ").enumerated().map { place, word in
+            let words = line.split(separator: " ").enumerated().map { wordIndex, word in
                 Word(
                     String(word),
-                    SampleRange(SamplePosition(start + Int64(place) * 100), SamplePosition(start + 1_000)),
+                    SampleRange(SamplePosition(start + Int64(wordIndex) * 100), SamplePosition(start + 1_000)),
                     confidence: 0.5)
             }
             return Segment(
@@ -24,18 +24,18 @@ import Testing
             name: "1", length: SamplePosition(seconds: 10),
             engine: EngineDescription(name: "x", version: "", model: ""),
             segments: segments)
-        let placed = { (texts: [String]) in
+        let bookmarks = { (texts: [String]) in
             texts.map { Bookmark(SamplePosition(Int64($0.utf8.first ?? 0)), text: $0) }
         }
         timeline.annotations = Annotations()
         timeline.annotations?.title = title
-        timeline.annotations?.notes = placed(notes)
+        timeline.annotations?.notes = bookmarks(notes)
         timeline.annotations?.speakers = speakers
-        timeline.marks = placed(marks)
+        timeline.marks = bookmarks(marks)
         return timeline
     }
 
-    @Test("the version that changed the speakers wins, or mine if both did")
+    @Test("the version with changed speakers wins; if both have changed speakers, mine wins")
     func turns() throws {
         let base = text("one", "two")
         func reported(_ speaker: Int) -> Timeline {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("the result has both people's changes, and mine if both changed the same line")
+    @Test("the result has both people's changes; if both changed the same line, mine wins")
     func merged() throws {
         let base = text("one", "two", "three", "four", title: "old", notes: ["a", "b"], speakers: ["A": "Al"])
         let mine = text(
@@ -67,20 +67,20 @@ import Testing
         #expect(both.timeline.annotations?.title == "mine")
         #expect(both.timeline.annotations?.notes.map(\.text) == ["b", "c", "d"])
         #expect(both.timeline.annotations?.speakers == ["A": "Anna", "B": "Bo"])
-        let alone = try #require(MergedTimelines(mine, base, over: base))
-        #expect(MergedTimelines.areSame(alone.timeline, mine) && alone.conflicts == [] && !alone.isMore)
-        let other = try #require(MergedTimelines(base, theirs, over: base))
-        #expect(MergedTimelines.areSame(other.timeline, theirs) && other.isMore)
+        let onlyMine = try #require(MergedTimelines(mine, base, over: base))
+        #expect(MergedTimelines.areSame(onlyMine.timeline, mine) && onlyMine.conflicts == [] && !onlyMine.isMore)
+        let onlyTheirs = try #require(MergedTimelines(base, theirs, over: base))
+        #expect(MergedTimelines.areSame(onlyTheirs.timeline, theirs) && onlyTheirs.isMore)
     }
 
-    @Test("texts with different lines are not merged")
+    @Test("transcripts with different lines are not merged")
     func others() {
         #expect(MergedTimelines(text("one", "two"), text("one"), over: text("one", "two")) == nil)
         #expect(
             !MergedTimelines.areSame(text("one"), text("two")) && !MergedTimelines.haveSameLines(text(), text("one")))
     }
 
-    @Test("bookmarks that one added and the other removed")
+    @Test("added and removed bookmarks are merged")
     func marks() throws {
         let both = try #require(
             MergedTimelines(text("x", marks: ["a", "c"]), text("x", marks: ["b"]), over: text("x", marks: ["a", "b"])))

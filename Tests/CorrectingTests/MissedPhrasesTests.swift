@@ -4,13 +4,15 @@ import Testing
 @testable import Transcripts
 
 @Suite("Words learned from corrections") struct MissedPhrasesTests {
-    private func missed(_ heard: String, _ corrected: String) -> MissedPhrases {
-        let old = spoken(1, at: 10, heard)
+    private func missed(_ recognized: String, _ corrected: String) -> MissedPhrases {
+        let old = spoken(1, at: 10, recognized)
         let new = CorrectedSegment(old, words: corrected.split(separator: " ").map(String.init)).segment
-        return MissedPhrases(heard: [old], corrected: [new])
+        return MissedPhrases(recognized: [old], corrected: [new])
     }
 
-    /// Stands for the dictionary's words.
+    /// Returns the phrases worth learning.
+    ///
+    /// - Parameter known: The words in the dictionary.
     private func worth(_ missed: MissedPhrases, known: Set<String> = []) -> [String] {
         let all = try? missed.worthLearning { (words) throws(DeviceError) in known.intersection(words) }
         return all?.map(\.phrase.text) ?? ["failed"]
@@ -24,7 +26,7 @@ import Testing
         #expect(worth(missed("the you nick man", "the UNICEF man"), known: ["unicef"]) == ["UNICEF"])
     }
 
-    @Test("correct, respelled and removed words are not learned")
+    @Test("unchanged and removed words, and words whose spelling was only adjusted, are not learned")
     func unchanged() {
         #expect(worth(missed("Hale's house in koudougou", "Hale's house in Koudougou!")).isEmpty)
         #expect(worth(missed("the Hale house", "the Hale's house")).isEmpty)
@@ -50,12 +52,12 @@ import Testing
         let once = missed("by the fort", "by the ford")
         #expect(worth(once, known: ["ford"]).isEmpty && worth(once) == ["ford"])
         #expect(worth(once + once, known: ["ford"]) == ["ford"])
-        let heard = missed("ford ford ford", "ford ford ford")
-        #expect(worth(once + once + heard, known: ["ford"]) == ["ford"], "nothing there was corrected")
+        let uncorrected = missed("ford ford ford", "ford ford ford")
+        #expect(worth(once + once + uncorrected, known: ["ford"]) == ["ford"], "uncorrected text counted")
         let often = missed("by the fort the ford a ford a ford", "by the ford the ford a ford a ford")
         #expect(worth(once + often, known: ["ford"]).isEmpty)
-        #expect(worth(missed("so ago", "so Ford"), known: ["ford"]) == ["Ford"], "a name")
-        #expect(worth(missed("ago so", "Ford so"), known: ["ford"]).isEmpty, "a sentence begins there")
+        #expect(worth(missed("so ago", "so Ford"), known: ["ford"]) == ["Ford"], "a name was not learned")
+        #expect(worth(missed("ago so", "Ford so"), known: ["ford"]).isEmpty, "a capital at the start is not a name")
         #expect(worth(missed("on. ago so", "on. Ford so"), known: ["ford"]).isEmpty)
     }
 
@@ -65,19 +67,19 @@ import Testing
         #expect(worth(phrases, known: ["sought", "after"]).isEmpty && worth(phrases) == ["sought-after"])
     }
 
-    @Test("a word recognized as part of another was not missed; one recognized in pieces was")
-    func pieces() {
+    @Test("a word that was recognized as part of another was not missed; a word recognized in parts was")
+    func parts() {
         #expect(worth(missed("a shop-boy there", "a zorp boy there")) == ["boy", "zorp"])
         #expect(worth(missed("a zorp-boy there", "a zorp boy there")).isEmpty)
         #expect(worth(missed("in koudou gou there", "in Koudougou there")) == ["Koudougou"])
     }
 
-    @Test("the most often corrected words come first; words of other segments do not count")
+    @Test("the most frequently corrected words come first; words in other segments do not count")
     func order() {
         let zorp = missed("a fort", "a zorp")
         #expect(worth(missed("a fort", "a balafon") + zorp + zorp) == ["zorp", "balafon"])
         #expect((zorp + zorp).times == ["zorp": 2])
         let other = spoken(2, at: 30, "a zorp")
-        #expect(MissedPhrases(heard: [spoken(1, at: 10, "a fort")], corrected: [other]).phrases.isEmpty)
+        #expect(MissedPhrases(recognized: [spoken(1, at: 10, "a fort")], corrected: [other]).phrases.isEmpty)
     }
 }

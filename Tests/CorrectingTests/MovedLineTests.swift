@@ -16,10 +16,10 @@ import Testing
             spoken(3, at: 30, "and the boats were out"),
         ])
 
-    private static func written(_ format: TranscriptFormat) throws -> WrittenText {
+    private static func written(_ format: TranscriptFormat) throws -> EditedTranscript {
         let text = try format.render(timeline, details: RecordingDetails(title: "t"))
-        let ending = format == .labels ? "txt" : format.fileExtension
-        return try WrittenText(text, ending: ending, name: "t")
+        let fileExtension = format == .labels ? "txt" : format.fileExtension
+        return try EditedTranscript(text, fileExtension: fileExtension, name: "t")
     }
 
     private func range(_ start: Double, _ end: Double) -> SampleRange {
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Segments are in order and contain their words.
+    /// Checks that segments are in order and contain their words.
     private func check(_ text: CorrectedText) {
         var reached = SamplePosition.zero
         for (index, line) in text.lines.enumerated() {
@@ -46,17 +46,17 @@ import Testing
         }
     }
 
-    @Test("times are read back unchanged", arguments: formats)
+    @Test("times are imported unchanged", arguments: formats)
     func times(format: TranscriptFormat) throws {
         let read = try Self.written(format)
-        #expect(read.readings[0].map(\.range) == Self.timeline.segments.map(\.range), "\(read)")
+        #expect(read.tiers[0].map(\.range) == Self.timeline.segments.map(\.range), "\(read)")
         #expect(read.format == format.rawValue)
     }
 
     @Test("an added line keeps its times", arguments: formats)
     func added(format: TranscriptFormat) throws {
         var written = try Self.written(format)
-        written.readings[0].append(WrittenText.Piece("the boats we saw", range(18.5, 20)))
+        written.tiers[0].append(EditedTranscript.Entry("the boats we saw", range(18.5, 20)))
         let text = CorrectedText(written, over: Self.timeline)
         check(text)
         #expect(
@@ -65,7 +65,7 @@ import Testing
                 "3 18.5-20.0 the boats we saw", "4 30.0-35.0 and the boats were out",
             ])
         #expect(text.changed == 1 && text.isSimilar)
-        // The model decides the times of its words, the person its start and end.
+        // The model determines the times of the words, and the person the start and end of the line.
         var line = text.lines[2]
         line.apply(times: (0..<4).map { range(18.75 + Double($0) * 0.25, 19 + Double($0) * 0.25) })
         #expect(line.segment.words.map(\.range.start.seconds) == [18.5, 19, 19.25, 19.5])
@@ -73,14 +73,14 @@ import Testing
         #expect(WordChange.changes(from: Self.timeline.segments, to: text.lines.map(\.segment)).count == 1)
     }
 
-    @Test("a line in a pause of another one splits it", arguments: formats)
+    @Test("a line added in a pause within another line splits that line", arguments: formats)
     func within(format: TranscriptFormat) throws {
         var timeline = Self.timeline
         timeline.segments[1].words.removeSubrange(2...3)
-        var written = try WrittenText(
+        var written = try EditedTranscript(
             format.render(timeline, details: RecordingDetails(title: "t")),
-            ending: format == .labels ? "txt" : format.fileExtension, name: "t")
-        written.readings[0].append(WrittenText.Piece("yes", range(12.5, 13.5)))
+            fileExtension: format == .labels ? "txt" : format.fileExtension, name: "t")
+        written.tiers[0].append(EditedTranscript.Entry("yes", range(12.5, 13.5)))
         let text = CorrectedText(written, over: timeline)
         check(text)
         #expect(
@@ -88,10 +88,10 @@ import Testing
             "\(lines(text))")
     }
 
-    @Test("a moved line keeps its times, and its words their order", arguments: formats)
+    @Test("a moved line keeps its new times, and its words keep their order", arguments: formats)
     func moved(format: TranscriptFormat) throws {
         var written = try Self.written(format)
-        written.readings[0][1].range = range(20, 23)
+        written.tiers[0][1].range = range(20, 23)
         let text = CorrectedText(written, over: Self.timeline)
         check(text)
         #expect(lines(text)[1] == "2 20.0-23.0 before the light came up there" && text.lines.count == 3)
@@ -100,10 +100,10 @@ import Testing
         #expect(text.lines[0].segment == Self.timeline.segments[0])
     }
 
-    @Test("a line moved past another and corrected stays at its new time", arguments: formats)
+    @Test("a corrected line that was moved past another one stays at its new time", arguments: formats)
     func past(format: TranscriptFormat) throws {
         var written = try Self.written(format)
-        written.readings[0][0] = WrittenText.Piece("we went down to the lake", range(40, 43))
+        written.tiers[0][0] = EditedTranscript.Entry("we went down to the lake", range(40, 43))
         let text = CorrectedText(written, over: Self.timeline)
         check(text)
         #expect(text.lines.last.map { $0.segment.text } == "we went down to the lake")
@@ -111,10 +111,10 @@ import Testing
         #expect(text.lines.flatMap { $0.segment.words }.count == 17, "\(lines(text))")
     }
 
-    @Test("a moved end is kept, and the words inside stay", arguments: formats)
+    @Test("a line's new end is kept, and its words keep their times", arguments: formats)
     func boundary(format: TranscriptFormat) throws {
         var written = try Self.written(format)
-        written.readings[0][1].range = range(10, 17.5)
+        written.tiers[0][1].range = range(10, 17.5)
         let text = CorrectedText(written, over: Self.timeline)
         check(text)
         #expect(text.lines[1].segment.range == range(10, 17.5))
@@ -124,21 +124,21 @@ import Testing
     @Test("completely rewritten lines keep their times", arguments: formats)
     func rewritten(format: TranscriptFormat) throws {
         var written = try Self.written(format)
-        for index in written.readings[0].indices { written.readings[0][index].text = "new\(index) words are here" }
-        written.readings.removeSubrange(1...)
+        for index in written.tiers[0].indices { written.tiers[0][index].text = "new\(index) words are here" }
+        written.tiers.removeSubrange(1...)
         let text = CorrectedText(written, over: Self.timeline)
         check(text)
         #expect(!text.isSimilar && text.lines.map(\.segment.range) == Self.timeline.segments.map(\.range))
         #expect(text.lines.map(\.segment.text) == (0...2).map { "new\($0) words are here" })
     }
 
-    @Test("a recording without text gets the file's", arguments: formats + [.text])
-    func unread(format: TranscriptFormat) throws {
+    @Test("a recording without a transcript gets the file's text", arguments: formats + [.text])
+    func withoutTranscript(format: TranscriptFormat) throws {
         var empty = Self.timeline
         empty.segments = []
         let written =
             try format == .text
-            ? WrittenText("we went\ndown to the river", ending: "txt", name: "t") : Self.written(format)
+            ? EditedTranscript("we went\ndown to the river", fileExtension: "txt", name: "t") : Self.written(format)
         let text = CorrectedText(written, over: empty)
         check(text)
         if format == .text {
@@ -151,39 +151,41 @@ import Testing
         // Speech without recognized words.
         empty.segments = Self.timeline.segments
         for index in empty.segments.indices { empty.segments[index].words = [] }
-        let placed = CorrectedText(written, over: empty)
-        check(placed)
-        #expect(placed.lines.flatMap(\.segment.words).map(\.text) == text.lines.flatMap(\.segment.words).map(\.text))
-        #expect(placed.lines.map(\.segment.range) == empty.segments.map(\.range))
+        let distributed = CorrectedText(written, over: empty)
+        check(distributed)
+        let words = text.lines.flatMap(\.segment.words).map(\.text)
+        #expect(distributed.lines.flatMap(\.segment.words).map(\.text) == words)
+        #expect(distributed.lines.map(\.segment.range) == empty.segments.map(\.range))
     }
 
-    @Test("split or joined cues move nothing", arguments: [TranscriptFormat.srt, .vtt])
+    @Test("split or joined cues change no segment", arguments: [TranscriptFormat.srt, .vtt])
     func joined(format: TranscriptFormat) throws {
         var written = try Self.written(format)
-        written.readings[0][0...1] = [
-            WrittenText.Piece("we went down", range(2, 5)), WrittenText.Piece("to the river before", range(5, 11)),
-            WrittenText.Piece("the light came up there", range(11, 16)),
+        written.tiers[0][0...1] = [
+            EditedTranscript.Entry("we went down", range(2, 5)),
+            EditedTranscript.Entry("to the river before", range(5, 11)),
+            EditedTranscript.Entry("the light came up there", range(11, 16)),
         ]
         #expect(CorrectedText(written, over: Self.timeline).lines.map(\.segment) == Self.timeline.segments)
-        written.readings[0] = [
-            WrittenText.Piece(Self.timeline.segments.map(\.text).joined(separator: " "), range(2, 35))
+        written.tiers[0] = [
+            EditedTranscript.Entry(Self.timeline.segments.map(\.text).joined(separator: " "), range(2, 35))
         ]
         #expect(CorrectedText(written, over: Self.timeline).lines.map(\.segment) == Self.timeline.segments)
     }
 
     @Test(
-        "a word moved or added on its tier keeps its times",
+        "a word that was moved on its tier keeps its new times",
         arguments: [TranscriptFormat.textgrid, .eaf, .csv])
     func word(format: TranscriptFormat) throws {
         var written = try Self.written(format)
-        written.readings[1][1].range = range(3.25, 3.75)
+        written.tiers[1][1].range = range(3.25, 3.75)
         let text = CorrectedText(written, over: Self.timeline)
         check(text)
         #expect(text.lines[0].segment.words[1].range == range(3.25, 3.75) && text.changed == 1)
         #expect(text.lines[0].segment.words[2].range == Self.timeline.segments[0].words[2].range)
     }
 
-    @Test("any lines at any times yield a text with lines and words in order", arguments: formats)
+    @Test("any lines at any times give a transcript with lines and words in order", arguments: formats)
     func any(format: TranscriptFormat) throws {
         var random = SeededGenerator()
         let seed = random.seed
@@ -192,19 +194,19 @@ import Testing
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 let start = Double.random(in: -5...70, using: &random)
                 let other = range(start, start + Double.random(in: 0...30, using: &random))
-                let piece = written.readings[0].indices.randomElement(using: &random) ?? 0
+                let index = written.tiers[0].indices.randomElement(using: &random) ?? 0
                 switch Int.random(in: 0...3, using: &random) {
-                case 0: written.readings[0][piece].range = other
-                case 1: written.readings[0].append(WrittenText.Piece("a new line", other))
-                case 2: written.readings[0][piece] = WrittenText.Piece("else", other)
-                default: if written.readings[0].count > 1 { written.readings[0].remove(at: piece) }
+                case 0: written.tiers[0][index].range = other
+                case 1: written.tiers[0].append(EditedTranscript.Entry("a new line", other))
+                case 2: written.tiers[0][index] = EditedTranscript.Entry("else", other)
+                default: if written.tiers[0].count > 1 { written.tiers[0].remove(at: index) }
                 }
             }
             let text = CorrectedText(written, over: Self.timeline)
             check(text)
-            let said = written.readings[0].flatMap { $0.text.split(separator: " ").map(String.init) }.sorted()
-            let kept = text.lines.flatMap { $0.segment.words.map(\.text) }.sorted()
-            #expect(kept == said, "seed \(seed), round \(round), \(written), \(lines(text))")
+            let expected = written.tiers[0].flatMap { $0.text.split(separator: " ").map(String.init) }.sorted()
+            let words = text.lines.flatMap { $0.segment.words.map(\.text) }.sorted()
+            #expect(words == expected, "seed \(seed), round \(round), \(written), \(lines(text))")
         }
     }
 }

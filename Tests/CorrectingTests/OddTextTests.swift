@@ -4,7 +4,7 @@ import Testing
 @testable import Core
 @testable import Transcripts
 
-@Suite("Unusual texts, written and read back") struct OddTextTests {
+@Suite("Unusual texts, exported and imported") struct OddTextTests {
     private static let formats: [TranscriptFormat] = [.text, .qda, .srt, .vtt, .csv, .textgrid, .eaf, .labels]
 
     private static let odd = [
@@ -20,7 +20,7 @@ import Testing
         "…", "\u{85}", "<v Ann>", "…]", "[not", "read]",
     ]
 
-    /// Words that are unusual alone and in sequence, with a unique one in each segment.
+    /// Returns a timeline with words that are unusual by themselves or in sequence, and a unique word in each segment.
     private static func timeline(_ random: inout SeededGenerator) -> Timeline {
         var segments: [Segment] = []
         var start = 0.0
@@ -28,7 +28,8 @@ import Testing
             var texts = (0..<Int.random(in: 0...9, using: &random)).map { _ in
                 Bool.random(using: &random) ? odd.randomElement(using: &random) ?? "" : word(&random)
             }
-            // A text without a word of the original replaces it, including words that a file cannot show.
+            // A file that shares no word with the original would replace all of it, even words that a file cannot show.
+            // So each segment has a word that is always kept.
             texts.insert("kept", at: Int.random(in: 0...texts.count, using: &random))
             texts.insert("unlike\(id)", at: Int.random(in: 0...texts.count, using: &random))
             let words = texts.enumerated().map { index, text in
@@ -64,7 +65,7 @@ import Testing
         return timeline
     }
 
-    /// A few scalars of any kind.
+    /// Returns a word of one to four random scalars.
     private static func word(_ random: inout SeededGenerator) -> String {
         var word = String.UnicodeScalarView()
         for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -85,10 +86,10 @@ import Testing
             let timeline = Self.timeline(&random)
             let reported = Comment(rawValue: "\(format), seed \(seed), round \(round)")
             let text = try format.render(timeline, details: RecordingDetails(title: "t"))
-            let ending = format.fileExtension.hasSuffix("txt") ? "txt" : format.fileExtension
-            let read = { (text: String) in try WrittenText(text, ending: ending, name: "t") }
+            let fileExtension = format.fileExtension.hasSuffix("txt") ? "txt" : format.fileExtension
+            let read = { (text: String) in try EditedTranscript(text, fileExtension: fileExtension, name: "t") }
             #expect(try read(text).changes(in: timeline) == [:], reported)
-            // As other programs save it.
+            // Other programs may change the line endings.
             #expect(try read(text.replacing("\n", with: "\r\n")).changes(in: timeline) == [:], reported)
             let id = timeline.segments.count
             let edited = try read(text.replacing("unlike\(id)", with: "Corrected")).changes(in: timeline)
@@ -98,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "a copy made before people were named and a bookmark set changes nothing",
+        "a copy made before speakers were named and bookmarks changed changes nothing",
         arguments: formats)
     func older(format: TranscriptFormat) throws {
         var random = SeededGenerator(seed: 7)
@@ -109,20 +110,20 @@ import Testing
             }
             timeline.marks = [Bookmark(SamplePosition(seconds: 2), text: "the first one"), Bookmark(.zero)]
             let text = try format.render(timeline, details: RecordingDetails(title: "t"))
-            let ending = format.fileExtension.hasSuffix("txt") ? "txt" : format.fileExtension
+            let fileExtension = format.fileExtension.hasSuffix("txt") ? "txt" : format.fileExtension
             if timeline.speakers != nil { timeline.annotations?.speakers = ["A": "Awa", "B": "Bo"] }
             timeline.marks = [Bookmark(SamplePosition(seconds: 1), text: "another one")]
             let isNamed = timeline.speakers != nil && [.text, .qda, .srt].contains(format)
             // Removed names cannot be distinguished from words.
             guard !isNamed else { continue }
-            let marks = try WrittenText(text, ending: ending, name: "t").changes(in: timeline)
-            #expect(marks == [:], "\(text)")
+            let changes = try EditedTranscript(text, fileExtension: fileExtension, name: "t").changes(in: timeline)
+            #expect(changes == [:], "\(text)")
         }
     }
 
     @Test("a word that looks like a name stays a word", arguments: [TranscriptFormat.text, .qda, .srt])
     func names(format: TranscriptFormat) throws {
-        var timeline = WrittenTextTests.timeline
+        var timeline = EditedTranscriptTests.timeline
         timeline.segments = [
             spoken(1, at: 1, "we called Ann>"), spoken(2, at: 20, "Ann: we went"), spoken(3, at: 40, "A: there"),
         ]
@@ -133,25 +134,27 @@ import Testing
         timeline.annotations = Annotations()
         timeline.annotations?.speakers = ["A": "Ann"]
         let text = try format.render(timeline, details: RecordingDetails(title: "t"))
-        let ending = format == .srt ? "srt" : "txt"
-        let changes = { (text: String) in try WrittenText(text, ending: ending, name: "t").changes(in: timeline) }
+        let fileExtension = format == .srt ? "srt" : "txt"
+        let changes = { (text: String) in
+            try EditedTranscript(text, fileExtension: fileExtension, name: "t").changes(in: timeline)
+        }
         #expect(try changes(text) == [:], "\(text)")
         #expect(try changes(text.replacing("went", with: "walked")) == [2: ["Ann:", "we", "walked"]], "\(text)")
         #expect(try changes(text.replacing("there", with: "here")) == [3: ["A:", "here"]], "\(text)")
     }
 
-    @Test("a bookmark that looks like a time stamp is no text", arguments: [TranscriptFormat.text, .qda])
+    @Test("a bookmark that looks like a time stamp is not imported as text", arguments: [TranscriptFormat.text, .qda])
     func bookmarkWithTimeStamp(format: TranscriptFormat) throws {
-        var timeline = WrittenTextTests.timeline
+        var timeline = EditedTranscriptTests.timeline
         timeline.segments = [spoken(1, at: 1, "we met here"), spoken(2, at: 20, "we went")]
         timeline.marks = [Bookmark(SamplePosition(seconds: 2), text: "#00:00:01-0# [old] here")]
         timeline.gaps = []
         let text = try format.render(timeline, details: RecordingDetails(title: "t"))
-        let edited = try WrittenText(text.replacing("went", with: "walked"), ending: "txt", name: "t")
+        let edited = try EditedTranscript(text.replacing("went", with: "walked"), fileExtension: "txt", name: "t")
         #expect(edited.changes(in: timeline) == [2: ["we", "walked"]], "\(text)")
     }
 
-    @Test("text that players treat as markup is not a word, other text is")
+    @Test("text that players treat as markup is not imported, but other text is")
     func markup() throws {
         let text = """
             1
@@ -161,27 +164,27 @@ import Testing
             00:00:03,000 --> 00:00:04,500
             a < b
             """
-        let read = try WrittenText(text, ending: "srt", name: "t").readings[0]
+        let read = try EditedTranscript(text, fileExtension: "srt", name: "t").tiers[0]
         #expect(read.map(\.text) == ["we went down {ok} <3 <laughs>", "a < b"])
         #expect(read.map(\.range?.start.seconds) == [1, 3] && read.map(\.range?.end.seconds) == [2, 4.5])
         let web =
             "WEBVTT\n\nSTYLE\n::cue {}\n\n01:00.000 --> 01:02.500 align:start\n<v Ann><c.loud>we</c> &lt;i&gt; <00:19.000>went"
-        let cue = try WrittenText(web, ending: "vtt", name: "t").readings[0]
+        let cue = try EditedTranscript(web, fileExtension: "vtt", name: "t").tiers[0]
         #expect(cue.map(\.text) == ["we <i> went"] && cue[0].range?.start.seconds == 60)
     }
 
     @Test("SubRip contains nothing that players treat as markup or times")
     func written() throws {
-        var timeline = WrittenTextTests.timeline
+        var timeline = EditedTranscriptTests.timeline
         timeline.segments = [spoken(1, at: 1, "<laughs> {\\an8} --> <i>x</i> \\N"), spoken(2, at: 20, "we went")]
         let text = try TranscriptFormat.srt.render(timeline)
         for sign in ["<l", "{\\", "<i", "\\N"] { #expect(!text.contains(sign), "\(text)") }
         #expect(text.components("-->") == 3 + 1 && text.contains("laughs>"), "\(text)")
     }
 
-    @Test("no field of a table begins like a formula")
+    @Test("no field in a table starts like a formula")
     func formulas() throws {
-        var timeline = WrittenTextTests.timeline
+        var timeline = EditedTranscriptTests.timeline
         timeline.segments = [spoken(1, at: 1, "=1+1 went"), spoken(2, at: 20, "@SUM(A1) '=x 'tis")]
         timeline.marks = [Bookmark(.zero, text: "\t-2+3 x")]
         timeline.speakers = Speakers(turns: [
@@ -195,13 +198,13 @@ import Testing
             #expect(!"=+-@\t＝".contains(field.first ?? "x"), "\(field)")
         }
         #expect(text.contains(",''=x,") && text.contains(",'tis,"))
-        let read = try WrittenText(text, ending: "csv", name: "t")
-        #expect(read.readings[1].map(\.text) == ["=1+1", "went", "@SUM(A1)", "'=x", "'tis"])
+        let read = try EditedTranscript(text, fileExtension: "csv", name: "t")
+        #expect(read.tiers[1].map(\.text) == ["=1+1", "went", "@SUM(A1)", "'=x", "'tis"])
     }
 }
 
 extension String {
-    /// The number of parts into which a text splits it.
+    /// Returns the number of parts into which a separator splits the string.
     fileprivate func components(_ separator: String) -> Int {
         split(separator: separator, omittingEmptySubsequences: false).count
     }

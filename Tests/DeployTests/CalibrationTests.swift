@@ -6,33 +6,33 @@ import TestKit
 @testable import Settings
 
 @Suite("Calibration") struct CalibrationTests {
-    private func steady(_ level: Double, frames: Int = 500, spread: Double = 1) -> [Double] {
+    private func steadyLevels(_ level: Double, frames: Int = 500, spread: Double = 1) -> [Double] {
         (0..<frames).map { level + spread * Double($0 % 11 - 5) / 5 }
     }
 
-    @Test("a quiet room's threshold lies 9 dB above its noise, and not below the converter's own")
+    @Test("the threshold is 9 dB above the noise of a quiet room, and never below the converter's noise")
     func threshold() throws {
-        let room = try Calibration(levels: steady(-50), microphone: "tone:1")
-        #expect(abs(room.floor + 51) < 1)
-        #expect(abs(room.threshold + 42) < 1)
-        #expect(try Calibration(levels: steady(-90), microphone: "tone:1").threshold == -80)
+        let calibration = try Calibration(levels: steadyLevels(-50), microphone: "tone:1")
+        #expect(abs(calibration.floor + 51) < 1)
+        #expect(abs(calibration.threshold + 42) < 1)
+        #expect(try Calibration(levels: steadyLevels(-90), microphone: "tone:1").threshold == -80)
     }
 
-    @Test("noise that swells raises the threshold above its peaks")
-    func swells() throws {
-        var levels = steady(-50)
+    @Test("the threshold is above the peaks of fluctuating noise")
+    func peaks() throws {
+        var levels = steadyLevels(-50)
         for index in stride(from: 0, to: 500, by: 20) { levels[index] = -35 }
         #expect(try Calibration(levels: levels, microphone: "tone:1").threshold == -32)
     }
 
-    // Not in the macro's brackets: Swift 6.0.3 fails on a closure there.
+    // A constant, because Swift 6.0.3 rejects a closure among the macro's arguments.
     private static let refused: [(levels: [Double], reason: String)] = [
         ([], "less than 2 s"), (Array(repeating: -100, count: 500), "digital silence"),
         ((0..<500).map { $0 % 50 < 25 ? -60 : -30 }, "as if somebody were speaking"),
         (Array(repeating: -18, count: 500), "too loud"),
     ]
 
-    @Test("levels that do not represent the room are refused", arguments: refused)
+    @Test("levels that do not represent the background noise are refused", arguments: refused)
     func refusals(levels: [Double], reason: String) {
         let error = thrown { _ = try Calibration(levels: levels, microphone: "alsa:x") }
         #expect(error?.code == .unsupported)
@@ -41,7 +41,7 @@ import TestKit
     }
 
     @Test(
-        "saving changes one value and no other byte",
+        "saving changes a single value and no other byte",
         arguments: [
             ("", "[speech]\nk = 7\n"),
             ("[capture]\nrate = 8000", "[capture]\nrate = 8000\n\n[speech]\nk = 7\n"),
@@ -65,7 +65,7 @@ import TestKit
         #expect(Array(configurationText(before, setting: "k", in: "speech", to: "7").utf8) == Array(after.utf8))
     }
 
-    @Test("for any lines of the sample file, the file stays valid, and only the threshold changes")
+    @Test("saving to any variant of the sample file changes only the threshold, and the file stays valid")
     func sample() throws {
         var generator = SeededGenerator(seed: 20_261_121)
         let lines = try text(of: Repository.file("deploy/fieldscribe.conf")).split(
@@ -98,7 +98,7 @@ import TestKit
         #expect(try text(of: path) == "[speech]\nthreshold-decibels = -40\n")
     }
 
-    @Test("the command saves a room's noise, but nothing while somebody speaks")
+    @Test("the command saves a threshold for noise, but not for speech")
     func command() throws {
         let folder = TemporaryFolder()
         let (conf, noise) = (folder.file("fieldscribe.conf"), folder.file("noise.wav"))

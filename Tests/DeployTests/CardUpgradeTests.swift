@@ -1,12 +1,12 @@
 import Testing
 import TestKit
 
-@Suite("A card image on a stick as an upgrade") struct CardUpgradeTests {
+@Suite("Upgrading from a card image on a stick") struct CardUpgradeTests {
     private let folder = TemporaryFolder()
 
-    private static let signed = "fieldscribe-image version=1.1 made=2000 mebibytes=100"
+    private static let newerVersion = "fieldscribe-image version=1.1 made=2000 mebibytes=100"
 
-    /// The running system: version 1.0, built at second 1000, which accepts images signed by `ours`.
+    /// Prepares the running system: version 1.0, made at the Unix time 1000. It accepts images signed with `ours`.
     init() throws {
         let upgrades = "run/fieldscribe-stick/Fieldscribe/upgrade"
         for name in [
@@ -16,7 +16,7 @@ import TestKit
         }
         #expect(try Tool("cp", Repository.file("deploy/card/slot"), folder.file("usr/lib/fieldscribe")).status == 0)
         try write("version=1.0\nmade=1000\nslot=a\ntrial=\ndisk=mmcblk0\n", to: folder.file("etc/fieldscribe/image"))
-        // Replaces the commands that would change this machine.
+        // Replaces commands that would change this machine.
         for name in ["mount", "systemctl"] {
             _ = try folder.program("bin/\(name)", "echo \"$0 $*\" >>'\(folder.file("calls"))'")
         }
@@ -29,16 +29,16 @@ import TestKit
         try write("\(key)\n", to: folder.file("run/fieldscribe-card/upgrade-key"))
     }
 
-    private func upgrade(_ name: String = "") -> String {
+    private func upgradeFile(_ name: String = "") -> String {
         folder.file("run/fieldscribe-stick/Fieldscribe/upgrade/\(name)")
     }
 
-    private func sign(_ name: String, by key: String = "ours", _ words: String = signed) throws {
-        let tool = try Tool("minisign", "-S", "-s", folder.file("\(key).key"), "-t", words, "-m", upgrade(name))
+    private func sign(_ name: String, by key: String = "ours", _ comment: String = newerVersion) throws {
+        let tool = try Tool("minisign", "-S", "-s", folder.file("\(key).key"), "-t", comment, "-m", upgradeFile(name))
         #expect(tool.status == 0, "\(tool.errors)")
     }
 
-    private func take() throws -> Tool {
+    private func runUpgrade() throws -> Tool {
         try Tool(
             "PATH=\(folder.file("bin")):/usr/sbin:/usr/bin:/sbin:/bin", "FIELDSCRIBE_ROOT=\(folder.path)", "sh",
             Repository.file("deploy/card/upgrade"), "take")
@@ -46,46 +46,46 @@ import TestKit
 
     private func calls() -> String { (try? text(of: folder.file("calls"))) ?? "" }
 
-    @Test("is copied to the card and checked there; a Mac's own files beside it are ignored")
+    @Test("an image is copied to the card and checked there; macOS metadata files are ignored")
     func accepted() throws {
-        #expect(try take().status == 0, "a stick without an upgrade")
+        #expect(try runUpgrade().status == 0, "the stick has no upgrade")
         #expect(calls() == "")
-        try write("the image", to: upgrade("new.img.xz"))
-        try write("a Mac", to: upgrade("._new.img.xz"))
+        try write("the image", to: upgradeFile("new.img.xz"))
+        try write("metadata", to: upgradeFile("._new.img.xz"))
         try sign("new.img.xz")
-        let tool = try take()
+        let tool = try runUpgrade()
         #expect(tool.status == 0 && tool.errors.contains("its signature is valid"), "\(tool.errors)")
         #expect(try text(of: folder.file("card/upgrade/new.img.xz")) == "the image")
         #expect(try text(of: folder.file("card/upgrade/new.words")) == "2000 1.1 100\n")
         #expect(calls().contains("start --no-block fieldscribe-card-upgrade.service"))
-        let answer = try text(of: folder.file("run/fieldscribe-stick/Fieldscribe/RESULT.txt"))
-        #expect(answer.contains("new.img.xz is version 1.1"), "\(answer)")
+        let result = try text(of: folder.file("run/fieldscribe-stick/Fieldscribe/RESULT.txt"))
+        #expect(result.contains("new.img.xz is version 1.1"), "\(result)")
     }
 
     @Test(
-        "is refused, with the reason",
+        "an unsuitable image is refused, with the reason",
         arguments: [
             ("unsigned", "has no signature"), ("theirs", "is not signed with the key"),
             ("older", "downgrades are rejected"),
-            ("changed", "is not signed with the key"), ("words", "is not signed with the key"),
+            ("changed", "is not signed with the key"), ("comment", "is not signed with the key"),
             ("other", "not as an image"),
             ("two", "there are 2 upgrades"), ("no key", "has no upgrade-key"), ("refused", "to try it again"),
             ("trial", "is being tried"),
         ])
-    func refused(how: String, reason: String) throws {
-        try write("the image", to: upgrade("new.img.xz"))
-        if how != "unsigned" {
-            let words = [
+    func refused(fault: String, reason: String) throws {
+        try write("the image", to: upgradeFile("new.img.xz"))
+        if fault != "unsigned" {
+            let comments = [
                 "older": "fieldscribe-image version=0.9 made=900 mebibytes=100", "other": "a letter, made=2000",
             ]
-            try sign("new.img.xz", by: how == "theirs" ? "theirs" : "ours", words[how] ?? Self.signed)
+            try sign("new.img.xz", by: fault == "theirs" ? "theirs" : "ours", comments[fault] ?? Self.newerVersion)
         }
-        switch how {
-        case "changed": try write("the imagE", to: upgrade("new.img.xz"))
-        case "words":
-            let signature = try text(of: upgrade("new.img.xz.minisig"))
-            try write(signature.replacing("made=2000", with: "made=3000"), to: upgrade("new.img.xz.minisig"))
-        case "two": try write("another", to: upgrade("old.img.xz"))
+        switch fault {
+        case "changed": try write("the imagE", to: upgradeFile("new.img.xz"))
+        case "comment":
+            let signature = try text(of: upgradeFile("new.img.xz.minisig"))
+            try write(signature.replacing("made=2000", with: "made=3000"), to: upgradeFile("new.img.xz.minisig"))
+        case "two": try write("another", to: upgradeFile("old.img.xz"))
         case "no key": #expect(try Tool("rm", folder.file("run/fieldscribe-card/upgrade-key")).status == 0)
         case "refused":
             #expect(try Tool("mkdir", folder.file("card/upgrade")).status == 0)
@@ -94,39 +94,39 @@ import TestKit
             try write("version=1.0\nmade=1000\nslot=b\ntrial=yes\n", to: folder.file("etc/fieldscribe/image"))
         default: break
         }
-        let tool = try take()
+        let tool = try runUpgrade()
         #expect(tool.status == 1 && tool.errors.contains(reason), "\(tool.errors)")
         #expect(tool.errors.hasPrefix("<3>upgrade: ") && tool.errors.contains("Version 1.0 stays"))
-        let answer = try text(of: folder.file("run/fieldscribe-stick/Fieldscribe/RESULT.txt"))
-        #expect(answer.contains(reason), "\(answer)")
+        let result = try text(of: folder.file("run/fieldscribe-stick/Fieldscribe/RESULT.txt"))
+        #expect(result.contains(reason), "\(result)")
         #expect(!calls().contains("start --no-block"))
         #expect(try Tool("find", folder.file("card"), "-name", "new*").output == "", "files remain")
     }
 
-    @Test("that is already installed is not a fault")
+    @Test("an image that is already installed is not a fault")
     func same() throws {
-        try write("the image", to: upgrade("new.img.xz"))
+        try write("the image", to: upgradeFile("new.img.xz"))
         try sign("new.img.xz", "fieldscribe-image version=1.0 made=1000 mebibytes=100")
-        let tool = try take()
+        let tool = try runUpgrade()
         #expect(tool.status == 0 && tool.errors.contains("already has") && !calls().contains("start"), "\(tool.errors)")
     }
 
-    @Test("links and pipes of its name are not followed")
-    func strange() throws {
-        #expect(try Tool("ln", "-s", "/etc/passwd", upgrade("a.img.xz")).status == 0)
-        #expect(try Tool("mkfifo", upgrade("b.img.xz")).status == 0)
-        #expect(try take().status == 0 && calls() == "")
-        try write("the image", to: upgrade("new.img.xz"))
-        #expect(try Tool("mkfifo", upgrade("new.img.xz.minisig")).status == 0)
-        #expect(try take().errors.contains("has no signature"))
+    @Test("links and pipes are not read, whatever their names")
+    func linksAndPipes() throws {
+        #expect(try Tool("ln", "-s", "/etc/passwd", upgradeFile("a.img.xz")).status == 0)
+        #expect(try Tool("mkfifo", upgradeFile("b.img.xz")).status == 0)
+        #expect(try runUpgrade().status == 0 && calls() == "")
+        try write("the image", to: upgradeFile("new.img.xz"))
+        #expect(try Tool("mkfifo", upgradeFile("new.img.xz.minisig")).status == 0)
+        #expect(try runUpgrade().errors.contains("has no signature"))
     }
 
-    @Test("slot.txt always has one length and fits a sector; it names a system's first start")
+    @Test("slot.txt always has the same length, fits a sector, and marks the first start of a new system")
     func slot() throws {
         let script = ". '\(Repository.file("deploy/card/slot"))'; slot_text"
-        for words in ["a", "b", "b 'trial of b'", "a 'tried b'"] {
-            let text = try Tool("sh", "-c", "\(script) \(words)").output
-            #expect(text.utf8.count == 160 && text.contains("os_prefix=\(words.prefix(1))/\r\n"), "\(text)")
+        for arguments in ["a", "b", "b 'trial of b'", "a 'tried b'"] {
+            let text = try Tool("sh", "-c", "\(script) \(arguments)").output
+            #expect(text.utf8.count == 160 && text.contains("os_prefix=\(arguments.prefix(1))/\r\n"), "\(text)")
         }
     }
 }

@@ -1,7 +1,7 @@
 import Testing
 import TestKit
 
-/// `Tests/check-docs`, which `deploy/test` runs over Sources.
+/// Tests for `Tests/check-docs`, with which `deploy/test` checks Sources.
 @Suite("Docstrings") struct DocstringTests {
     private func check(_ code: String) throws -> Tool {
         let folder = TemporaryFolder()
@@ -10,9 +10,9 @@ import TestKit
     }
 
     @Test(
-        "a package declaration without a docstring is named by file and line",
+        "the file and line of a package declaration without a docstring are printed",
         arguments: [
-            "/// A port.\npackage protocol Port {\n    func take(_ samples: [Int16])\n}\n",
+            "/// A port.\npackage protocol Port {\n    func append(_ samples: [Int16])\n}\n",
             "/// A shape.\npackage struct Shape {\n    package func turn() {}\n}\n",
             "/// A shape.\npackage struct Shape {\n    // Not a docstring.\n    package init(length: Int) { print(\"}\") }\n}\n",
             "/// Two.\npackage func two() {}\n\npackage func three() {}\n",
@@ -21,21 +21,21 @@ import TestKit
         let tool = try check(code)
         #expect(tool.status == 1)
         let line = code.split(separator: "\n", omittingEmptySubsequences: false).lastIndex {
-            $0.contains("func take") || $0.contains("func turn") || $0.contains("package init")
+            $0.contains("func append") || $0.contains("func turn") || $0.contains("package init")
                 || $0.contains("func three")
         }
         #expect(tool.output.contains("Port.swift:\((line ?? 0) + 1): "))
         #expect(tool.output.contains("1 without a docstring"))
     }
 
-    @Test("what a documented protocol requires, stores in an initializer, is a property or internal needs none")
-    func spared() throws {
+    @Test("implementations of requirements, memberwise initializers, properties and internal code need none")
+    func exempt() throws {
         let tool = try check(
             """
             /// A port.
             package protocol Port {
-                /// Takes samples.
-                func take(_ samples: [Int16])
+                /// Appends samples.
+                func append(_ samples: [Int16])
             }
 
             /// An adapter.
@@ -46,7 +46,7 @@ import TestKit
 
                 package init(count: Int) { self.count = count }
 
-                package func take(_ samples: [Int16]) {}
+                package func append(_ samples: [Int16]) {}
             }
 
             """)
@@ -54,7 +54,7 @@ import TestKit
         #expect(tool.status == 0)
     }
 
-    @Test("a folder without code is an error, not a success")
+    @Test("a folder without code is an error")
     func nothing() throws {
         let folder = TemporaryFolder()
         let tool = try Tool(Repository.file("Tests/check-docs"), folder.path)

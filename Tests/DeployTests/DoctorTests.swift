@@ -7,8 +7,8 @@ import TestKit
 @testable import Settings
 
 @Suite("The doctor's findings") struct DoctorTests {
-    /// A Raspberry Pi 4 without problems.
-    private static func healthy() -> DoctorFacts {
+    /// The facts of a Raspberry Pi 4 without problems.
+    private static func healthyFacts() -> DoctorFacts {
         var sound = DoctorFacts.Sound()
         sound.seconds = 2
         sound.rms = -48
@@ -41,24 +41,24 @@ import TestKit
         var testDescription: String
         var status: DoctorFinding.Status
         var check: DoctorFinding.Check
-        var words: String
+        var excerpt: String
         var exitStatus: Int32
         var change: @Sendable (inout DoctorFacts) -> Void
 
         init(
-            _ name: String, _ status: DoctorFinding.Status, _ check: DoctorFinding.Check, _ words: String,
+            _ name: String, _ status: DoctorFinding.Status, _ check: DoctorFinding.Check, _ excerpt: String,
             exit exitStatus: Int32 = 0, change: @escaping @Sendable (inout DoctorFacts) -> Void
         ) {
             testDescription = name
             self.status = status
             self.check = check
-            self.words = words
+            self.excerpt = excerpt
             self.exitStatus = exitStatus
             self.change = change
         }
     }
 
-    private static func hears(_ change: (inout DoctorFacts.Sound) -> Void) -> Result<DoctorFacts.Sound, DeviceError> {
+    private static func sound(_ change: (inout DoctorFacts.Sound) -> Void) -> Result<DoctorFacts.Sound, DeviceError> {
         var sound = DoctorFacts.Sound()
         sound.seconds = 2
         sound.rms = -48
@@ -80,17 +80,17 @@ import TestKit
         },
         Case("two identical channels", .notice, .microphone, "both channels are the same") {
             $0.configuration.capture.channels = 2
-            $0.sound = hears { sound in (sound.channels, sound.channelsIdentical) = (2, true) }
+            $0.sound = sound { sound in (sound.channels, sound.channelsIdentical) = (2, true) }
         },
         Case("a channel without a microphone", .notice, .microphone, "channel 2 delivers a constant value") {
             $0.configuration.capture.channels = 2
-            $0.sound = hears { sound in (sound.channels, sound.stuckChannel) = (2, 2) }
+            $0.sound = sound { sound in (sound.channels, sound.stuckChannel) = (2, 2) }
         },
         Case("two microphones", .ok, .microphone, "two channels, level") {
             $0.configuration.capture.channels = 2
-            $0.sound = hears { sound in sound.channels = 2 }
+            $0.sound = sound { sound in sound.channels = 2 }
         },
-        Case("a voice model that loads", .ok, .speakers, "with /voices, which loads") {
+        Case("a voice model that can be loaded", .ok, .speakers, "with /voices, which can be loaded") {
             $0.speakers = .success("/voices")
         },
         Case("no voice model", .notice, .speakers, "the model is not there") {
@@ -98,7 +98,7 @@ import TestKit
         },
         Case("no voice model, and two microphones", .notice, .speakers, "only where the two microphones differ") {
             $0.configuration.capture.channels = 2
-            $0.sound = hears { sound in sound.channels = 2 }
+            $0.sound = sound { sound in sound.channels = 2 }
             $0.speakers = .failure(DeviceError(.missing, "open", "the model is not there", remedy: "install it"))
         },
         Case("saved voices with sealing", .notice, .speakers, "before their speakers") {
@@ -108,23 +108,23 @@ import TestKit
         Case("copies that are not sealed", .notice, .copies, "anyone who plugs in a stick gets every recording") {
             $0.sealing = .success(0)
         },
-        Case("copies for known sticks", .notice, .copies, "anyone who finds a stick can read") {
+        Case("copies for allowed sticks", .notice, .copies, "anyone who finds a stick can read") {
             $0.sealing = .success(0)
             $0.configuration.export.sticks = .known
         },
-        Case("no known stick", .notice, .copies, "none is known: nothing is copied") {
+        Case("no allowed stick", .notice, .copies, "none is allowed, so nothing is copied") {
             $0.configuration.export.sticks = .known
-            $0.knownSticks = .success(0)
+            $0.allowedSticks = .success(0)
         },
-        Case("known sticks", .ok, .copies, "only to 2 known sticks") {
+        Case("allowed sticks", .ok, .copies, "only on 2 allowed sticks") {
             $0.configuration.export.sticks = .known
-            $0.knownSticks = .success(2)
+            $0.allowedSticks = .success(2)
         },
-        Case("a missing list of sticks", .missing, .copies, "not found", exit: 3) {
+        Case("a missing list of allowed sticks", .missing, .copies, "not found", exit: 3) {
             $0.configuration.export.sticks = .known
-            $0.knownSticks = .failure(missing)
+            $0.allowedSticks = .failure(missing)
         },
-        Case("a sealed recorder", .ok, .copies, "are sealed for 1 public key") { $0.recorderSealing = .success(1) },
+        Case("a sealed recorder", .ok, .copies, "are encrypted for 1 public key") { $0.recorderSealing = .success(1) },
         Case(
             "a damaged database beside sealed recordings", .notice, .copies,
             "damaged-1: a damaged database that was set aside"
@@ -141,38 +141,42 @@ import TestKit
         Case("a recorder that cannot seal", .missing, .copies, "not found", exit: 3) {
             $0.recorderSealing = .failure(missing)
         },
-        Case("a drive", .ok, .drive, "the port fe980000.usb") { $0.drivePorts = .success(["fe980000.usb"]) },
+        Case("a board that can be a drive", .ok, .drive, "the port fe980000.usb") {
+            $0.drivePorts = .success(["fe980000.usb"])
+        },
         Case("a board that cannot be a drive", .missing, .drive, "no USB port of this board", exit: 3) {
             $0.drivePorts = .success([])
         },
-        Case("no file system for the drive", .missing, .drive, "not found", exit: 3) {
+        Case("no program that makes the drive's file system", .missing, .drive, "not found", exit: 3) {
             $0.drivePorts = .failure(missing)
         },
         Case("a signing key", .ok, .copies, "public key is RWkey") { $0.signing = .success("RWkey") },
-        Case("no key yet", .ok, .copies, "with the first start") { $0.signing = .success(nil) },
+        Case("no key yet", .ok, .copies, "at the first start") { $0.signing = .success(nil) },
         Case("no minisign", .notice, .copies, "not signed") { $0.signing = .failure(missing) },
-        Case("no sticks", .ok, .copies, "no stick (") { $0.configuration.export.sticks = .none },
+        Case("no copies on sticks", .ok, .copies, "not made on sticks (") { $0.configuration.export.sticks = .none },
         Case("no age", .missing, .copies, "not found", exit: 3) { $0.sealing = .failure(missing) },
-        Case("a refused line", .failed, .configuration, "a.conf:3: bad", exit: 1) {
+        Case("invalid lines in the configuration", .failed, .configuration, "a.conf:3: bad", exit: 1) {
             $0.configurationProblems = ["a.conf:3: bad", "a.conf:4: worse"]
         },
-        Case("a refused microphone", .notice, .microphone, "not checked, because capture.device is wrong") {
+        Case("an invalid microphone", .notice, .microphone, "not checked, because capture.device is wrong") {
             $0.refusedSettings = ["capture.device"]
             $0.sound = .failure(missing)
         },
-        Case("a refused line of the panel", .notice, .lamp, "not checked, because panel.lamp is wrong") {
+        Case("an invalid lamp", .notice, .lamp, "not checked, because panel.lamp is wrong") {
             $0.refusedSettings = ["panel.lamp"]
         },
-        Case("a refused engine", .notice, .model, "not checked, because recognizer.engine is wrong") {
+        Case("an invalid engine", .notice, .model, "not checked, because recognizer.engine is wrong") {
             $0.refusedSettings = ["recognizer.engine", "speech.sensitivity"]
             $0.modelError = missing
             $0.decoder = nil
         },
-        Case("a missing file", .missing, .configuration, "it: not found", exit: 3) {
+        Case("a missing configuration file", .missing, .configuration, "it: not found", exit: 3) {
             $0.configurationError = missing
         },
         Case("an appliance that is not running", .notice, .appliance, "not running") { $0.appliance = .stopped },
-        Case("another user's appliance", .notice, .appliance, "may not query") { $0.appliance = .denied },
+        Case("an appliance that the user may not query", .notice, .appliance, "may not query") {
+            $0.appliance = .denied
+        },
         Case("a microphone in use by the appliance", .ok, .microphone, "in use by the appliance") {
             $0.sound = .failure(busy)
             $0.microphoneIsOurs = true
@@ -192,158 +196,164 @@ import TestKit
         },
         Case("no microphone", .missing, .microphone, "not found", exit: 3) { $0.sound = .failure(missing) },
         Case("a microphone without samples", .failed, .microphone, "delivers no audio", exit: 1) {
-            $0.sound = hears { $0.seconds = 0 }
+            $0.sound = sound { $0.seconds = 0 }
         },
         Case("a muted microphone", .failed, .microphone, "a constant value", exit: 1) {
-            $0.sound = hears { $0.isStuck = true }
+            $0.sound = sound { $0.isStuck = true }
         },
-        Case("lost samples", .notice, .microphone, "480 samples were lost") { $0.sound = hears { $0.lost = 480 } },
+        Case("lost samples", .notice, .microphone, "480 samples were lost") { $0.sound = sound { $0.lost = 480 } },
         Case("channels that cancel each other", .notice, .microphone, "its channels cancel each other") {
-            $0.sound = hears { $0.channelsCancel = true }
+            $0.sound = sound { $0.channelsCancel = true }
         },
-        Case("clipping", .notice, .microphone, "clips") { $0.sound = hears { $0.clipped = 0.01 } },
-        Case("a deaf microphone", .notice, .microphone, "almost silent") { $0.sound = hears { $0.peak = -75 } },
-        Case("a line in use by the appliance", .ok, .button, "in use by the appliance") {
+        Case("clipping", .notice, .microphone, "clips") { $0.sound = sound { $0.clipped = 0.01 } },
+        Case("an almost silent microphone", .notice, .microphone, "almost silent") {
+            $0.sound = sound { $0.peak = -75 }
+        },
+        Case("a GPIO line in use by the appliance", .ok, .button, "in use by the appliance") {
             $0.button.error = busy
             $0.button.isOurs = true
         },
-        Case("a line in use by another program while the appliance runs", .failed, .button, "used by", exit: 1) {
+        Case("a GPIO line in use by another program while the appliance runs", .failed, .button, "used by", exit: 1) {
             $0.button.error = busy
         },
-        Case("a line in use by another program", .failed, .lamp, "used by fieldscribe", exit: 1) {
+        Case("a GPIO line in use by another program", .failed, .lamp, "used by fieldscribe", exit: 1) {
             $0.lamp.error = busy
             $0.appliance = .stopped
         },
-        Case("no such line", .missing, .button, "not found", exit: 3) { $0.button.error = missing },
+        Case("a GPIO line that does not exist", .missing, .button, "not found", exit: 3) { $0.button.error = missing },
         Case("a model that lacks a file", .missing, .model, "not found", exit: 3) {
             $0.modelError = missing
             $0.decoder = nil
         },
-        Case("a model that does not load", .failed, .model, "bad", exit: 1) {
+        Case("a model that cannot be loaded", .failed, .model, "bad", exit: 1) {
             $0.decoder = .failure(DeviceError(.damaged, "ps_init", "bad", remedy: "install it again"))
         },
         Case("a slow board", .notice, .decoder, "too slow to keep up") {
             $0.decoder = .success(DoctorFacts.Decoder(timesRealTime: 0.1, isOnSpeech: true))
         },
-        Case("a measurement without speech", .ok, .decoder, "synthetic") {
+        Case("a measurement with synthetic sound", .ok, .decoder, "synthetic") {
             $0.decoder = .success(DoctorFacts.Decoder(timesRealTime: 1.1, isOnSpeech: false))
         },
         Case("a full disk", .failed, .disk, "200 MB are free", exit: 1) { $0.disk = disk(free: 200e6, sync: [0.01]) },
-        Case("a disk for an hour", .notice, .disk, "space for 1.0 hours") {
+        Case("a disk with space for one hour", .notice, .disk, "space for 1.0 hours") {
             $0.disk = disk(free: 256e6 + 115.2e6, sync: [0.01])
         },
         Case("a card that stalls", .notice, .disk, "10.0 ms (median), 3000.0 ms (worst)") {
             $0.disk = disk(free: 20e9, sync: [0.01, 0.01, 3])
         },
-        Case("a card slower than real time", .failed, .disk, "slower than real time", exit: 1) {
+        Case("a card that is slower than real time", .failed, .disk, "slower than real time", exit: 1) {
             $0.disk = disk(free: 20e9, sync: [1.2, 1.3, 1.1])
         },
-        Case("another user's folder", .failed, .disk, "denied", exit: 1) {
+        Case("a folder that belongs to another user", .failed, .disk, "denied", exit: 1) {
             $0.disk = .failure(DeviceError(.denied, "open", on: "/d", "denied", remedy: "ask"))
         },
-        Case("a user without the group", .failed, .permissions, "not in the group audio,gpio", exit: 1) {
+        Case("a user who is not in the groups", .failed, .permissions, "not in the group audio,gpio", exit: 1) {
             $0.permissions.missingGroups = ["audio", "gpio"]
         },
-        Case("a machine without the group", .failed, .permissions, "no group gpio", exit: 1) {
+        Case("a group that does not exist", .failed, .permissions, "the group gpio does not exist", exit: 1) {
             $0.permissions.unknownGroups = ["gpio"]
         },
-        Case("no dedicated user", .notice, .permissions, "no user fieldscribe") {
+        Case("no dedicated user", .notice, .permissions, "the user fieldscribe does not exist") {
             $0.permissions.isServiceUser = false
         },
         Case("a clock that is not set", .notice, .clock, "not synchronized") { $0.isClockSynchronized = false },
-        Case("a weak supply", .failed, .board, "too low", exit: 1) { $0.board.isUndervolted = true },
+        Case("a weak power supply", .failed, .board, "too low", exit: 1) { $0.board.isUndervolted = true },
         Case("a hot board", .notice, .board, "82.5 degrees") { $0.board.temperature = 82.5 },
         Case("settings for another board", .notice, .profile, "4 workers") { $0.configuration.recognizer.workers = 1 },
     ]
 
-    @Test("a machine without problems has only positive findings")
-    func well() {
-        let findings = Self.healthy().findings
+    @Test("a machine without problems has only findings with the status ok")
+    func healthy() {
+        let findings = Self.healthyFacts().findings
         #expect(findings.allSatisfy { $0.status == .ok && $0.remedy == nil }, "\(findings)")
         #expect(Set(findings.map(\.check)) == Set(DoctorFinding.Check.allCases))
         #expect(findings.exitStatus == 0)
     }
 
-    @Test("each problem has a remedy, and counts in the exit status", arguments: cases)
-    func ill(_ ill: Case) throws {
-        var facts = Self.healthy()
-        ill.change(&facts)
+    @Test("each problem has a remedy and determines the exit status", arguments: cases)
+    func remedies(_ problem: Case) throws {
+        var facts = Self.healthyFacts()
+        problem.change(&facts)
         let findings = facts.findings
         let found = try #require(
-            findings.first { $0.check == ill.check && $0.status == ill.status && $0.message.contains(ill.words) },
+            findings.first {
+                $0.check == problem.check && $0.status == problem.status && $0.message.contains(problem.excerpt)
+            },
             "\(findings)")
-        #expect((found.remedy == nil) == (ill.status == .ok))
-        #expect(findings.exitStatus == ill.exitStatus)
+        #expect((found.remedy == nil) == (problem.status == .ok))
+        #expect(findings.exitStatus == problem.exitStatus)
         #expect(findings.allSatisfy { !$0.message.contains("\n") })
     }
 
-    @Test("if copies cannot be encrypted, findings for sticks and the recorder say so")
-    func bothSealings() {
-        var facts = Self.healthy()
+    @Test("if copies cannot be encrypted, there are findings for sticks and for the recorder")
+    func sealingFaults() {
+        var facts = Self.healthyFacts()
         facts.configuration.export.sticks = .known
-        facts.knownSticks = .success(2)
+        facts.allowedSticks = .success(2)
         facts.sealing = .failure(Self.missing)
         facts.recorderSealing = .failure(
-            DeviceError(.unsupported, "age", on: "recorder.pub", "holds no public key", remedy: "write one per line"))
+            DeviceError(.unsupported, "age", on: "recorder.pub", "contains no public key", remedy: "write one per line")
+        )
         let reported = facts.findings.filter { $0.check == .copies }.map(\.message)
         #expect(reported.contains { $0.contains("not found") }, "\(reported)")
-        #expect(reported.contains { $0.contains("only to 2 known sticks") }, "\(reported)")
-        #expect(reported.contains { $0.contains("recorder.pub: holds no public key") }, "\(reported)")
+        #expect(reported.contains { $0.contains("only on 2 allowed sticks") }, "\(reported)")
+        #expect(reported.contains { $0.contains("recorder.pub: contains no public key") }, "\(reported)")
         #expect(facts.findings.exitStatus == 3)
     }
 
-    @Test("every invalid line of the configuration is a finding")
-    func everyProblem() {
-        var facts = Self.healthy()
+    @Test("each invalid line in the configuration is a finding")
+    func configurationLines() {
+        var facts = Self.healthyFacts()
         facts.configurationProblems = ["a.conf:3: bad", "a.conf:4: worse"]
         #expect(facts.findings.filter { $0.check == .configuration }.map(\.message) == facts.configurationProblems)
     }
 
-    @Test("if the microphone is missing, the available ones are named")
-    func others() {
-        var facts = Self.healthy()
+    @Test("if the microphone is missing, the finding names the available ones")
+    func availableMicrophones() {
+        var facts = Self.healthyFacts()
         facts.sound = .failure(Self.missing)
         facts.microphones = ["plughw:CARD=Mic,DEV=0 (USB Microphone)"]
         #expect(facts.findings.first { $0.check == .microphone }?.remedy?.contains("plughw:CARD=Mic") == true)
     }
 
     @Test(
-        "a board gets the settings for its memory, cores and speed that the appliance uses",
+        "the finding names the settings that the appliance uses for the board's memory, cores and speed",
         arguments: [
-            ("Zero 2 W", 420, 4, 0.25, "1 worker, no second pass; the text is written after"),
-            ("3 B", 900, 4, 0.15, "4 workers, no second pass; the text is written after"),
-            ("3 B+", 900, 4, 0.5, "4 workers, a second pass; the text keeps up"),
-            ("4", 4_000, 4, 1.1, "4 workers, a second pass; the text keeps up"),
-            ("5", 8_000, 4, 2.6, "4 workers, a second pass; the text keeps up"),
-            ("one core", 8_000, 1, 3.0, "1 worker, a second pass; the text keeps up"),
-            ("tiny", 100, 4, 0.1, "1 worker, no second pass; the text is written after"),
+            ("Zero 2 W", 420, 4, 0.25, "1 worker, no second pass; transcription finishes after"),
+            ("3 B", 900, 4, 0.15, "4 workers, no second pass; transcription finishes after"),
+            ("3 B+", 900, 4, 0.5, "4 workers, a second pass; transcription keeps up"),
+            ("4", 4_000, 4, 1.1, "4 workers, a second pass; transcription keeps up"),
+            ("5", 8_000, 4, 2.6, "4 workers, a second pass; transcription keeps up"),
+            ("one core", 8_000, 1, 3.0, "1 worker, a second pass; transcription keeps up"),
+            ("tiny", 100, 4, 0.1, "1 worker, no second pass; transcription finishes after"),
         ])
-    func profiles(name: String, megabytes: Int, cores: Int, speed: Double, words: String) throws {
-        var facts = Self.healthy()
+    func profiles(name: String, megabytes: Int, cores: Int, speed: Double, excerpt: String) throws {
+        var facts = Self.healthyFacts()
         facts.configuration.recognizer.workers = 0
         facts.board = DoctorFacts.Board(name: name, memoryMegabytes: megabytes, cores: cores)
         facts.decoder = .success(DoctorFacts.Decoder(timesRealTime: speed, isOnSpeech: true))
         let profile = facts.findings.first { $0.check == .profile }
         let finding = try #require(profile)
-        #expect(finding.message.contains(words), "\(finding.message)")
-        // The default suits it.
+        #expect(finding.message.contains(excerpt), "\(finding.message)")
+        // The default settings suit this board.
         #expect(finding.remedy == nil)
         facts.configuration.recognizer.secondPass = .yes
         let remedy = facts.findings.first { $0.check == .profile }?.remedy
-        #expect(remedy == (words.contains("no second") ? "in [recognizer], set second-pass = auto" : nil))
+        #expect(remedy == (excerpt.contains("no second") ? "in [recognizer], set second-pass = auto" : nil))
     }
 
-    @Test("if a second pass would yield the same text, none is promised")
-    func readAlike() throws {
-        var facts = Self.healthy()
+    @Test("no second pass is announced if it would produce the same transcript")
+    func unneededSecondPass() throws {
+        var facts = Self.healthyFacts()
         facts.configuration.recognizer.engine = "moonshine"
         facts.board = DoctorFacts.Board(name: "5", memoryMegabytes: 8_000, cores: 4)
         facts.decoder = .success(DoctorFacts.Decoder(timesRealTime: 10, isOnSpeech: true))
         let finding = try #require(facts.findings.first { $0.check == .profile })
-        #expect(finding.message.contains("4 workers, no second pass needed; the text keeps up"), "\(finding.message)")
+        #expect(
+            finding.message.contains("4 workers, no second pass needed; transcription keeps up"), "\(finding.message)")
         facts.decoder = .success(DoctorFacts.Decoder(timesRealTime: 0.4, isOnSpeech: true))
         let slow = try #require(facts.findings.first { $0.check == .profile })
-        #expect(slow.message.contains("4 workers, a second pass; the text keeps up"), "\(slow.message)")
+        #expect(slow.message.contains("4 workers, a second pass; transcription keeps up"), "\(slow.message)")
     }
 }
 
@@ -369,14 +379,14 @@ import TestKit
         return (tool.status, try JSONDecoder().decode(Report.self, from: Data(tool.output.utf8)))
     }
 
-    @Test("measures a real microphone port, the real model and the real disk, and leaves no files")
+    @Test("doctor measures a simulated microphone, the real model and the real disk, and leaves no files")
     func measures() throws {
         let (status, report) = try examine("[capture]\ndevice = tone:440\n[panel]\nbutton = sim:\nlamp = none")
-        let ills = report.findings.filter { $0.status == "failed" || $0.status == "missing" }
-        // Other problems of the test machine do not matter.
-        #expect(ills.allSatisfy { ["permissions", "board", "disk"].contains($0.check) }, "\(ills)")
+        let problems = report.findings.filter { $0.status == "failed" || $0.status == "missing" }
+        // The test machine may have these problems.
+        #expect(problems.allSatisfy { ["permissions", "board", "disk"].contains($0.check) }, "\(problems)")
         #expect(status == report.exitStatus)
-        // A sine with its peaks at -20 dBFS.
+        // A sine wave with its peaks at -20 dBFS.
         #expect(abs((report.measurements["microphone.rms"] ?? 0) + 23.01) < 0.1)
         #expect(abs((report.measurements["microphone.peak"] ?? 0) + 20) < 0.1)
         #expect(report.measurements["decoder.timesRealTime"] ?? 0 > 0)
@@ -384,7 +394,7 @@ import TestKit
         #expect(try Tool("ls", "-A", folder.path).output == "fieldscribe.conf\n")
     }
 
-    @Test("continues despite an invalid setting and missing devices, and exits with 3")
+    @Test("doctor continues after an invalid setting and missing devices, and exits with 3")
     func missing() throws {
         let (status, report) = try examine(
             "[capture]\nrate = 9\n[recognizer]\nmodel = /no/such/model\n[panel]\nbutton = gpio:NO_SUCH_LINE")
@@ -393,7 +403,7 @@ import TestKit
         #expect(report.findings.allSatisfy { ["ok", "notice"].contains($0.status) || $0.remedy != nil })
     }
 
-    @Test("names a missing model")
+    @Test("doctor names a missing model")
     func model() throws {
         let (status, report) = try examine("[recognizer]\nmodel = /no/such/model\n[panel]\nbutton = none\nlamp = none")
         #expect(status == 3)
@@ -401,22 +411,22 @@ import TestKit
         #expect(finding.status == "missing" && finding.message.contains("/no/such/model"))
     }
 
-    @Test("asks the kernel which ports can be a drive, and whether a file system can be made")
+    @Test("the kernel's list shows which ports can be a drive; a missing mkfs.vfat is reported")
     func drivePorts() throws {
         for name in ["bin", "sys/class/udc/fe980000.usb", "sys/class/udc/dummy_udc.0"] {
             try FileManager.default.createDirectory(atPath: folder.file(name), withIntermediateDirectories: true)
         }
-        let asked = { doctorDrivePorts(system: folder.file("sys"), programs: [folder.file("bin")]) }
-        guard case .failure(let error) = asked() else { return #expect(Bool(false), "a file system without a program") }
+        let ports = { doctorDrivePorts(system: folder.file("sys"), programs: [folder.file("bin")]) }
+        guard case .failure(let error) = ports() else { return #expect(Bool(false), "mkfs.vfat is not missing") }
         #expect(error.code == .missing && error.message.contains("apt install dosfstools"))
         #expect(
             FileManager.default.createFile(
                 atPath: folder.file("bin/mkfs.vfat"), contents: nil, attributes: [.posixPermissions: 0o755]))
-        #expect(try asked().get() == ["dummy_udc.0", "fe980000.usb"])
+        #expect(try ports().get() == ["dummy_udc.0", "fe980000.usb"])
         #expect(try doctorDrivePorts(system: folder.file("none"), programs: [folder.file("bin")]).get() == [])
     }
 
-    @Test("files of an archive that others may read are found, unless its folder excludes them")
+    @Test("files in an archive that others may read are found, unless the mode of its folder prevents access")
     func readable() throws {
         let folder = TemporaryFolder()
         for (mode, name) in [("600", "archive.sqlite"), ("644", "history.jsonl"), ("640", "signing.pub")] {

@@ -1,12 +1,13 @@
 import Testing
 import TestKit
 
-/// The steps of the drive, with files instead of the kernel and replacements for root's commands. `sleep` plays the script: each
-/// call runs the next line in a shell, and then notes what a laptop would see.
+/// Tests deploy/drive with files instead of the kernel's and with replacements for root's commands.
+///
+/// `sleep` plays the script: each call first logs the file that a laptop would see, and then runs the script's next line.
 @Suite("The steps of the drive") struct DriveTests {
     private let folder = TemporaryFolder()
 
-    private static let programs = [
+    private static let replacements = [
         "setpriv": "while [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\"",
         "fieldscribe": """
         case "$1 $2" in
@@ -14,7 +15,7 @@ import TestKit
         *) echo "$*" >>"$DESK/log" ;;
         esac
         """,
-        // Instead of the unit that fills the image.
+        // Replaces the unit that fills the image.
         "timeout": """
         case "$*" in
         *asks/began) echo fill >>"$DESK/log"; [ -p "$DESK/run/asks/outcome" ] && [ -e "$DESK/run/asks/wanted" ] ;;
@@ -54,7 +55,7 @@ import TestKit
         ] {
             #expect(try Tool("mkdir", "-p", path).status == 0)
         }
-        for (name, text) in Self.programs { _ = try folder.program("bin/\(name)", text) }
+        for (name, text) in Self.replacements { _ = try folder.program("bin/\(name)", text) }
         for name in ["storage/drive/image", "log", "script"] { try write("", to: folder.file(name)) }
         try write("", to: "\(lun)/file")
         try write("", to: folder.file("sys/kernel/config/usb_gadget/fieldscribe/UDC"))
@@ -76,22 +77,22 @@ import TestKit
         return (try text(of: folder.file("log")).split(separator: "\n").map(String.init), tool)
     }
 
-    /// A line of the script: the state of the port, the next step, and that a minute has passed.
+    /// A line of the script, which sets the state of the port or the next step, and advances the clock by a minute.
     private static func line(_ state: String? = nil, suspended: Int? = nil, step: String? = nil, ejects: Bool = false)
         -> String
     {
-        var words: [String] = []
-        if let state { words.append("echo '\(state)' >$DESK/sys/class/udc/20980000.usb/state") }
+        var commands: [String] = []
+        if let state { commands.append("echo '\(state)' >$DESK/sys/class/udc/20980000.usb/state") }
         if let suspended {
-            words.append("echo \(suspended) >$DESK/sys/class/udc/20980000.usb/device/gadget.0/suspended")
+            commands.append("echo \(suspended) >$DESK/sys/class/udc/20980000.usb/device/gadget.0/suspended")
         }
-        if let step { words.append("echo \(step) >$DESK/step") }
-        if ejects { words.append("echo >$gadget/functions/mass_storage.0/lun.0/file") }
-        words.append("read -r a b <$DESK/uptime; echo \"$((${a%.*} + 60)).0 $b\" >$DESK/uptime")
-        return words.joined(separator: "; ")
+        if let step { commands.append("echo \(step) >$DESK/step") }
+        if ejects { commands.append("echo >$gadget/functions/mass_storage.0/lun.0/file") }
+        commands.append("read -r a b <$DESK/uptime; echo \"$((${a%.*} + 60)).0 $b\" >$DESK/uptime")
+        return commands.joined(separator: "; ")
     }
 
-    @Test("if it is off, or no port can be a drive, it exits without a fault")
+    @Test("if the drive is off, or no port can be a drive, the script exits without a fault")
     func nothing() throws {
         let off = try serve(step: "off")
         #expect(off.tool.status == 0 && off.log == [] && off.tool.errors == "")
@@ -115,13 +116,13 @@ import TestKit
     }
 
     @Test(
-        "the port's state shows a pulled cable, and the gadget's state a sleeping laptop, after a delay"
+        "a disconnected cable is detected immediately, and a sleeping laptop after a delay"
     )
     func away() throws {
-        let pulled = try serve(
+        let disconnected = try serve(
             step: "current",
             [Self.line("configured"), Self.line("not attached", step: "update"), ""].joined(separator: "\n"))
-        #expect(pulled.log.suffix(3) == ["seen: image", "lamp no-laptop", "fill"], "\(pulled.log)")
+        #expect(disconnected.log.suffix(3) == ["seen: image", "lamp no-laptop", "fill"], "\(disconnected.log)")
         try write("", to: folder.file("log"))
         let asleep =
             [Self.line("configured"), Self.line(suspended: 1, step: "update")] + Array(repeating: Self.line(), count: 4)
@@ -129,36 +130,36 @@ import TestKit
         #expect(log.filter { $0 == "fill" }.count == 1 && log.last == "fill", "\(log)")
         #expect(log.filter { $0 == "seen: image" }.count == 6)
         try write("", to: folder.file("log"))
-        // It was only suspended.
-        let moment = [
+        // The laptop was only suspended briefly.
+        let briefSleep = [
             Self.line("configured", suspended: 0), Self.line(suspended: 1, step: "update"), Self.line(suspended: 0),
             Self.line(),
         ]
-        #expect(try !serve(step: "current", (moment + [""]).joined(separator: "\n")).log.contains("fill"))
+        #expect(try !serve(step: "current", (briefSleep + [""]).joined(separator: "\n")).log.contains("fill"))
     }
 
     @Test(
-        "erased recordings leave the drive immediately, and so do readable ones that must be encrypted",
+        "erased recordings, and readable ones that must be encrypted, are removed from the drive immediately",
         arguments: [("erase", false), ("remake", true)])
-    func atOnce(step: String, isFresh: Bool) throws {
+    func immediately(step: String, isReformatted: Bool) throws {
         let (log, _) = try serve(
             step: "current", [Self.line("configured"), Self.line(step: step), Self.line(), ""].joined(separator: "\n"))
         #expect(log.filter { $0 == "fill" }.count == 1)
-        #expect(log.contains("mkfs") == isFresh)
+        #expect(log.contains("mkfs") == isReformatted)
     }
 
     @Test(
-        "if recordings need the space, or copying is not allowed, the image is removed",
+        "the image is removed if recordings need the space or copying is not allowed",
         arguments: ["yield", "refused", "off"])
-    func gone(step: String) throws {
+    func removed(step: String) throws {
         let (log, tool) = try serve(
             step: "current", [Self.line("configured"), Self.line(step: step), Self.line(), ""].joined(separator: "\n"))
         #expect(!log.contains("fill") && tool.errors.contains("removed (\(step))"))
         #expect(try Tool("ls", "-A", folder.file("storage/drive")).output == "")
     }
 
-    /// A step as root; what it mounts, and its answer.
-    private func step(_ name: String, result: String = "success") throws -> (mounts: [String], answer: String) {
+    /// Runs a step as root. Returns its calls of mount and its answer.
+    private func runStep(_ name: String, result: String = "success") throws -> (mounts: [String], answer: String) {
         _ = try folder.program("bin/id", "echo 0")
         _ = try folder.program("bin/mount", "echo \"$*\" >>\"$DESK/mounts\"")
         for pipe in ["began", "outcome"] {
@@ -182,20 +183,20 @@ import TestKit
 
     @Test("root mounts the image in a folder without links, and reports the result")
     func steps() throws {
-        let mount = try step("mount")
+        let mount = try runStep("mount")
         #expect(mount.answer == "yes\n" && mount.mounts.count == 3, "\(mount)")
         #expect(mount.mounts.first == "--bind \(folder.file("storage"))/drive \(folder.file("run"))/store")
         #expect(
             mount.mounts.dropFirst().first?.contains("remount,bind,nosuid,nodev,noexec,noatime,nosymfollow") == true)
         #expect(mount.mounts.last?.hasPrefix("--types vfat --options rw,nosuid") == true)
-        #expect(try step("unmount", result: "exit-code").answer == "failed\n")
-        _ = try step("mount")
-        #expect(try step("again").mounts.last?.hasPrefix("--types vfat --options ro,nosuid") == true)
-        #expect(try step("unmount", result: "exit-code").answer == "unreliable\n")
-        #expect(try step("unmount").answer == "success\n")
+        #expect(try runStep("unmount", result: "exit-code").answer == "failed\n")
+        _ = try runStep("mount")
+        #expect(try runStep("again").mounts.last?.hasPrefix("--types vfat --options ro,nosuid") == true)
+        #expect(try runStep("unmount", result: "exit-code").answer == "unreliable\n")
+        #expect(try runStep("unmount").answer == "success\n")
     }
 
-    @Test("an image that fails its read-back is not shown, and is made again from scratch")
+    @Test("an image that reads back differently is not shown to the laptop, and is made again from scratch")
     func unreliable() throws {
         try write("unreliable", to: folder.file("fails"))
         let (log, _) = try serve(step: "update", "")
@@ -203,7 +204,7 @@ import TestKit
         #expect(try Tool("ls", "-A", folder.file("storage/drive")).output == "")
     }
 
-    @Test("an image that could not be filled is not shown, and is tried again after ten minutes")
+    @Test("an image that could not be filled is not shown to the laptop, and is filled again after ten minutes")
     func fails() throws {
         try write("failed", to: folder.file("fails"))
         let (log, tool) = try serve(

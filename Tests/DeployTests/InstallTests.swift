@@ -1,24 +1,24 @@
 import Testing
 import TestKit
 
-@Suite("Install and uninstall") struct InstallTests {
+@Suite("Installing and uninstalling") struct InstallTests {
     private let root = TemporaryFolder()
 
-    private func install(_ words: String...) throws -> Tool {
-        try Tool([Repository.file("deploy/install")] + words, environment: ["DESTDIR": root.path])
+    private func install(_ options: String...) throws -> Tool {
+        try Tool([Repository.file("deploy/install")] + options, environment: ["DESTDIR": root.path])
     }
 
-    private func uninstall(_ words: String...) throws -> Tool {
-        try Tool([Repository.file("deploy/uninstall")] + words, environment: ["DESTDIR": root.path])
+    private func uninstall(_ options: String...) throws -> Tool {
+        try Tool([Repository.file("deploy/uninstall")] + options, environment: ["DESTDIR": root.path])
     }
 
-    /// Every file below the root with its mode: `755 usr/bin/fieldscribe`.
+    /// All files in the root folder, with their modes: `755 usr/bin/fieldscribe`.
     private func files() throws -> [String] {
         try Tool("find", root.path, "-type", "f", "-printf", "%m %P\n").output.split(separator: "\n")
             .map(String.init).sorted()
     }
 
-    private let everything = [
+    private let allFiles = [
         "644 etc/fieldscribe/fieldscribe.conf", "644 usr/lib/systemd/system/fieldscribe-export@.service",
         "644 usr/lib/systemd/system/fieldscribe.service", "644 usr/lib/systemd/system/fieldscribe-drive.service",
         "644 usr/lib/systemd/system/fieldscribe-drive-copy.path",
@@ -31,19 +31,19 @@ import TestKit
         "755 usr/lib/fieldscribe/drive", "755 usr/lib/fieldscribe/stick",
     ].sorted()
 
-    @Test("installs everything, even the second time, and keeps an existing configuration")
+    @Test("installing twice gives the same files, and keeps an existing configuration")
     func twice() throws {
         #expect(try install("--executable", "/bin/true").status == 0)
-        #expect(try files() == everything)
+        #expect(try files() == allFiles)
         try write("[capture]\nrate = 48000\n", to: root.file("etc/fieldscribe/fieldscribe.conf"))
         let second = try install("--executable", "/bin/true")
         #expect(second.status == 0)
         #expect(second.errors.contains("kept: "))
-        #expect(try files() == everything)
+        #expect(try files() == allFiles)
         #expect(try text(of: root.file("etc/fieldscribe/fieldscribe.conf")) == "[capture]\nrate = 48000\n")
     }
 
-    @Test("uninstall removes everything except recordings and configuration, even the second time")
+    @Test("uninstalling removes everything except recordings and configuration, and can be repeated")
     func removal() throws {
         #expect(try install("--executable", "/bin/true").status == 0)
         let recording = "var/lib/fieldscribe/recordings/000001/audio.wav"
@@ -58,7 +58,7 @@ import TestKit
         #expect(try files() == ["640 \(recording)"])
     }
 
-    @Test("refuses what it cannot install, with a message")
+    @Test("a missing executable and an unknown option are refused with a message")
     func refusals() throws {
         let missing = try install("--executable", "/no/such/program")
         #expect(missing.status == 3)
@@ -70,7 +70,7 @@ import TestKit
     }
 
     @Test(
-        "the old paths of moved scripts forward to the new ones",
+        "scripts at former paths call the moved ones",
         arguments: [
             ("deploy/chaos", "Tests/Chaos/run"), ("deploy/test-appliance", "Tests/Appliance/run"),
             ("deploy/arm64/build", "Tests/Arm64/build"),
@@ -83,7 +83,7 @@ import TestKit
     }
 
     @Test(
-        "shellcheck finds nothing in the scripts",
+        "shellcheck has no complaints about the scripts",
         arguments: [
             "deploy/install", "deploy/uninstall", "deploy/stick", "deploy/drive", "deploy/deb", "deploy/test",
             "deploy/demo", "deploy/docs", "deploy/model", "deploy/image", "deploy/chaos", "deploy/test-appliance",

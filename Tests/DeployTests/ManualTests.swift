@@ -6,7 +6,7 @@ import Testing
 @Suite("Manual pages and completion") struct ManualTests {
     private static let pages = ["fieldscribe.1", "fieldscribe.conf.5", "fieldscribe.8", "fieldscribe-office.1"]
 
-    @Test("each page is free of warnings", arguments: pages)
+    @Test("mandoc and man print no warnings for a page", arguments: pages)
     func lint(page: String) throws {
         let path = Repository.file("deploy/man/\(page)")
         let mandoc = try Tool("mandoc", "-Tlint", "-Wwarning", path)
@@ -18,29 +18,29 @@ import Testing
     }
 
     @Test(
-        "the manual names every command and every option that the executable has",
+        "the manual has every command and every option of the program",
         arguments: ["fieldscribe", "fieldscribe-office"])
     func commands(program: String) throws {
         let manual = try Manual(of: program)
         #expect(manual.commands.count >= 5)
         let page = try text(of: Repository.file("deploy/man/\(program).1"))
-        // With a blank at the end of each, so that --to is not found in --top.
+        // With a space at the end of each line, so that --to does not match --top.
         let lines = page.split(separator: "\n").map { "\($0) " }
         let entries = lines.filter { $0.hasPrefix(".It Cm ") }
         for command in manual.commands {
-            let own = entries.filter { $0.hasPrefix(".It Cm \(command) ") }
-            #expect(!own.isEmpty, "\(program).1 lacks \(command)")
+            let commandEntries = entries.filter { $0.hasPrefix(".It Cm \(command) ") }
+            #expect(!commandEntries.isEmpty, "\(program).1 lacks \(command)")
             for option in try manual.options(of: command) {
-                let written = "Fl \\\(option.dropFirst()) "
-                #expect(lines.contains { $0.hasPrefix(".It \(written)") }, "\(program).1 does not explain \(option)")
+                let macro = "Fl \\\(option.dropFirst()) "
+                #expect(lines.contains { $0.hasPrefix(".It \(macro)") }, "\(program).1 does not explain \(option)")
                 #expect(
-                    option == "--config" || own.contains { $0.contains(written) },
-                    "\(program).1 lacks \(option) of \(command)")
+                    option == "--config" || commandEntries.contains { $0.contains(macro) },
+                    "\(program).1 lacks \(option) for \(command)")
             }
         }
     }
 
-    @Test("the pages of the programs match what Tests/manual-pages generates")
+    @Test("the pages of the programs match the output of Tests/manual-pages")
     func generated() throws {
         let programs = try ["fieldscribe", "fieldscribe-office"].map { try Repository.executable($0) }
         let tool = try Tool([Repository.file("Tests/manual-pages"), "--check"] + programs)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "the program alone prints its help: groups of commands, each with at most nine words",
+        "without arguments, the program prints groups of commands, each with a summary of at most nine words",
         arguments: [
             ("fieldscribe", ["Record", "Read", "Share", "Protect", "Set up"]),
             ("fieldscribe-office", ["Collect", "Read", "Share", "Transcribe"]),
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(
-        "an unknown command or option proposes the nearest",
+        "for an unknown command or option, the error suggests the most similar one",
         arguments: [
             (["fieldscribe", "strat"], "did you mean start?"), (["fieldscribe", "--hepl"], "did you mean --help?"),
             (["fieldscribe", "list", "--jsn"], "did you mean --json?"),
@@ -76,48 +76,48 @@ import Testing
             (["fieldscribe-office", "list", "--sinse=x"], "did you mean --since?"),
             (["fieldscribe-office", "frobnicate"], "see fieldscribe-office --help"),
         ])
-    func suggestion(words: [String], expected: String) throws {
-        let tool = try Tool([try Repository.executable(words[0])] + words.dropFirst())
+    func suggestion(command: [String], expected: String) throws {
+        let tool = try Tool([try Repository.executable(command[0])] + command.dropFirst())
         #expect(tool.status == 2 && tool.errors.hasSuffix("; \(expected)\n"), "\(tool.errors)")
     }
 
     @Test(
-        "an unexpected argument, and a missing or invalid value, are named in one line",
+        "an unexpected argument, or a missing or invalid value, gives an error of one line",
         arguments: [
             (["list", "1"], "list: unexpected argument 1; see fieldscribe list --help"),
             (["list", "--json=yes"], "list: --json takes no value; see fieldscribe list --help"),
             (["search", "--limit"], "search: --limit needs a value; see fieldscribe search --help"),
             (["search", "--limit", "0", "x"], "search: --limit 0: give a whole number from 1 to 100000"),
-            (["redact", "--last", "-5"], "redact: --last -5: give seconds, such as 60"),
+            (["redact", "--last", "-5"], "redact: --last -5: give a number of seconds, such as 60"),
             (
                 ["show", "--punctuation=x"],
                 "show: --punctuation x: choose one of engine, none, automatic, spoken, both"
             ),
         ])
-    func wrong(words: [String], expected: String) throws {
-        let tool = try Tool([try Repository.executable()] + words)
+    func wrong(arguments: [String], expected: String) throws {
+        let tool = try Tool([try Repository.executable()] + arguments)
         #expect(tool.status == 2 && tool.errors == "fieldscribe: \(expected)\n", "\(tool.errors)")
     }
 
-    @Test("former names of commands work", arguments: [("strike", "redact"), ("relisten", "review")])
+    @Test("former names of commands still work", arguments: [("strike", "redact"), ("relisten", "review")])
     func aliases(former: String, name: String) throws {
         let manual = try Manual()
         #expect(manual.commands.contains(name) && !manual.commands.contains(former))
         #expect(try Tool(manual.program, former, "--help").output == Tool(manual.program, name, "--help").output)
     }
 
-    @Test("the configuration manual has exactly the existing keys, with their defaults and ranges")
+    @Test("the manual of the configuration has exactly the existing keys, with their defaults and ranges")
     func keys() throws {
         let page = try text(of: Repository.file("deploy/man/fieldscribe.conf.5"))
         var section = ""
-        var found: [String] = []
+        var keys: [String] = []
         var explanations: [String: String] = [:]
         for line in page.split(separator: "\n") {
             if line.hasPrefix(".Ss [") {
                 section = String(line.dropFirst(".Ss [".count).dropLast())
             } else if line.hasPrefix(".It Sy ") {
-                found.append("\(section).\(line.dropFirst(".It Sy ".count))")
-            } else if let last = found.last {
+                keys.append("\(section).\(line.dropFirst(".It Sy ".count))")
+            } else if let last = keys.last {
                 explanations[last, default: ""] += "\(line)\n"
             }
         }
@@ -125,14 +125,14 @@ import Testing
             let value = key.value(in: Configuration())
             return value.isEmpty ? key.path : "\(key.path) No = \(value)"
         }
-        #expect(found == expected)
+        #expect(keys == expected)
         for (key, entry) in zip(ConfigurationKey.all, expected) where key.allowed.first?.isNumber ?? false {
             let range = key.allowed.split(separator: " or ")[0]
             #expect(explanations[entry]?.contains(range) ?? false, "\(key.path) lacks its range \(key.allowed)")
         }
     }
 
-    @Test("the appliance's manual, the guide and the sample have every setting of fieldscribe.txt")
+    @Test("fieldscribe.8 and deploy/README.md explain every setting in fieldscribe.txt")
     func cardSettings() throws {
         let sample = try text(of: Repository.file("deploy/card/fieldscribe.txt"))
         let names = sample.split(separator: "\n").filter { $0.hasPrefix("#") && !$0.hasPrefix("# ") }.compactMap {
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test("manual, completion and sample name every engine")
+    @Test("manual, completion and sample configuration name every engine")
     func engines() throws {
         let names = [EngineRegistry.automaticName] + EngineRegistry.all.map(\.form)
         #expect(Set(names).count == names.count && names.count > 3)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test("manual, completion, sample and DAILY.md name every format")
+    @Test("manual, completion, sample configuration and DAILY.md name every format")
     func formats() throws {
         let names = TranscriptFormat.allCases.map(\.rawValue)
         #expect(Set(names).count == names.count && names.count >= 10)
@@ -188,14 +188,14 @@ import Testing
         }
     }
 
-    /// The part between the first occurrence of one text and the next of another.
+    /// The part of a page between `first` and the next occurrence of `next`.
     private func part(of page: String, from first: String, to next: String) throws -> Substring {
         let start = try #require(page.firstRange(of: first))
         let rest = page[start.upperBound...]
         return rest[..<(rest.firstRange(of: next)?.lowerBound ?? rest.endIndex)]
     }
 
-    @Test("bash completes every command, and every option of each", arguments: ["fieldscribe", "fieldscribe-office"])
+    @Test("bash completes every command and its options", arguments: ["fieldscribe", "fieldscribe-office"])
     func completion(program: String) throws {
         let manual = try Manual(of: program)
         #expect(try complete("\(program) ", manual).isSuperset(of: manual.commands))
@@ -221,7 +221,7 @@ import Testing
         #expect(try complete(line, Manual(of: program)) == Set(expected))
     }
 
-    /// What bash offers for the last word of a line; the executable is the one under test.
+    /// The completions that bash offers for the last word of a line, from the program under test.
     private func complete(_ line: String, _ manual: Manual) throws -> Set<String> {
         let name = line.split(separator: " ").first.map(String.init) ?? ""
         let script = """

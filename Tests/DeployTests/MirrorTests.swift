@@ -1,16 +1,16 @@
 import Testing
 import TestKit
 
-/// How scripts that fetch another Debian release trust a mirror, with a replacement for apt-get.
-@Suite("Indices of a mirror") struct MirrorTests {
+/// Tests when scripts trust the package indices of a mirror of another Debian release. A script replaces apt-get.
+@Suite("The indices of a mirror") struct MirrorTests {
     private let folder = TemporaryFolder()
 
-    /// Runs `update_indices` with an apt-get that prints this until it may ignore the date.
-    private func update(_ answer: String) throws -> (tool: Tool, calls: Int) {
+    /// Runs `update_indices`. Its apt-get runs this script, but succeeds if it may ignore the date.
+    private func update(_ aptScript: String) throws -> (tool: Tool, calls: Int) {
         let script = """
             echo call >>'\(folder.file("calls"))'
             case "$*" in *Check-Valid-Until=false*) exit 0 ;; esac
-            \(answer)
+            \(aptScript)
             """
         _ = try folder.program("bin/apt-get", script)
         try write("", to: folder.file("calls"))
@@ -24,27 +24,27 @@ import TestKit
     private let expired =
         "echo 'E: Release file for https://x/InRelease is expired (invalid since 90d). Updates will not be applied.'"
 
-    @Test("that are current are used")
+    @Test("current indices are used")
     func current() throws {
         let (tool, calls) = try update("exit 0")
         #expect(tool.status == 0 && calls == 1 && tool.output == "frozen=\n")
     }
 
-    @Test("that are only old come from a frozen mirror, which is reported")
+    @Test("expired indices are used and reported: the mirror is frozen")
     func frozen() throws {
         let (tool, calls) = try update("\(expired)\nexit 100")
         #expect(tool.status == 0 && calls == 2, "\(tool.errors)")
         #expect(tool.errors.contains("was frozen") && tool.output.contains("Check-Valid-Until"))
     }
 
-    @Test("with any other fault are refused", arguments: ["", "expired"])
-    func bad(besides: String) throws {
-        let wrong = "echo 'E: The repository https://x InRelease is not signed.'"
-        let (tool, calls) = try update("\(besides.isEmpty ? "" : expired)\n\(wrong)\nexit 100")
+    @Test("indices with any other fault are refused, even if they are also expired", arguments: [false, true])
+    func bad(isExpired: Bool) throws {
+        let unsigned = "echo 'E: The repository https://x InRelease is not signed.'"
+        let (tool, calls) = try update("\(isExpired ? expired : "")\n\(unsigned)\nexit 100")
         #expect(tool.status != 0 && calls == 1, "\(tool.errors)")
     }
 
-    @Test("are fetched by this function in every script, and no script disables the check")
+    @Test("every script downloads indices with this function, and no script disables the check")
     func scripts() throws {
         let found = try Tool(
             "grep", "-rnE", "Check-Valid-Until|dists/.*Packages", Repository.file("deploy"),

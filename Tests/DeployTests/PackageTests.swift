@@ -1,11 +1,11 @@
 import Testing
 import TestKit
 
-/// The package of an executable that builds instantly.
+/// Tests packages that contain a trivial executable instead of the program, so that they are made instantly.
 @Suite("The Debian package") struct PackageTests {
     private let folder = TemporaryFolder()
 
-    private func pack(into name: String, _ options: String...) throws -> String {
+    private func makePackage(in name: String, _ options: String...) throws -> String {
         let output = folder.file(name)
         let tool = try Tool(
             [Repository.file("deploy/deb"), "--executable", "/bin/true", "--output", output] + options,
@@ -14,9 +14,9 @@ import TestKit
         return try "\(output)/\(Tool("ls", output).output.split(separator: "\n").joined())"
     }
 
-    @Test("has the program's version and dependencies, and the configuration as a conffile")
+    @Test("the package has the program's version and dependencies, and the configuration as a conffile")
     func control() throws {
-        let package = try pack(into: "one")
+        let package = try makePackage(in: "one")
         let version = try Tool(Repository.executable(), "--version").output.split(whereSeparator: \.isWhitespace)
             .dropFirst().first
         let control = try Tool("dpkg-deb", "--field", package).output
@@ -31,9 +31,9 @@ import TestKit
         #expect(contents.contains { $0.hasSuffix("./usr/share/doc/fieldscribe/copyright") })
     }
 
-    @Test("the office has its own package, and is not in the recorder's")
+    @Test("fieldscribe-office has its own package, and is not in the recorder's package")
     func office() throws {
-        let package = try pack(into: "office", "--office")
+        let package = try makePackage(in: "office", "--office")
         let control = try Tool("dpkg-deb", "--field", package).output
         #expect(control.contains("Package: fieldscribe-office\n") && control.contains("Depends: libc6 (>="))
         let contents = try Tool("dpkg-deb", "--contents", package).output.split(separator: "\n")
@@ -45,19 +45,19 @@ import TestKit
                 "./usr/share/man/man1/fieldscribe-office.1.gz",
             ])
         #expect(try Tool("lintian", "--allow-root", "--fail-on", "error", package).status == 0)
-        let device = try Tool("dpkg-deb", "--contents", pack(into: "device")).output
-        #expect(device.contains("./usr/bin/fieldscribe\n") && !device.contains("office"))
-        #expect(try !content(of: Repository.executable()).contains("fieldscribe-office gather"))
+        let recorder = try Tool("dpkg-deb", "--contents", makePackage(in: "recorder")).output
+        #expect(recorder.contains("./usr/bin/fieldscribe\n") && !recorder.contains("office"))
+        #expect(try !strings(in: Repository.executable()).contains("fieldscribe-office gather"))
         let needed = try Tool("readelf", "-d", Repository.executable()).output
         #expect(!needed.contains("libpq") && !needed.contains("libmicrohttpd"))
     }
 
-    /// The readable strings of a program.
-    private func content(of program: String) throws -> String { try Tool("strings", program).output }
+    /// The printable strings in a program.
+    private func strings(in program: String) throws -> String { try Tool("strings", program).output }
 
-    @Test("its changelog is made from deploy/CHANGELOG.md")
+    @Test("the changelog is made from deploy/CHANGELOG.md")
     func changes() throws {
-        let package = try pack(into: "one")
+        let package = try makePackage(in: "one")
         let unpacked = folder.file("unpacked")
         #expect(try Tool("dpkg-deb", "--extract", package, unpacked).status == 0)
         let log = try Tool("zcat", "\(unpacked)/usr/share/doc/fieldscribe/changelog.gz").output.split(separator: "\n")
@@ -70,7 +70,7 @@ import TestKit
         #expect(log.allSatisfy { $0.count <= 80 || $0.hasPrefix(" -- ") })
     }
 
-    @Test("refuses an executable that looks for libraries where it was built")
+    @Test("deploy/deb refuses an executable that loads libraries from the folder of its build")
     func runpath() throws {
         let source = folder.file("main.c")
         try write("int main(void) { return 0; }\n", to: source)
@@ -86,39 +86,39 @@ import TestKit
     }
 
     @Test(
-        "its copyright file names every library of Debian that the executable links, by its source package",
+        "the copyright file names the source package of every Debian library that the executable links",
         arguments: [("fieldscribe", "copyright"), ("fieldscribe-office", "office/copyright")])
     func copyright(program: String, file: String) throws {
-        let named = try text(of: Repository.file("deploy/debian/\(file)"))
+        let copyright = try text(of: Repository.file("deploy/debian/\(file)"))
         let dynamic = try Tool("readelf", "-d", Repository.executable(program)).output
         let libraries = dynamic.split(separator: "\n").filter { $0.contains("(NEEDED)") }
             .compactMap { $0.split(separator: "[").last?.dropLast() }
         #expect(libraries.count > 5)
         for library in libraries {
-            // A release contains the Swift runtime, which here belongs to no package or to swiftlang.
+            // The Swift runtime belongs to no package or to swiftlang here, but a release contains it.
             let owner = try Tool("dpkg-query", "--search", "*/\(library)").output.prefix { $0 != ":" }
             if owner.isEmpty || owner.contains("swiftlang") { continue }
             let source = try Tool("dpkg-query", "--show", "--showformat", "${source:Package}", "\(owner)").output
             let name = ["gcc", "postgresql"].first { source.hasPrefix("\($0)-") } ?? source
-            #expect(!name.isEmpty && named.contains(" \(name)"), "\(library) is of \(source)")
+            #expect(!name.isEmpty && copyright.contains(" \(name)"), "\(library) is from \(source)")
         }
     }
 
-    @Test("is reproducible")
+    @Test("the package is reproducible")
     func reproducible() throws {
-        let (one, two) = (try pack(into: "one"), try pack(into: "two"))
+        let (one, two) = (try makePackage(in: "one"), try makePackage(in: "two"))
         #expect(try Tool("cmp", one, two).output == "")
         #expect(try Tool("cmp", one, two).status == 0)
     }
 
-    @Test("has no lintian errors")
+    @Test("lintian finds no errors in the package")
     func lintian() throws {
-        let tool = try Tool("lintian", "--allow-root", "--fail-on", "error", try pack(into: "one"))
+        let tool = try Tool("lintian", "--allow-root", "--fail-on", "error", try makePackage(in: "one"))
         #expect(tool.status == 0, "\(tool.output)")
     }
 
     @Test(
-        "its scripts pass shellcheck, and keep recordings by default",
+        "the package's scripts pass shellcheck, and keep recordings by default",
         arguments: [
             "postinst", "prerm", "postrm", "moonshine-tiny-en/postinst", "moonshine-tiny-en/postrm",
         ])

@@ -2,9 +2,9 @@ import FoundationEssentials
 import Glibc
 import TestKit
 
-/// A program that ran to its end, and its output.
+/// A program that has exited, and its output.
 struct Tool {
-    struct CannotStart: Error {
+    struct StartError: Error {
         var program: String
         var status: Int32
     }
@@ -13,10 +13,10 @@ struct Tool {
     var output: String
     var errors: String
 
-    /// Runs a program that is on the PATH.
+    /// Runs a program from the PATH.
     ///
-    /// - Parameter environment: added to our own, and replaces variables with the same name.
-    init(_ words: [String], environment: [String: String] = [:]) throws {
+    /// - Parameter environment: Variables for the program, in addition to ours.
+    init(_ arguments: [String], environment: [String: String] = [:]) throws {
         let folder = TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
         let (output, errors) = (folder.file("output"), folder.file("errors"))
@@ -27,20 +27,20 @@ struct Tool {
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT, 0o600)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT, 0o600)
         // env(1) changes only the child's environment.
-        let command = ["env", "TMPDIR=\(folder.path)"] + environment.map { "\($0)=\($1)" } + words
+        let command = ["env", "TMPDIR=\(folder.path)"] + environment.map { "\($0)=\($1)" } + arguments
         let strings = command.map { strdup($0) }
         defer { strings.forEach { free($0) } }
-        var id = pid_t()
-        let started = posix_spawnp(&id, "env", &actions, nil, strings + [nil], environ)
-        guard started == 0 else { throw CannotStart(program: words.joined(separator: " "), status: started) }
+        var process = pid_t()
+        let started = posix_spawnp(&process, "env", &actions, nil, strings + [nil], environ)
+        guard started == 0 else { throw StartError(program: arguments.joined(separator: " "), status: started) }
         var status: Int32 = 0
-        while waitpid(id, &status, 0) < 0, errno == EINTR {}
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
         self.status = status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
         self.output = try text(of: output)
         self.errors = try text(of: errors)
     }
 
-    init(_ words: String...) throws { try self.init(words) }
+    init(_ arguments: String...) throws { try self.init(arguments) }
 }
 
 func text(of path: String) throws -> String {
@@ -58,7 +58,7 @@ enum Repository {
     static func executable(_ name: String = "fieldscribe") throws -> String { try builtProgram(name) }
 }
 
-/// The executable's help, which manual and completion must match.
+/// The commands and options in a program's help, which manual and completion must match.
 struct Manual {
     let program: String
     let commands: [String]

@@ -5,14 +5,14 @@ import TestKit
 @testable import Core
 
 /// Two people with a microphone each, simulated by noise that rises and falls like syllables.
-@Suite("Who spoke, by the louder channel") struct ChannelTurnsTests {
+@Suite("Speakers identified by the louder channel") struct ChannelTurnsTests {
     private static let rate = SamplePosition.rate
 
-    /// Who speaks when, in seconds, in which channel.
+    /// A conversation: who speaks when, in seconds, and in which channel.
     struct Talk: Sendable {
         var turns: [(start: Double, end: Double, person: Int)]
         var seconds: Double
-        /// The level of each person in the other's microphone, in decibels.
+        /// The level of each person in the other person's microphone, in decibels.
         var crosstalk = -12.0
         /// The second microphone's gain, in decibels.
         var gain = 0.0
@@ -27,7 +27,7 @@ import TestKit
         for turn in talk.turns {
             var level = 0.0
             for index in Int(turn.start * Double(Self.rate))..<min(count, Int(turn.end * Double(Self.rate))) {
-                // A syllable each 0.2 s, of 60 to 100 %.
+                // One syllable every 0.2 s, at 60 to 100 % of the level.
                 if index % (Self.rate / 5) == 0 { level = Double.random(in: 0.6...1, using: &random) }
                 let phase = Double(index % (Self.rate / 5)) / Double(Self.rate / 5)
                 let swell: Double = 0.05 + pow(sin(Double.pi * phase), 2)
@@ -38,20 +38,20 @@ import TestKit
         let leak = pow(10, talk.crosstalk / 20)
         let gain = pow(10, talk.gain / 20)
         return (0..<count).flatMap { (index: Int) -> [Int16] in
-            let heard: [Double] = [
+            let channels: [Double] = [
                 voices[0][index] + leak * voices[1][index], gain * (voices[1][index] + leak * voices[0][index]),
             ]
-            return heard.map { (sample: Double) -> Int16 in
+            return channels.map { (sample: Double) -> Int16 in
                 let noisy = sample + talk.noise * Double.random(in: -1...1, using: &random)
                 return Int16(max(-32_000, min(32_000, noisy)))
             }
         }
     }
 
-    private func reported(_ talk: Talk, seed: UInt64 = 1) -> Speakers? {
+    private func diarize(_ talk: Talk, seed: UInt64 = 1) -> Speakers? {
         var channels = ChannelTurns()
         let sound = sound(talk, seed: seed)
-        // In pieces of 7 s, like regions.
+        // Adds pieces of 7 s, like the regions of a recording.
         for start in stride(from: 0, to: sound.count / 2, by: 7 * Self.rate) {
             let end = min(sound.count / 2, start + 7 * Self.rate)
             channels.add(Array(sound[(2 * start)..<(2 * end)]), at: SamplePosition(Int64(start)))
@@ -62,27 +62,27 @@ import TestKit
     private func conversation(crosstalk: Double = -12, gain: Double = 0) -> Talk {
         var turns: [(start: Double, end: Double, person: Int)] = []
         var time = 0.0
-        for turn in 0..<12 {
-            let end = time + [2.5, 0.6, 4, 1.2][turn % 4]
-            turns.append((time, end, turn % 2))
+        for index in 0..<12 {
+            let end = time + [2.5, 0.6, 4, 1.2][index % 4]
+            turns.append((time, end, index % 2))
             time = end + 0.3
         }
         return Talk(turns: turns, seconds: time, crosstalk: crosstalk, gain: gain)
     }
 
     @Test(
-        "each turn belongs to the owner of the microphone, with any crosstalk and gain of the other one",
+        "each turn belongs to the owner of the microphone, whatever the crosstalk and the other's gain",
         arguments: [-6.0, -12, -20, -60], [0.0, 10, -10])
     func turns(crosstalk: Double, gain: Double) throws {
         let talk = conversation(crosstalk: crosstalk, gain: gain)
-        let speakers = try #require(reported(talk))
+        let speakers = try #require(diarize(talk))
         #expect(speakers.count == 2)
         for turn in talk.turns {
-            // A word at the turn's middle, and one near each of its ends.
-            for place in [turn.start + 0.15, (turn.start + turn.end) / 2, turn.end - 0.15] {
-                let word = SampleRange(SamplePosition(seconds: place - 0.05), SamplePosition(seconds: place + 0.05))
-                #expect(speakers.speaker(of: word) == turn.person, "at \(place) s")
-                #expect(!speakers.isOverlapped(word), "at \(place) s")
+            // A word in the middle of the turn, and one near each end.
+            for time in [turn.start + 0.15, (turn.start + turn.end) / 2, turn.end - 0.15] {
+                let word = SampleRange(SamplePosition(seconds: time - 0.05), SamplePosition(seconds: time + 0.05))
+                #expect(speakers.speaker(of: word) == turn.person, "at \(time) s")
+                #expect(!speakers.isOverlapped(word), "at \(time) s")
             }
         }
     }
@@ -93,22 +93,22 @@ import TestKit
     func alone(person: Int) throws {
         for crosstalk in [-8.0, -15, -60] {
             let talk = Talk(turns: [(0, 9, person), (9.5, 20, person)], seconds: 20, crosstalk: crosstalk)
-            #expect(reported(talk)?.count ?? 1 == 1, "\(crosstalk) dB")
+            #expect(diarize(talk)?.count ?? 1 == 1, "\(crosstalk) dB")
         }
     }
 
-    @Test("someone who barely speaks is not lost")
+    @Test("a person who barely speaks is identified")
     func unequal() throws {
         let talk = Talk(turns: [(0, 30, 0), (30.2, 31.4, 1), (31.6, 60, 0)], seconds: 60)
-        let speakers = try #require(reported(talk))
+        let speakers = try #require(diarize(talk))
         #expect(speakers.count == 2 && abs(speakers.seconds[1] - 1.4) < 0.3, "\(speakers.seconds)")
     }
 
-    @Test("overlap is reported where both speak, and only there")
+    @Test("overlap is reported only where both people speak")
     func overlap() throws {
         let talk = Talk(
             turns: [(0, 6, 0), (5, 10, 1), (10.3, 14, 0), (14.2, 18, 1), (17.2, 22, 0)], seconds: 22, crosstalk: -15)
-        let speakers = try #require(reported(talk))
+        let speakers = try #require(diarize(talk))
         for (start, end) in [(5.1, 5.9), (17.3, 17.9)] {
             #expect(
                 speakers.isOverlapped(SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))))
@@ -118,10 +118,10 @@ import TestKit
     }
 
     @Test(
-        "unusable channels give nil: identical, one dead, equally loud, silent, or nearly so")
+        "the result is nil if the channels are similar or equally loud, or if one is dead, humming or silent")
     func undecided() {
-        #expect(reported(conversation(crosstalk: 0)) == nil)
-        #expect(reported(conversation(crosstalk: -1)) == nil)
+        #expect(diarize(conversation(crosstalk: 0)) == nil)
+        #expect(diarize(conversation(crosstalk: -1)) == nil)
         var dead = ChannelTurns()
         let alone = sound(conversation(), seed: 2).enumerated().map { $0.offset % 2 == 0 ? $0.element : 0 }
         dead.add(alone, at: .zero)

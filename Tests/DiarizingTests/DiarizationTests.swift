@@ -3,7 +3,7 @@ import Testing
 
 @testable import Core
 
-/// Simulated voices: each has its own direction, with some noise.
+/// Simulated voice vectors: each person's have a direction of their own, with some noise.
 private struct Voices {
     private var noise: Congruence
 
@@ -14,9 +14,9 @@ private struct Voices {
     }
 }
 
-/// Who speaks, in tenths of a second: one region each, followed by a gap of half a second.
+/// Diarizes a script with one region for each entry, followed by a gap of half a second.
 private func diarized(
-    _ script: [(person: Int, seconds: Double)], wanted: Int? = nil, seed: UInt64 = 1
+    _ script: [(person: Int, seconds: Double)], people: Int? = nil, seed: UInt64 = 1
 ) -> (speakers: Speakers, regions: [SampleRange]) {
     var settings = Diarization.Settings()
     settings.isRectified = false
@@ -32,7 +32,7 @@ private func diarized(
         regions.append(SampleRange(start, start + Int64(samples)))
         start = start + Int64(samples) + 8_000
     }
-    return (diarization.speakers(wanted), regions)
+    return (diarization.speakers(people), regions)
 }
 
 @Suite("Diarization")
@@ -63,13 +63,13 @@ struct DiarizationTests {
         }
         let turns = diarization.speakers().turns
         #expect(turns.map(\.speaker) == [0, 1])
-        // Half of the distance between windows, and a step.
-        let least = Double(settings.hop) / 200 + 0.1
-        #expect(abs((turns.first?.range.end.seconds ?? 0) - Double(tenths) / 10) <= least)
+        // The tolerance is half the distance between windows, plus one step.
+        let tolerance = Double(settings.hop) / 200 + 0.1
+        #expect(abs((turns.first?.range.end.seconds ?? 0) - Double(tenths) / 10) <= tolerance)
         #expect(turns.last?.range.end == SamplePosition(256_000))
     }
 
-    @Test("less than four seconds do not make a new person")
+    @Test("less than four seconds of speech is not a new person")
     func few() {
         let speakers = diarized([(0, 20), (1, 1.6), (0, 20)]).speakers
         #expect(speakers.count == 1)
@@ -79,12 +79,12 @@ struct DiarizationTests {
     }
 
     @Test("uses the given number of people, up to the number of voices")
-    func reported() {
+    func givenCount() {
         let script = [(0, 9.0), (1, 9.0), (2, 9.0), (0, 9.0), (1, 9.0), (2, 9.0)]
-        #expect(diarized(script, wanted: 2).speakers.count == 2)
-        #expect(diarized(script, wanted: 3).speakers.count == 3)
-        #expect(diarized(script, wanted: 1).speakers.count == 1)
-        #expect(diarized([(0, 3)], wanted: 5).speakers.count == 1)
+        #expect(diarized(script, people: 2).speakers.count == 2)
+        #expect(diarized(script, people: 3).speakers.count == 3)
+        #expect(diarized(script, people: 1).speakers.count == 1)
+        #expect(diarized([(0, 3)], people: 5).speakers.count == 1)
     }
 
     @Test("regions are extended by a fifth of a second, or half of the distance between them")
@@ -103,7 +103,7 @@ struct DiarizationTests {
         #expect(regions(range(5, 5), range(200_000, 300_000)) == [])
     }
 
-    @Test("pieces are at most a minute long, with a second around them that no other piece has")
+    @Test("pieces are at most a minute long, with up to a second around them that belongs to no other piece")
     func pieces() {
         func range(_ start: Double, _ end: Double) -> SampleRange {
             SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
@@ -122,7 +122,7 @@ struct DiarizationTests {
         #expect(Diarization.pieces([]).isEmpty)
     }
 
-    /// Noise with tones between these times; below 1 a tone is quieter than the noise.
+    /// Noise with tones between these times; a tone with a strength below 1 is quieter than the noise.
     private static func sound(
         _ tones: [(from: Double, to: Double, strength: Double)], seconds: Double, noise amount: Double = 1_200
     ) -> [Int16] {
@@ -135,7 +135,7 @@ struct DiarizationTests {
         }
     }
 
-    @Test("speech is extended into the noise, by a second at most, and only while audible")
+    @Test("speech is extended into the noise by at most a second, and only while it is audible")
     func edges() throws {
         func reported(
             _ tones: [(from: Double, to: Double, strength: Double)], _ speech: ClosedRange<Double>...,
@@ -149,34 +149,34 @@ struct DiarizationTests {
             diarization.add(sound, at: SamplePosition(seconds: 5), speech: regions) { _ in [1, 0] }
             return diarization.speakers().turns.map { [$0.range.start.seconds, $0.range.end.seconds] }
         }
-        // Energies are averaged over twice as long.
-        func isNear(_ found: [[Double]], _ wanted: [[Double]], by seconds: Double = 0.22) -> Bool {
-            let pairs = zip(found.flatMap(\.self), wanted.flatMap(\.self))
-            return found.count == wanted.count && pairs.allSatisfy { abs($0 - $1) <= seconds }
+        // The default tolerance; energies are averaged over twice as long.
+        func isNear(_ actual: [[Double]], _ expected: [[Double]], by seconds: Double = 0.22) -> Bool {
+            let pairs = zip(actual.flatMap(\.self), expected.flatMap(\.self))
+            return actual.count == expected.count && pairs.allSatisfy { abs($0 - $1) <= seconds }
         }
         let loud = (from: 4.0, to: 5.0, strength: 8.0)
-        // Without sound it is unchanged.
+        // Without sound around it, the range is unchanged.
         #expect(isNear(reported([loud], 9...10), [[9, 10]]))
-        // Half as strong as the noise, before and after.
+        // Sound half as strong as the noise, before and after.
         let quiet = reported([(3.4, 4, 0.5), loud, (5, 5.6, 0.5)], 9...10)
         #expect(isNear(quiet, [[8.4, 10.6]]), "\(quiet)")
-        // For a second at most; distant sound belongs to nobody.
+        // It is extended by at most a second; sound after a pause belongs to nobody.
         let long = reported([loud, (5, 8, 0.5)], 9...10)
         #expect(isNear(long, [[9, 11]]), "\(long)")
         let apart = reported([loud, (5.8, 6.4, 0.5)], 9...10)
         #expect(isNear(apart, [[9, 10]]), "\(apart)")
-        // Two ranges share the space between them; they touch without overlap.
+        // Two ranges share the sound between them; they touch but do not overlap.
         let two = reported([loud, (5, 5.8, 0.5), (5.8, 7, 8)], 9...10, 10.8...12)
         #expect(isNear(two, [[9, 12]]), "\(two)")
-        // Speech with few pauses has little noise between.
+        // If speech has few pauses, the noise level is still found.
         let dense = reported([(0, 4, 0.5), loud, (5, 9, 0.5)], 9...10)
         #expect(isNear(dense, [[8, 11]]), "\(dense)")
-        // In quiet, sound 30 dB below is not part of a voice; sound 20 dB below is.
+        // In a quiet recording, sound 30 dB below the voice is not part of it, but sound 20 dB below is.
         let breath = reported([(3.4, 4, 0.25), loud, (5, 5.6, 0.25)], 9...10, noise: 12)
         #expect(isNear(breath, [[9, 10]]), "\(breath)")
         let low = reported([(3.4, 4, 0.8), loud, (5, 5.6, 0.8)], 9...10, noise: 12)
         #expect(isNear(low, [[8.4, 10.6]]), "\(low)")
-        // Silence alone, or hardly any sound, is not an error.
+        // Silence or very short sound is not an error.
         for count in [0, 399, 400, 16_000] {
             var diarization = Diarization()
             let speech = [
@@ -187,7 +187,7 @@ struct DiarizationTests {
         }
     }
 
-    @Test("NaN and empty vectors are not a voice")
+    @Test("vectors that are NaN, zero or empty are not voices")
     func numbers() {
         var diarization = Diarization()
         let samples = [Int16](repeating: 0, count: 32_000)
@@ -197,7 +197,7 @@ struct DiarizationTests {
         #expect(diarization.speakers().count == 0)
     }
 
-    @Test("more speech than fits one comparison is also distinguished")
+    @Test("speakers are distinguished even if there is more speech than fits into one comparison")
     func long() {
         let script = (0..<200).map { (person: $0 % 3, seconds: 9.0) }
         let (speakers, regions) = diarized(script)
@@ -205,9 +205,9 @@ struct DiarizationTests {
         #expect(zip(regions, script).allSatisfy { speakers.speaker(of: $0) == $1.person })
     }
 
-    @Test("agglomeration is by the mean of all pairs")
+    @Test("clusters are merged by the mean similarity of all pairs")
     func agglomeration() {
-        // Found by hand: cosines 0.96 (0, 1), 0.6 (0, 2), 0.8 (1, 2); the mean of the last two is 0.7.
+        // Calculated by hand: cosines 0.96 (0, 1), 0.6 (0, 2), 0.8 (1, 2); the mean of the last two is 0.7.
         let vectors: [[Float]] = [[1, 0, 0], [0.96, 0.28, 0], [0.6, 0.8, 0]]
         #expect(abs(dot(vectors[1], vectors[2]) - 0.8) < 0.001)
         var voices = VoiceVectors()
@@ -236,7 +236,7 @@ struct DiarizationTests {
         #expect(voices[0] == [-1, 0] && voices[1] == [0, 1])
     }
 
-    @Test("6 s of speech are a person in ten minutes, but not in an hour")
+    @Test("6 s of speech make a person in ten minutes, but not in an hour")
     func passing() {
         func people(_ turns: Int) -> Int {
             let script = (0..<turns).map { (person: $0 == 7 ? 2 : $0 % 2, seconds: $0 == 7 ? 6.0 : 9.0) }
@@ -246,7 +246,7 @@ struct DiarizationTests {
         #expect(people(400) == 2)
     }
 
-    @Test("the voices of three hours are distinguished")
+    @Test("the voices in three hours of speech are distinguished")
     func hours() {
         let script = (0..<1_200).map { (person: $0 % 3, seconds: 9.0) }
         let (speakers, regions) = diarized(script)
@@ -255,7 +255,7 @@ struct DiarizationTests {
     }
 }
 
-@Suite("Who spoke")
+@Suite("Speakers and turns")
 struct SpeakersTests {
     private static func turn(_ start: Int64, _ end: Int64, _ speaker: Int) -> Speakers.Turn {
         Speakers.Turn(SampleRange(SamplePosition(start), SamplePosition(end)), speaker: speaker)
@@ -275,13 +275,13 @@ struct SpeakersTests {
         #expect(speakers.count == 3 && Speakers(turns: speakers.all) == speakers)
         #expect(speakers.isOverlapped(Self.range(20, 45)) && !speakers.isOverlapped(Self.range(0, 15)))
         #expect(!speakers.isOverlapped(Self.range(60, 90)) && !speakers.isOverlapped(Self.range(20, 20)))
-        let alike = Speakers(turns: [Self.turn(0, 50, 1), Self.turn(0, 50, 0)])
-        #expect(alike.turns == [Self.turn(0, 50, 1)] && alike.alongside == [Self.turn(1, 50, 0)])
-        #expect(Speakers(turns: alike.all) == alike)
+        let simultaneous = Speakers(turns: [Self.turn(0, 50, 1), Self.turn(0, 50, 0)])
+        #expect(simultaneous.turns == [Self.turn(0, 50, 1)] && simultaneous.alongside == [Self.turn(1, 50, 0)])
+        #expect(Speakers(turns: simultaneous.all) == simultaneous)
         #expect(speakers.without([Self.range(30, 55)]).alongside == [Self.turn(10, 30, 2), Self.turn(56, 60, 1)])
     }
 
-    @Test("a word belongs to the speaker who has most of it, or is nearest")
+    @Test("a word belongs to the speaker whose turns cover most of it, or else the nearest")
     func words() {
         let speakers = Speakers(turns: [Self.turn(100, 200, 0), Self.turn(200, 300, 1), Self.turn(500, 600, 0)])
         #expect(speakers.speaker(of: Self.range(150, 190)) == 0)
@@ -318,8 +318,8 @@ extension Diarization {
     /// Adds the next region of speech.
     ///
     /// - Parameters:
-    ///   - samples: At most a minute, to limit memory.
-    ///   - voice: The network: `MelFeatures.bins` numbers per frame in, a voice vector out.
+    ///   - samples: at most a minute of audio, to limit memory.
+    ///   - voice: maps `MelFeatures.bins` numbers per frame to a voice vector.
     mutating func add<Failure: Error>(
         _ samples: [Int16], at start: SamplePosition, voice: ([Float]) throws(Failure) -> [Float]
     ) throws(Failure) {

@@ -15,9 +15,9 @@ struct Congruence {
     }
 }
 
-@Suite("Features")
+@Suite("Mel features")
 struct MelFeaturesTests {
-    /// A quarter of a second: a tone whose pitch rises, and noise.
+    /// A quarter of a second of noise with a tone whose pitch rises.
     private static let sound: [Int16] = {
         var noise = Congruence(1)
         return (0..<4_000).map { index in
@@ -26,23 +26,23 @@ struct MelFeaturesTests {
         }
     }()
 
-    /// Each eighth number of a frame, by kaldi-native-fbank 1.23.0 with dither 0 and 80 bins, for samples in -1 to 1.
+    /// Every eighth number of a frame, from kaldi-native-fbank 1.23.0 with dither 0, 80 bins and samples from -1 to 1.
     @Test(
-        "are those of Kaldi",
+        "equal Kaldi's",
         arguments: [
             (0, [-9.1141, 1.7083, -5.1856, -4.9045, -2.5784, -4.1526, -2.2137, -1.4272, -1.508, 0.0942]),
             (11, [-9.5827, -7.384, -0.1699, -4.1036, -3.0475, -3.2126, -2.9635, -1.9697, -0.0862, -0.9451]),
             (22, [-10.4215, -7.7118, -6.6035, 0.0782, -3.1437, -3.0584, -2.2125, -1.6003, -0.2342, 0.3015]),
         ] as [(Int, [Double])])
-    func kaldi(_ frame: Int, _ wanted: [Double]) {
+    func kaldi(_ frame: Int, _ expected: [Double]) {
         let features = MelFeatures()(Self.sound)
         #expect(features.count == 23 * MelFeatures.bins)
-        for (index, wanted) in wanted.enumerated() {
-            #expect(abs(Double(features[frame * MelFeatures.bins + 8 * index]) - wanted) < 0.002, "bin \(8 * index)")
+        for (index, value) in expected.enumerated() {
+            #expect(abs(Double(features[frame * MelFeatures.bins + 8 * index]) - value) < 0.002, "bin \(8 * index)")
         }
     }
 
-    @Test("of digital silence are the minimum, and finite")
+    @Test("of digital silence are finite and minimal")
     func silence() {
         let features = MelFeatures()([Int16](repeating: 0, count: 800))
         #expect(features.count == 3 * MelFeatures.bins)
@@ -68,7 +68,7 @@ struct MelFeaturesTests {
         )
         let hops = zip(windows, windows.dropFirst()).map { $1.frames.lowerBound - $0.frames.lowerBound }
         #expect(hops.allSatisfy { hop / 2...hop * 3 / 2 ~= $0 } && (hops.max() ?? 0) - (hops.min() ?? 0) <= 1)
-        // No more than needed.
+        // There are no more windows than needed.
         #expect(abs(windows.count - 1 - max(0, frames - 148) / hop) <= 1)
     }
 

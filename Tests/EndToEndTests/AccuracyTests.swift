@@ -4,24 +4,24 @@ import TestKit
 
 @testable import Core
 
-/// The transcripts of Debian's test recordings (package pocketsphinx-testdata) must not become worse.
+/// The transcripts of Debian's test recordings (package pocketsphinx-testdata) must not get worse.
 @Suite("Accuracy", .serialized) struct AccuracyTests {
-    /// The expected word errors in percent. If a figure improves permanently, lower it here; `benchmark accuracy` measures more.
+    /// The arguments are the expected word error rates in percent. Lower them after a permanent improvement.
     @Test(
-        "word errors on a read novel, recorded in one piece, stay within two points of the expected ones",
+        "the word error rate on a novel read aloud is at most two points above the expected rate",
         arguments: [("live", 29.6), ("final", 26.8), ("fast", 36.7)])
     func librivox(pass: String, expected: Double) throws {
         let folder = TemporaryFolder()
-        let ending = try Fieldscribe.run(
+        let outcome = try Fieldscribe.run(
             "transcribe", "--pass", pass, "--format", "json", try Speech.joined(in: folder), in: folder)
-        try #require(ending.status == 0, "\(ending.errors)")
-        let rate = WordErrorRate(reference: try Self.reference(), hypothesis: try Transcript(ending.output).text)
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        let rate = WordErrorRate(reference: try Self.reference(), hypothesis: try Transcript(outcome.output).text)
         print("\(pass): \(rate.errors) of \(rate.words) words, \(rate.percent) %")
         #expect(rate.words > 60)
         #expect(rate.percent <= expected + 2, "\(pass): \(rate.percent) %, expected \(expected) %")
     }
 
-    /// The text of Debian's file, in the order of `Speech.all`: lines such as
+    /// Returns the text of Debian's file, in the order of `Speech.all`. Its lines are like
     /// `he might even ... (sense_and_sensibility_01_austen_64kb-0930)`.
     private static func reference() throws -> String {
         let transcription = try String(contentsOfFile: "\(Speech.folder)/transcription", encoding: .utf8)

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import TestKit
 
-/// Files of phones and other recorders become recordings.
+/// Files from phones and other recorders become recordings.
 @Suite("add", .serialized) struct AddTests {
     private let folder = TemporaryFolder()
 
@@ -18,13 +18,13 @@ import TestKit
         var transcribedUpTo: Double
     }
 
-    private func run(_ words: String..., input: String = "/dev/null") throws -> Fieldscribe.Ending {
-        try Fieldscribe(words + ["--directory", storage], in: folder, input: input).wait()
+    private func run(_ arguments: String..., input: String = "/dev/null") throws -> Fieldscribe.Outcome {
+        try Fieldscribe(arguments + ["--directory", storage], in: folder, input: input).wait()
     }
 
-    private func add(_ words: String..., input: String = "/dev/null") throws -> Fieldscribe.Ending {
-        let engine = words.contains("--no-transcribe") ? [] : ["--engine", "pocketsphinx"]
-        return try Fieldscribe(["add"] + words + engine + ["--directory", storage], in: folder, input: input).wait()
+    private func add(_ arguments: String..., input: String = "/dev/null") throws -> Fieldscribe.Outcome {
+        let engine = arguments.contains("--no-transcribe") ? [] : ["--engine", "pocketsphinx"]
+        return try Fieldscribe(["add"] + arguments + engine + ["--directory", storage], in: folder, input: input).wait()
     }
 
     private func rows() throws -> [Row] {
@@ -37,14 +37,14 @@ import TestKit
 
     private func content(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
 
-    /// Five seconds like a phone's recording, without metadata.
-    private func telephone(_ name: String) throws -> String {
+    /// Five seconds of speech at 8 kHz, like a phone's recording, but without metadata.
+    private func phoneRecording(_ name: String) throws -> String {
         let path = folder.file(name)
         try Fieldscribe.tool("sox", Speech.all[0], "-r", "8000", path, in: folder)
         return path
     }
 
-    @Test("a phone's file becomes a recording, and stays byte for byte, even in a copy")
+    @Test("a phone's file becomes a recording and is kept unchanged, even in a copy")
     func phone() throws {
         let path = folder.file("Anna at the mill.m4a")
         try Fieldscribe.tool(
@@ -61,7 +61,7 @@ import TestKit
         #expect(try Transcript(try run("show", "1", "--format", "json").output).words.count > 3)
         #expect(try run("show", "1", "--format", "markdown").output.contains("Anna at the mill"))
         #expect(try run("history", "1").output.contains("added from a file, SHA-256 "))
-        try expectAllIsWell(run("verify"))
+        try expectVerified(run("verify"))
         let stick = folder.file("stick")
         try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
         let copied = try run("export", "--to", stick)
@@ -77,7 +77,7 @@ import TestKit
         #expect(try rows().isEmpty)
     }
 
-    @Test("a file that already has a recording's format gets no second copy")
+    @Test("a file already in the format of recordings is not kept a second time")
     func recording() throws {
         let added = try add(Speech.all[0], "--no-transcribe")
         #expect(added.status == 0 && added.errors.isEmpty, "\(added.errors)")
@@ -85,7 +85,7 @@ import TestKit
         #expect(try content("\(storage)/recordings/000001/audio.wav") == content(Speech.all[0]))
         let row = try #require(try rows().first)
         #expect(row.clock == "unverified" && row.transcribedUpTo == 0)
-        // Another recorder's file, with our own header.
+        // A file from another recorder that runs Fieldscribe, with its header.
         let other = folder.file("other")
         let recorded = try Fieldscribe.run(
             "record", "--audio-only", "--seconds", "2", "--microphone", "tone+fast:440", "--directory", other,
@@ -96,48 +96,49 @@ import TestKit
         let recovered = try run("recover")
         #expect(recovered.status == 0, "\(recovered.errors)")
         #expect(try rows().allSatisfy { $0.transcribedUpTo == $0.duration })
-        try expectAllIsWell(run("verify"))
+        try expectVerified(run("verify"))
     }
 
-    @Test("files that cannot be added are reported, one per line; the rest is added, each file once")
-    func strangers() throws {
+    @Test("files that cannot be added are reported, one per line; the others are added once each")
+    func unusableFiles() throws {
         let name = "two\nlines.wav"
-        let talk = try telephone("talk.wav")
+        let talk = try phoneRecording("talk.wav")
         try FileManager.default.moveItem(atPath: talk, toPath: folder.file(name))
         try Data("no sound".utf8).write(to: URL(filePath: folder.file("notes.m4a")))
         try Data().write(to: URL(filePath: folder.file("empty.wav")))
         #expect(mkfifo(folder.file("pipe"), 0o600) == 0)
         symlink(folder.file(name), folder.file("link.wav"))
         let bad = ["missing.wav", "notes.m4a", "empty.wav", "pipe"].map(folder.file) + [folder.path, "/dev/null"]
-        let ending = try Fieldscribe(
+        let outcome = try Fieldscribe(
             ["add", "--no-transcribe", "--directory", storage] + bad + [folder.file(name), folder.file("link.wav")],
             in: folder
         ).wait()
-        #expect(ending.status == 3, "\(ending.errors)")
-        #expect(ending.output.hasPrefix("recording 1: \(folder.path)/two lines.wav, 00:"), "\(ending.output)")
-        #expect(ending.errors.count == bad.count + 1, "\(ending.errors)")
-        for (path, line) in zip(bad, ending.errors) { #expect(line.hasPrefix("fieldscribe: \(path): "), "\(line)") }
-        #expect(ending.errors.last?.contains("link.wav: already is recording 1") == true)
+        #expect(outcome.status == 3, "\(outcome.errors)")
+        #expect(outcome.output.hasPrefix("recording 1: \(folder.path)/two lines.wav, 00:"), "\(outcome.output)")
+        #expect(outcome.errors.count == bad.count + 1, "\(outcome.errors)")
+        for (path, line) in zip(bad, outcome.errors) { #expect(line.hasPrefix("fieldscribe: \(path): "), "\(line)") }
+        #expect(outcome.errors.last?.contains("link.wav: already is recording 1") == true)
         #expect(try rows().map(\.title) == ["two lines"])
         #expect(try add(folder.file(name), "--no-transcribe").status == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/recordings") == ["000001"])
     }
 
-    @Test("standard input is accepted, and a truncated file is added up to its end, with status 4")
+    @Test("standard input is accepted; the readable part of a truncated file is added, with status 4")
     func cutOff() throws {
-        let path = try telephone("talk.wav")
-        let whole = try content(path)
+        let path = try phoneRecording("talk.wav")
+        let complete = try content(path)
         #expect(try add("-", "--no-transcribe", input: path).status == 0)
         let cut = folder.file("cut.wav")
-        try whole.prefix(whole.count / 2).write(to: URL(filePath: cut))
-        let ending = try add(cut, "--no-transcribe")
-        #expect(ending.status == 4)
+        try complete.prefix(complete.count / 2).write(to: URL(filePath: cut))
+        let outcome = try add(cut, "--no-transcribe")
+        #expect(outcome.status == 4)
         #expect(
-            ending.errors.count == 1 && ending.errors[0].hasSuffix("; the readable part was added"), "\(ending.errors)")
+            outcome.errors.count == 1 && outcome.errors[0].hasSuffix("; the readable part was added"),
+            "\(outcome.errors)")
         let rows = try rows()
         #expect(rows.map(\.title) == ["standard input", "cut"])
         #expect(abs(rows[1].duration - rows[0].duration / 2) < 0.1)
-        try expectAllIsWell(run("verify"))
+        try expectVerified(run("verify"))
     }
 
     private var recordingFolders: [String] {
@@ -155,16 +156,16 @@ import TestKit
         return process
     }
 
-    @Test("a kill leaves nothing half added, and uses no number")
+    @Test("a killed add leaves no partial recording and uses no recording number")
     func killed() throws {
         let process = try addingLong()
         kill(process.id, SIGKILL)
         _ = try process.wait()
         #expect(try rows().isEmpty)
-        let talk = try telephone("talk.wav")
+        let talk = try phoneRecording("talk.wav")
         #expect(try add(talk, "--no-transcribe").output.hasPrefix("recording 1: "))
         #expect(recordingFolders == ["000001"])
-        try expectAllIsWell(run("verify"))
+        try expectVerified(run("verify"))
     }
 
     @Test("a full disk is reported, and no files remain")
@@ -172,28 +173,28 @@ import TestKit
         let configuration = folder.file("fieldscribe.conf")
         try Data("[storage]\ndirectory = \(storage)\nreserve-megabytes = 1000000\n".utf8).write(
             to: URL(filePath: configuration))
-        let talk = try telephone("talk.wav")
-        let ending = try Fieldscribe.run("add", talk, "--no-transcribe", "--config", configuration, in: folder)
-        #expect(ending.status == 1 && ending.errors.count == 1, "\(ending.errors)")
-        #expect(ending.errors.first?.contains("storage.reserve-megabytes") == true)
+        let talk = try phoneRecording("talk.wav")
+        let outcome = try Fieldscribe.run("add", talk, "--no-transcribe", "--config", configuration, in: folder)
+        #expect(outcome.status == 1 && outcome.errors.count == 1, "\(outcome.errors)")
+        #expect(outcome.errors.first?.contains("storage.reserve-megabytes") == true)
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/recordings").isEmpty)
     }
 
-    @Test("a limit on file sizes that cuts off ffmpeg's output is named, not blamed on the file")
+    @Test("if a file size limit cuts off ffmpeg's output, the error names the limit and does not blame the file")
     func fileSizeLimit() throws {
         let path = folder.file("talk.mp3")
         try Fieldscribe.tool(
             "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=d=60:r=16000", "-b:a", "16k", path, in: folder)
         let program = try Fieldscribe.executable()
         for command in ["transcribe --engine pocketsphinx", "add --no-transcribe --directory '\(storage)'"] {
-            // The decoded sound has 1.9 MB; the file and a new database fit.
-            let ending = try Fieldscribe(
+            // The decoded sound has 1.9 MB and exceeds the limit; the file and a new database do not.
+            let outcome = try Fieldscribe(
                 program: "bash", ["-c", "ulimit -f 1000; exec '\(program)' \(command) '\(path)'"], in: folder
             ).wait()
-            #expect(ending.status == 1, "\(command): \(ending.errors)")
-            let line = ending.errors.first { $0.contains("ulimit -f") }
-            #expect(line?.contains("the temporary file in ") == true, "\(command): \(ending.errors)")
-            #expect(!ending.errors.contains { $0.contains("the header says") }, "\(command): \(ending.errors)")
+            #expect(outcome.status == 1, "\(command): \(outcome.errors)")
+            let line = outcome.errors.first { $0.contains("ulimit -f") }
+            #expect(line?.contains("the temporary file in ") == true, "\(command): \(outcome.errors)")
+            #expect(!outcome.errors.contains { $0.contains("the header says") }, "\(command): \(outcome.errors)")
         }
         #expect(try rows().isEmpty)
     }
@@ -203,14 +204,14 @@ import TestKit
         let first = try addingLong()
         // A stopped process keeps its locks.
         kill(first.id, SIGSTOP)
-        let talk = try telephone("talk.wav")
+        let talk = try phoneRecording("talk.wav")
         let second = try Fieldscribe(["add", "--no-transcribe", "--directory", storage, talk], in: folder)
         try second.wait(until: "the line about waiting") { try second.errorsSoFar.contains("waiting for it") }
         kill(first.id, SIGCONT)
         #expect(try first.wait().output.hasPrefix("recording 1: "))
-        let ending = try second.wait()
-        #expect(ending.status == 0 && ending.output.hasPrefix("recording 2: "), "\(ending)")
-        #expect(ending.errors.count == 1, "\(ending.errors)")
+        let outcome = try second.wait()
+        #expect(outcome.status == 0 && outcome.output.hasPrefix("recording 2: "), "\(outcome)")
+        #expect(outcome.errors.count == 1, "\(outcome.errors)")
     }
 
     @Test("the appliance accepts a file while it records, and transcribes it afterwards")
@@ -218,16 +219,16 @@ import TestKit
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440", further: "[recognizer]\nengine = pocketsphinx\nsecond-pass = no")
         #expect(try appliance.run("start").status == 0)
-        let talk = try telephone("talk.wav")
+        let talk = try phoneRecording("talk.wav")
         let added = try appliance.run("add", talk)
         #expect(added.status == 0 && added.output.hasPrefix("recording 2: "), "\(added.output) \(added.errors)")
         #expect(try appliance.run("add", talk).errors.first?.contains("already is recording 2") == true)
-        try appliance.hear(seconds: 1)
+        try appliance.waitForSound(seconds: 1)
         #expect(try appliance.run("stop").status == 0)
-        try appliance.process.wait(until: "the text of the added file") {
+        try appliance.process.wait(until: "the transcript of the added file") {
             try appliance.run("show", "2", "--format", "json").output.contains(#""words":[{"#)
         }
-        try expectAllIsWell(appliance.run("verify"))
-        _ = try appliance.end()
+        try expectVerified(appliance.run("verify"))
+        _ = try appliance.stop()
     }
 }

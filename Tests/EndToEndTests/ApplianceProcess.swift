@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import TestKit
 
-/// The real appliance with a simulated panel, and a person's actions.
+/// A running `fieldscribe run` with a simulated panel, and the actions of its user.
 final class ApplianceProcess {
     let folder: TemporaryFolder
     let process: Fieldscribe
@@ -11,10 +11,12 @@ final class ApplianceProcess {
     let socket: String
     let storage: String
 
-    /// Starts it and waits until it answers.
+    /// Starts the appliance and waits until it answers.
     ///
     /// - Parameters:
-    ///   - journal: the file for its log; nil: the one that `end` reads.
+    ///   - further: additional lines of the configuration.
+    ///   - broken: whether the configuration has an invalid line.
+    ///   - journal: the file for its log; if nil, `stop` returns the log.
     ///   - script: the shell script that starts it; `$0` is the executable, `$1` its configuration.
     ///   - environment: additional variables, `NAME=VALUE`.
     init(
@@ -63,22 +65,22 @@ final class ApplianceProcess {
 
     deinit { kill(process.id, SIGKILL) }
 
-    /// Sends a request on a separate connection; nil without an answer.
+    /// Sends a request on a new connection; returns nil if there is no answer.
     func ask(_ line: String) throws -> String? { SocketClient(socket)?.ask(line) }
 
-    /// Runs a command of the executable, with the appliance's configuration.
-    func run(_ words: String...) throws -> Fieldscribe.Ending {
-        try Fieldscribe(words + ["--config", configuration], in: folder).wait()
+    /// Runs a command with the appliance's configuration.
+    func run(_ arguments: String...) throws -> Fieldscribe.Outcome {
+        try Fieldscribe(arguments + ["--config", configuration], in: folder).wait()
     }
 
-    /// Waits until the status contains a text.
-    func status(has text: String) throws {
+    /// Waits until the status contains `text`.
+    func waitForStatus(_ text: String) throws {
         try process.wait(until: "a status with \(text)") {
             try ask(#"{"command":"status"}"#)?.contains(text) == true
         }
     }
 
-    /// Its status.
+    /// Returns the status as JSON, or an empty string if there is no answer.
     func status() throws -> String { try ask(#"{"command":"status"}"#) ?? "" }
 
     /// The seconds of sound that the microphone has delivered to the recording, including pauses.
@@ -94,7 +96,7 @@ final class ApplianceProcess {
     }
 
     /// Waits until the microphone has delivered this many more seconds of sound.
-    func hear(seconds: Double) throws {
+    func waitForSound(seconds: Double) throws {
         let end = try recordedSeconds() + seconds
         try process.wait(until: "\(seconds) s more of sound") { try recordedSeconds() >= end }
     }
@@ -105,7 +107,7 @@ final class ApplianceProcess {
         try press { usleep(60_000) }
     }
 
-    /// Presses the button, and releases it once `event` returns.
+    /// Presses the button and releases it once `event` returns.
     func press(until event: () throws -> Void) throws {
         _ = try ask(#"{"command":"press"}"#)
         try event()
@@ -114,7 +116,7 @@ final class ApplianceProcess {
         usleep(60_000)
     }
 
-    /// The lamp's patterns so far.
+    /// The changes of the lamp so far.
     func lamp() throws -> [LampChange] {
         let text = try #require(try ask(#"{"command":"lamp"}"#))
         return try JSONDecoder().decode(LampHistory.self, from: Data(text.utf8)).lamp
@@ -128,14 +130,14 @@ final class ApplianceProcess {
         var shows: String
     }
 
-    /// Stops it like systemd.
-    func end(_ signal: Int32 = SIGTERM) throws -> Fieldscribe.Ending {
+    /// Stops the appliance with a signal, like systemd.
+    func stop(_ signal: Int32 = SIGTERM) throws -> Fieldscribe.Outcome {
         kill(process.id, signal)
         return try process.wait()
     }
 }
 
-/// `watch --json`, and its lines as they arrive.
+/// A running `watch --json` and its lines as they arrive.
 final class Watcher {
     private let process: Fieldscribe
 
@@ -159,17 +161,17 @@ final class Watcher {
         }
     }
 
-    /// Waits until the last reported state is this one. `status` may show it earlier.
+    /// Waits until the last reported state is `state`. `status` may show it earlier.
     func waitForState(_ state: String) throws {
         try process.wait(until: "the state \(state)") { try states.last == state }
     }
 
-    /// Waits for a matching line.
+    /// Waits until any line matches.
     func wait(for matches: (String) -> Bool) throws {
         try process.wait(until: "a line from watch") { try lines.contains(where: matches) }
     }
 
-    func end() throws -> Fieldscribe.Ending {
+    func stop() throws -> Fieldscribe.Outcome {
         kill(process.id, SIGINT)
         return try process.wait()
     }

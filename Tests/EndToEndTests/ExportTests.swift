@@ -4,16 +4,16 @@ import Testing
 import TestKit
 
 @Suite("export", .serialized) struct ExportTests {
-    /// An archive with one recording of a person reading.
+    /// Creates an archive with one recording of a person reading.
     private static func archive(in folder: TemporaryFolder) throws -> String {
         let storage = folder.file("storage")
-        let ending = try Fieldscribe.run(
+        let outcome = try Fieldscribe.run(
             "record", "--microphone", "file+fast:\(Speech.all[0])", "--directory", storage, in: folder)
-        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(outcome.status == 0, "\(outcome.errors)")
         return storage
     }
 
-    @Test("a recording is copied completely, and a second time there is nothing to do")
+    @Test("a recording is copied completely; a second export copies nothing")
     func export() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
@@ -34,92 +34,94 @@ import TestKit
         #expect(second.errors.last?.contains("nothing was copied") == true, "\(second.errors)")
     }
 
-    @Test("nothing is copied into the folder of recordings, with which it would be erased")
+    @Test("a copy into the recordings' folder is refused, because deleting a recording would erase it")
     func own() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
         for name in ["000001", "000001/new", "new"] {
             let target = "\(storage)/recordings/\(name)"
-            let ending = try Fieldscribe.run("export", "--to", target, "--directory", storage, in: folder)
-            #expect(ending.status == 1 && ending.errors.count == 1, "\(ending)")
-            #expect(ending.errors.first?.contains("is in the recordings' folder") == true)
+            let outcome = try Fieldscribe.run("export", "--to", target, "--directory", storage, in: folder)
+            #expect(outcome.status == 1 && outcome.errors.count == 1, "\(outcome)")
+            #expect(outcome.errors.first?.contains("is in the folder of the recordings") == true)
             #expect(access("\(target)/Fieldscribe", F_OK) != 0)
         }
         #expect(access("\(storage)/recordings/new", F_OK) != 0)
     }
 
-    @Test("verify checks that a copy is unaltered; without minisign, unsigned copies are made, with a message")
+    @Test("verify checks that a copy is unaltered; without minisign, a message reports that copies are not signed")
     func provedCopy() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
         let stick = folder.file("stick")
         try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
         let program = try #require(Fieldscribe.path)
-        func without(_ words: String...) throws -> Fieldscribe.Ending {
-            try Fieldscribe(program: "/usr/bin/env", ["PATH=\(folder.file("none"))", program] + words, in: folder)
+        func runWithoutTools(_ arguments: String...) throws -> Fieldscribe.Outcome {
+            try Fieldscribe(program: "/usr/bin/env", ["PATH=\(folder.file("none"))", program] + arguments, in: folder)
                 .wait()
         }
-        let unsigned = try without("export", "--to", stick, "--directory", storage)
+        let unsigned = try runWithoutTools("export", "--to", stick, "--directory", storage)
         #expect(unsigned.status == 0, "\(unsigned.errors)")
         #expect(unsigned.errors.contains { $0.contains("apt install minisign; copies are not signed") })
         let copy = try #require(unsigned.copy)
         let reported = try Fieldscribe.run("verify", "--copy", copy, in: folder)
         #expect(
-            reported.status == 4 && reported.output.contains("missing: \(copy)/SHA256SUMS.minisig: it is not signed"))
+            reported.status == 4
+                && reported.output.contains("missing: \(copy)/SHA256SUMS.minisig: the copy is not signed")
+        )
         guard access("/usr/bin/minisign", X_OK) == 0 else { return }
 
         try Fieldscribe.tool("rm", "-r", copy, in: folder)
         let signed = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
         #expect(signed.status == 0 && !signed.errors.contains { $0.contains("not signed") }, "\(signed.errors)")
-        let place = try #require(signed.copy)
-        for key in ["\(storage)/signing.pub", "\(place)/recorder.pub"] {
-            let summed = try Fieldscribe.run("verify", "--copy", place, "--key", key, in: folder)
+        let signedCopy = try #require(signed.copy)
+        for key in ["\(storage)/signing.pub", "\(signedCopy)/recorder.pub"] {
+            let summed = try Fieldscribe.run("verify", "--copy", signedCopy, "--key", key, in: folder)
             #expect(summed.status == 0 && summed.errors.isEmpty, "\(summed.output)\(summed.errors)")
             let lines = summed.output.split(separator: "\n")
             #expect(!lines.contains { $0.hasPrefix("unaltered: ") }, "\(summed.output)")
             let summary = /[0-9]+ files of 1 recording unaltered, signed by RW[^;, ]+/
             #expect(lines.last?.wholeMatch(of: summary) != nil, "\(summed.output)")
-            let whole = try Fieldscribe.run("verify", "--copy", place, "--key", key, "--verbose", in: folder)
-            #expect(whole.status == 0 && whole.errors.isEmpty, "\(whole.output)\(whole.errors)")
+            let verified = try Fieldscribe.run("verify", "--copy", signedCopy, "--key", key, "--verbose", in: folder)
+            #expect(verified.status == 0 && verified.errors.isEmpty, "\(verified.output)\(verified.errors)")
             let files = lines.last?.prefix { $0 != " " }
-            let named = whole.output.split(separator: "\n").dropLast()
+            let named = verified.output.split(separator: "\n").dropLast()
                 .compactMap { $0.split(separator: " ").dropFirst().first?.split(separator: ":").first }
-            #expect(Set(named).count == files.flatMap { Int($0) } && whole.output.hasSuffix("\(lines.last ?? "")\n"))
+            #expect(Set(named).count == files.flatMap { Int($0) } && verified.output.hasSuffix("\(lines.last ?? "")\n"))
             #expect(
-                whole.output.split(separator: "\n").dropLast().allSatisfy {
+                verified.output.split(separator: "\n").dropLast().allSatisfy {
                     $0.hasPrefix("unaltered: ") || $0.hasPrefix("note: ")
                 }
             )
         }
-        let unchecked = try without("verify", "--copy", place)
+        let unchecked = try runWithoutTools("verify", "--copy", signedCopy)
         #expect(unchecked.status == 3 && unchecked.output.contains("apt install minisign"), "\(unchecked.output)")
-        // If minisign cannot start, the copy is not blamed.
+        // If minisign cannot start, the copy is not reported as altered.
         let broken = folder.file("broken")
         try Data("no program\n".utf8).write(to: URL(filePath: folder.file("text")))
         try Fieldscribe.tool("install", "-D", "-m", "755", folder.file("text"), "\(broken)/minisign", in: folder)
-        let unstarted = try Fieldscribe(
-            program: "/usr/bin/env", ["PATH=\(broken)", program, "verify", "--copy", place], in: folder
+        let brokenTool = try Fieldscribe(
+            program: "/usr/bin/env", ["PATH=\(broken)", program, "verify", "--copy", signedCopy], in: folder
         ).wait()
-        #expect(unstarted.status == 3 && !unstarted.output.contains("altered: \(place)/SHA256SUMS.minisig"))
-        #expect(unstarted.output.contains("\(broken)/minisign"), "\(unstarted.output)")
-        for key in ["RWshort", "\(place)/transcript.txt", "/nowhere"] {
-            let refused = try Fieldscribe.run("verify", "--copy", place, "--key", key, in: folder)
+        #expect(brokenTool.status == 3 && !brokenTool.output.contains("altered: \(signedCopy)/SHA256SUMS.minisig"))
+        #expect(brokenTool.output.contains("\(broken)/minisign"), "\(brokenTool.output)")
+        for key in ["RWshort", "\(signedCopy)/transcript.txt", "/nowhere"] {
+            let refused = try Fieldscribe.run("verify", "--copy", signedCopy, "--key", key, in: folder)
             #expect(refused.status != 0 && refused.errors.count == 1, "\(refused.errors)")
         }
-        try Fieldscribe.tool("bash", "-c", "echo more >> '\(place)/transcript.txt'", in: folder)
-        let altered = try Fieldscribe.run("verify", "--copy", place, "--json", in: folder)
+        try Fieldscribe.tool("bash", "-c", "echo more >> '\(signedCopy)/transcript.txt'", in: folder)
+        let altered = try Fieldscribe.run("verify", "--copy", signedCopy, "--json", in: folder)
         #expect(altered.status == 4 && altered.output.contains(#""outcome":"altered""#), "\(altered.output)")
-        // It is also found under another name, next to an unaltered one.
+        // An altered copy is also found under another name, next to an unaltered copy.
         let moved = "\(stick)/photos/Interview with Anna"
-        try Fieldscribe.tool("bash", "-c", "mkdir '\(stick)/photos' && mv '\(place)' '\(moved)'", in: folder)
+        try Fieldscribe.tool("bash", "-c", "mkdir '\(stick)/photos' && mv '\(signedCopy)' '\(moved)'", in: folder)
         let next = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
         #expect(next.status == 0 && !next.output.isEmpty, "\(next)")
         let both = try Fieldscribe.run("verify", "--copy", stick, in: folder)
         #expect(both.status == 4 && both.output.contains("altered: \(moved)/transcript.txt"), "\(both.output)")
         #expect(both.output.contains(" files of 2 recordings unaltered, 1 altered, signed by RW"), "\(both.output)")
         try Fieldscribe.tool("rm", "-r", moved, in: folder)
-        let whole = try Fieldscribe.run("verify", "--copy", stick, in: folder)
-        #expect(whole.status == 0, "\(whole.output)")
+        let verified = try Fieldscribe.run("verify", "--copy", stick, in: folder)
+        #expect(verified.status == 0, "\(verified.output)")
     }
 
     private static func shown(_ storage: String, in folder: TemporaryFolder) throws -> String {
@@ -128,20 +130,20 @@ import TestKit
         return path
     }
 
-    @Test("wrong arguments, a target in a file and a full one have exit statuses and remedies")
+    @Test("invalid arguments, a target inside a file and a full target are reported with their exit statuses")
     func refusals() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
         let stick = folder.file("stick")
         try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
-        for (words, status) in [
+        for (arguments, status) in [
             (["export"], 2), (["export", "x", "--to", stick], 2), (["export", "--to"], 2),
             (["export", "--to", "\(Speech.all[0])/none", "--directory", storage], 1),
             (["export", "9", "--to", stick, "--directory", storage], 3),
             (["export", "--to", stick, "--directory", folder.file("none")], 3),
         ] as [([String], Int32)] {
-            let ending = try Fieldscribe(words, in: folder).wait()
-            #expect(ending.status == status && ending.errors.count == 1, "\(words): \(ending.errors)")
+            let outcome = try Fieldscribe(arguments, in: folder).wait()
+            #expect(outcome.status == status && outcome.errors.count == 1, "\(arguments): \(outcome.errors)")
         }
         // No file may grow past 64 KiB.
         let program = try #require(try Fieldscribe.run("--version", in: folder).status == 0 ? Fieldscribe.path : nil)
@@ -150,7 +152,7 @@ import TestKit
             ["-c", "ulimit -f 64; exec '\(program)' export --to '\(stick)' --directory '\(storage)'"], in: folder
         ).wait()
         #expect(limited.status == 1, "\(limited.errors)")
-        #expect(limited.errors.contains { $0.contains("cannot store a file that long") }, "\(limited.errors)")
+        #expect(limited.errors.contains { $0.contains("cannot store such a large file") }, "\(limited.errors)")
         let logged = try Fieldscribe(
             program: "bash",
             [
@@ -162,13 +164,13 @@ import TestKit
         #expect(
             logged.errors.contains { $0.contains("copy recording=1 operation=") && $0.contains(" status=27") },
             "\(logged.errors)")
-        let left = try FileManager.default.subpathsOfDirectory(atPath: stick).filter {
+        let remaining = try FileManager.default.subpathsOfDirectory(atPath: stick).filter {
             $0.contains("0000") || $0.contains("partial")
         }
-        #expect(left.isEmpty, "\(left)")
+        #expect(remaining.isEmpty, "\(remaining)")
     }
 
-    @Test("Ctrl-C during a copy exits with 130, and leaves nothing incomplete under a final name")
+    @Test("Ctrl-C during a copy exits with 130 and leaves no incomplete copy")
     func interrupt() throws {
         let folder = TemporaryFolder()
         let storage = folder.file("storage")
@@ -182,41 +184,42 @@ import TestKit
         let stick = folder.file("stick")
         try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
         let export = try Fieldscribe(["export", "--to", stick, "--directory", storage], in: folder)
-        try export.wait(until: "the sound begins to arrive", every: .milliseconds(1)) {
+        try export.wait(until: "part of the sound is copied", every: .milliseconds(1)) {
             let found = try FileManager.default.subpathsOfDirectory(atPath: stick)
             return found.contains { $0.hasSuffix("partial/audio.flac") }
         }
         kill(export.id, SIGINT)
-        let ending = try export.wait()
-        #expect(ending.status == 130, "\(ending.errors)")
-        #expect(ending.errors.last?.contains("copy again to continue") == true)
-        let left = try FileManager.default.subpathsOfDirectory(atPath: stick).filter {
+        let outcome = try export.wait()
+        #expect(outcome.status == 130, "\(outcome.errors)")
+        #expect(outcome.errors.last?.contains("copy again to continue") == true)
+        let remaining = try FileManager.default.subpathsOfDirectory(atPath: stick).filter {
             $0.contains("0000") || $0.contains("partial")
         }
-        #expect(left.isEmpty, "\(left)")
+        #expect(remaining.isEmpty, "\(remaining)")
     }
 
-    @Test("the demo records through libasound, and ends with a folder instead of a stick")
+    @Test("the demo records through libasound and exports to a folder instead of a stick")
     func demo() throws {
         let folder = TemporaryFolder()
-        let ending = try Fieldscribe.run(
+        let outcome = try Fieldscribe.run(
             "demo", "--engine", "pocketsphinx", "--directory", folder.file("demo"), in: folder)
-        #expect(ending.status == 0, "\(ending.errors)")
-        #expect(ending.output.contains("amiable itself"))
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("amiable itself"))
         // Partial text stays above the final text. A busy machine may show none; then every word counts as an error.
-        let spoken = ending.output.split(separator: "\n").filter { $0.hasPrefix("    ~  ") }
+        let spoken = outcome.output.split(separator: "\n").filter { $0.hasPrefix("    ~  ") }
         #expect(spoken.allSatisfy { $0.count > "    ~  ".count })
-        #expect(!spoken.isEmpty || ending.output.contains("word errors: 100 % in the partial text"), "\(ending.output)")
+        #expect(
+            !spoken.isEmpty || outcome.output.contains("word errors: 100 % in the partial text"), "\(outcome.output)")
         let errors = "word errors: NN % in the partial text (pocketsphinx), NN % in the final text (pocketsphinx)"
-        let reported = ending.output.split(separator: "\n").filter { $0.hasPrefix("word errors") }
-        #expect(reported.map { String($0.replacing(/[0-9]+/, with: "NN")) } == [errors], "\(ending.output)")
+        let reported = outcome.output.split(separator: "\n").filter { $0.hasPrefix("word errors") }
+        #expect(reported.map { String($0.replacing(/[0-9]+/, with: "NN")) } == [errors], "\(outcome.output)")
         #expect(FileManager.default.fileExists(atPath: folder.file("demo/recordings/000001/audio.wav")))
-        let pages = ending.output.split(separator: "\n").map(String.init).filter { $0.hasSuffix("/index.html") }
+        let pages = outcome.output.split(separator: "\n").map(String.init).filter { $0.hasSuffix("/index.html") }
         try #require(pages.count == 2)
         for page in pages { #expect(access(page, R_OK) == 0) }
         let copy = String(pages[0].dropLast("/index.html".count))
         try Fieldscribe.tool("bash", "-c", "cd '\(copy)' && sha256sum -c SHA256SUMS", in: folder)
-        // A browser opens the list, follows its links, and plays a word of each page.
+        // A browser opens the list, follows its links, and plays a word on each page.
         let driver = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "PageTests/browser.py").path
         let browser = try Fieldscribe(

@@ -3,10 +3,10 @@ import Glibc
 import TestKit
 import Testing
 
-/// The real executable, run like a user would.
+/// The real executable, run as a user would run it.
 struct Fieldscribe {
     /// The result of a run.
-    struct Ending {
+    struct Outcome {
         var status: Int32
         var output: String
         var errors: [String]
@@ -24,26 +24,26 @@ struct Fieldscribe {
     private let outputPath: String
     private let errorPath: String
 
-    /// Starts the executable with these arguments; its streams go to files in the folder.
-    init(_ words: [String], in folder: TemporaryFolder, input: String = "/dev/null", output: String? = nil) throws {
-        try self.init(program: try Self.executable(), words, in: folder, input: input, output: output)
+    /// Starts the executable with these arguments; its output and errors go to files in the folder.
+    init(_ arguments: [String], in folder: TemporaryFolder, input: String = "/dev/null", output: String? = nil) throws {
+        try self.init(program: try Self.executable(), arguments, in: folder, input: input, output: output)
     }
 
     /// Starts any program.
     init(
-        program: String, _ words: [String], in folder: TemporaryFolder, input: String = "/dev/null",
+        program: String, _ arguments: [String], in folder: TemporaryFolder, input: String = "/dev/null",
         output: String? = nil
     ) throws {
-        let number = UInt64.random(in: 0...UInt64.max)
-        outputPath = output ?? "\(folder.path)/out-\(number)"
-        errorPath = "\(folder.path)/err-\(number)"
+        let suffix = UInt64.random(in: 0...UInt64.max)
+        outputPath = output ?? "\(folder.path)/out-\(suffix)"
+        errorPath = "\(folder.path)/err-\(suffix)"
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, outputPath, O_WRONLY | O_CREAT, 0o600)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errorPath, O_WRONLY | O_CREAT, 0o600)
-        let strings = ([program] + words).map { strdup($0) }
+        let strings = ([program] + arguments).map { strdup($0) }
         defer { strings.forEach { free($0) } }
         var id = pid_t()
         let status = posix_spawnp(&id, program, &actions, nil, strings + [nil], environ)
@@ -56,29 +56,29 @@ struct Fieldscribe {
         var status: Int32
     }
 
-    /// Runs the executable to its end.
+    /// Runs the executable and waits until it exits.
     static func run(
-        _ words: String..., in folder: TemporaryFolder, input: String = "/dev/null", output: String? = nil
-    ) throws -> Ending {
-        try Fieldscribe(words, in: folder, input: input, output: output).wait()
+        _ arguments: String..., in folder: TemporaryFolder, input: String = "/dev/null", output: String? = nil
+    ) throws -> Outcome {
+        try Fieldscribe(arguments, in: folder, input: input, output: output).wait()
     }
 
     /// Runs another program, which must succeed.
-    static func tool(_ words: String..., in folder: TemporaryFolder) throws {
-        let ending = try Fieldscribe(program: words[0], Array(words.dropFirst()), in: folder).wait()
-        guard ending.status == 0 else { throw CannotStart(program: words[0], status: ending.status) }
+    static func tool(_ arguments: String..., in folder: TemporaryFolder) throws {
+        let outcome = try Fieldscribe(program: arguments[0], Array(arguments.dropFirst()), in: folder).wait()
+        guard outcome.status == 0 else { throw CannotStart(program: arguments[0], status: outcome.status) }
     }
 
-    func wait() throws -> Ending {
+    func wait() throws -> Outcome {
         var status: Int32 = 0
         while waitpid(id, &status, 0) < 0, errno == EINTR {}
         let errors = try Self.text(errorPath).split(separator: "\n").map(String.init)
-        return Ending(
+        return Outcome(
             status: status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F),
             output: outputPath == "/dev/full" ? "" : try Self.text(outputPath), errors: errors)
     }
 
-    /// Whether it has not ended; `wait` still finds its status.
+    /// Whether the process has not exited; `wait` can still read its status.
     var isRunning: Bool {
         var state = siginfo_t()
         return waitid(P_PID, id_t(id), &state, WEXITED | WNOHANG | WNOWAIT) == 0
@@ -87,30 +87,30 @@ struct Fieldscribe {
 
     /// Waits until a condition holds, like `waitUntil`.
     ///
-    /// - Throws: `EndedEarly` if the process ends first, and what `waitUntil` throws.
+    /// - Throws: `ExitedEarly` if the process exits first, or an error from `waitUntil`.
     func wait(
-        until what: String, every interval: Duration = .milliseconds(10), _ condition: () throws -> Bool
+        until event: String, every interval: Duration = .milliseconds(10), _ condition: () throws -> Bool
     ) throws {
-        try waitUntil(what, every: interval) {
+        try waitUntil(event, every: interval) {
             let isRunning = isRunning
             if try condition() { return true }
-            guard isRunning else { throw EndedEarly(waitedFor: what, errors: try Self.text(errorPath)) }
+            guard isRunning else { throw ExitedEarly(waitedFor: event, errors: try Self.text(errorPath)) }
             return false
         }
     }
 
-    struct EndedEarly: Error {
+    struct ExitedEarly: Error {
         var waitedFor: String
         var errors: String
     }
 
-    /// Its standard output so far.
+    /// The standard output so far.
     var outputSoFar: String { get throws { try Self.text(outputPath) } }
 
-    /// Its standard error so far.
+    /// The standard error so far.
     var errorsSoFar: String { get throws { try Self.text(errorPath) } }
 
-    /// The process IDs of its children.
+    /// The process IDs of the children.
     var children: [pid_t] { get throws { try Self.children(of: id) } }
 
     static func children(of id: pid_t) throws -> [pid_t] {
@@ -177,7 +177,7 @@ enum Speech {
         return path
     }
 
-    /// The same repeated, for longer than any machine needs to load the model.
+    /// The joined utterances, repeated for longer than any machine needs to load the model.
     static func endless(in folder: TemporaryFolder) throws -> String {
         let path = "\(folder.path)/endless.wav"
         try Fieldscribe.tool("sox", try joined(in: folder), path, "repeat", "30", in: folder)
@@ -185,7 +185,7 @@ enum Speech {
     }
 }
 
-/// Expects that `verify` found nothing; otherwise the failure contains its output.
-func expectAllIsWell(_ verified: Fieldscribe.Ending, sourceLocation: SourceLocation = #_sourceLocation) {
+/// Expects that `verify` found no fault; a failure contains its output.
+func expectVerified(_ verified: Fieldscribe.Outcome, sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(verified.status == 0, "\(verified.output) \(verified.errors)", sourceLocation: sourceLocation)
 }

@@ -3,16 +3,16 @@ import Glibc
 import Testing
 import TestKit
 
-/// Malicious files on a stick, while a recording runs with little memory.
-@Suite("A stick of hostile files") struct HostileStickTests {
+/// Malicious files on a stick while the appliance records with little memory.
+@Suite("A stick with hostile files") struct HostileStickTests {
     private let folder = TemporaryFolder()
 
-    /// The beginning of corrections, up to a list.
+    /// The beginning of a corrections file, up to its first list.
     private static let head =
         #"{"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\#(String(repeating: "a", count: 64))"},"#
         + #""editor":{"name":"Ann","saved":1},"segments":[],"#
 
-    /// A name, its bytes, and its line in RESULT.txt.
+    /// Each file's name, its content, and the line that RESULT.txt must have for it.
     private static let files: [(name: String, bytes: String, line: String)] = [
         (
             "corrections.json",
@@ -35,7 +35,7 @@ import TestKit
         ),
     ]
 
-    @Test("each is reported in one line, and the recording is complete, with 400 MB of address space")
+    @Test("with 400 MB of address space, each file is reported in one line and the recording is complete")
     func recording() throws {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440", environment: ["prlimit", "--as=400000000"])
@@ -48,7 +48,7 @@ import TestKit
         let result = try Fieldscribe.text("\(top)/RESULT.txt")
         for file in Self.files {
             #expect(result.contains(file.line), "\(result)")
-            // Also through the socket, as by the import command.
+            // The import command sends the file through the socket.
             let name = folder.file(file.name)
             try Data(file.bytes.utf8).write(to: URL(filePath: name))
             let imported = try appliance.run("import", name)
@@ -56,19 +56,19 @@ import TestKit
             #expect(imported.errors.first?.contains(file.line) == true, "\(imported.errors)")
         }
         #expect(export.status == 0, "\(export.errors)")
-        // A name with a line break is reported in one line.
+        // The name with a line break is reported in one line.
         #expect(!export.errors.contains { $0.hasPrefix(".json") }, "\(export.errors)")
         #expect(kill(appliance.process.id, 0) == 0)
         #expect(try appliance.run("stop").status == 0)
-        try expectAllIsWell(appliance.run("verify"))
-        let ending = try appliance.end()
-        #expect(ending.status == 0 && !ending.errors.contains { $0.contains("fault") }, "\(ending.errors)")
+        try expectVerified(appliance.run("verify"))
+        let outcome = try appliance.stop()
+        #expect(outcome.status == 0 && !outcome.errors.contains { $0.contains("fault") }, "\(outcome.errors)")
     }
 
-    @Test("a worker without memory is a fault with a message, and the recording continues to its end")
+    @Test("a worker that runs out of memory is reported as a fault, and the recording continues")
     func worker() throws {
-        let (script, reported) = (folder.file("engine.py"), folder.file("told"))
-        // An engine that allocates more than the limit as soon as somebody speaks.
+        let (script, reported) = (folder.file("engine.py"), folder.file("result"))
+        // An engine that allocates more than the limit once it receives speech.
         try """
         import json, os, struct, sys
         print(json.dumps({"ready": {"name": "greedy", "version": "1", "model": "none"}}), flush=True)
@@ -86,24 +86,24 @@ import TestKit
             in: folder, microphone: "file:\(speech)", further: "[recognizer]\nengine = command:\(engine)",
             environment: ["prlimit", "--as=400000000"])
         #expect(try appliance.run("start").status == 0)
-        try appliance.status(has: "decode worker")
+        try appliance.waitForStatus("decode worker")
         #expect(try Fieldscribe.text(reported) == "no memory")
         #expect(try appliance.status().contains(#""lastFault":{"#))
-        try appliance.hear(seconds: 1)
+        try appliance.waitForSound(seconds: 1)
         #expect(try appliance.run("stop").status == 0)
-        // After the headers of both files.
+        // Compares the sound after the headers of both files.
         let path = "\(appliance.storage)/recordings/000001/audio.wav"
         let audio = try Data(contentsOf: URL(filePath: path)).dropFirst(512)
         #expect(try Data(contentsOf: URL(filePath: speech)).dropFirst(44).starts(with: audio) && audio.count > 32_000)
-        #expect(try appliance.end().status == 0)
-        try expectAllIsWell(appliance.run("verify"))
+        #expect(try appliance.stop().status == 0)
+        try expectVerified(appliance.run("verify"))
     }
 
-    @Test("a hundred thousand files do no harm, and a line reports if not all were checked")
+    @Test("a hundred thousand files are all checked; beyond that, a line reports that not all were")
     func crowded() throws {
         let (storage, stick) = (folder.file("storage"), folder.file("stick"))
-        func run(_ words: String...) throws -> Fieldscribe.Ending {
-            try Fieldscribe(words + ["--directory", storage], in: folder).wait()
+        func run(_ arguments: String...) throws -> Fieldscribe.Outcome {
+            try Fieldscribe(arguments + ["--directory", storage], in: folder).wait()
         }
         #expect(
             try run("record", "--audio-only", "--seconds", "1", "--microphone", "tone+fast:440").status == 0)
@@ -119,10 +119,10 @@ import TestKit
             "bash", "-c", "cd '\(stick)/Fieldscribe/many' && seq 100000 100009 | xargs touch", in: folder)
         #expect(try run("export", "--stick", "--to", stick).status == 0)
         result = try Fieldscribe.text("\(stick)/Fieldscribe/RESULT.txt")
-        #expect(result.contains("many: has more than 100000 files, and not all were checked"), "\(result)")
+        #expect(result.contains("many: has more than 100000 files, so not all were checked"), "\(result)")
     }
 
-    @Test("corrections and folders whose names are not UTF-8 are named")
+    @Test("corrections and folders whose names are not UTF-8 are reported")
     func names() throws {
         let (storage, stick) = (folder.file("storage"), folder.file("stick"))
         let record = [

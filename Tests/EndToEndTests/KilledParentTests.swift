@@ -3,44 +3,44 @@ import Glibc
 import Testing
 import TestKit
 
-@Suite("Processes after a command is killed") struct KilledParentTests {
+@Suite("After a command is killed") struct KilledParentTests {
     private let folder = TemporaryFolder()
 
-    /// An engine that reports ready, writes its process ID and its child's, and then ignores everything.
-    private func engine(telling file: String) throws -> String {
+    /// Creates an engine that reports ready, writes its process ID to `file`, and then ignores its input.
+    private func engine(writingIDTo file: String) throws -> String {
         let script = """
             echo '{"ready":{"name":"busy","version":"1","model":"none"}}'
             echo $$ > '\(file).new' && mv '\(file).new' '\(file)'
-            # wait: stands for work that outlasts the test, which kills it
+            # wait: stands for work that outlasts the test, which kills this process
             exec sleep 7200
 
             """
         return try folder.program("engine", script)
     }
 
-    /// Whether a process runs; a zombie does not.
-    private func runs(_ id: String) -> Bool {
+    /// Whether a process is alive. A zombie does not count.
+    private func isRunning(_ id: String) -> Bool {
         guard let status = try? Fieldscribe.text("/proc/\(id)/stat") else { return false }
         return status.split(separator: ")").last?.split(separator: " ").first.map { !"ZX".contains($0) } ?? false
     }
 
-    @Test("no worker, even a busy one")
+    @Test("no worker keeps running, even a busy one")
     func engine() throws {
-        let reported = folder.file("told")
-        let engine = try engine(telling: reported)
+        let reported = folder.file("engine-id")
+        let engine = try engine(writingIDTo: reported)
         let text = "[storage]\ndirectory = \(folder.file("store"))\n[recognizer]\nengine = command:\(engine)\n"
         let config = folder.file("fieldscribe.conf")
         try Data(text.utf8).write(to: URL(filePath: config))
         let command = try Fieldscribe(["transcribe", "--config", config, Speech.all[4]], in: folder)
         try command.wait(until: "the engine is ready") { access(reported, F_OK) == 0 }
         let id = try Fieldscribe.text(reported).filter { $0 != "\n" }
-        #expect(runs(id))
+        #expect(isRunning(id))
         kill(command.id, SIGKILL)
         _ = try command.wait()
-        try waitUntil("the engine ends") { !runs(id) }
+        try waitUntil("the engine exits") { !isRunning(id) }
     }
 
-    @Test("no copy of a worker")
+    @Test("no forked worker keeps running")
     func copies() throws {
         let command = try Fieldscribe(
             ["transcribe", "--jobs", "2", try Speech.endless(in: folder), try Speech.joined(in: folder)], in: folder)
@@ -51,6 +51,6 @@ import TestKit
         }
         kill(command.id, SIGKILL)
         _ = try command.wait()
-        try waitUntil("the workers end") { !workers.contains { runs("\($0)") } }
+        try waitUntil("the workers exit") { !workers.contains { isRunning("\($0)") } }
     }
 }

@@ -19,7 +19,7 @@ import TestKit
     private let folder = TemporaryFolder()
     private static let data = "/usr/share/pocketsphinx/test/data"
 
-    /// A configuration with a model of a few words in addition to Debian's, and with `extra` under `[recognizer]`.
+    /// Writes settings with `extra` under `[recognizer]`, and installs a model with a small vocabulary.
     private func configuration(_ extra: String) throws -> String {
         let files = FileManager.default
         let model = folder.file("store/models/turtle")
@@ -27,12 +27,12 @@ import TestKit
             try files.createDirectory(atPath: model, withIntermediateDirectories: true)
             try files.copyItem(atPath: "\(Self.data)/an4_ci_cont", toPath: "\(model)/an4")
             try files.copyItem(atPath: "\(Self.data)/turtle.lm.bin", toPath: "\(model)/turtle.lm.bin")
-            let words = try Fieldscribe.text("\(Self.data)/turtle.dic")
-            // The acoustic model lacks six of the sounds.
-            let known = words.split(separator: "\n").filter {
+            let dictionary = try Fieldscribe.text("\(Self.data)/turtle.dic")
+            // The acoustic model lacks six of the dictionary's phones.
+            let supported = dictionary.split(separator: "\n").filter {
                 $0.split(separator: " ").allSatisfy { !["DH", "NG", "OY", "SH", "UH", "ZH"].contains($0) }
             }.joined(separator: "\n")
-            try Data(known.utf8).write(to: URL(filePath: "\(model)/turtle.dic"))
+            try Data(supported.utf8).write(to: URL(filePath: "\(model)/turtle.dic"))
         }
         let path = folder.file("fieldscribe.conf")
         let text = "[storage]\ndirectory = \(folder.file("store"))\n[recognizer]\n\(extra)\n"
@@ -47,11 +47,11 @@ import TestKit
         return path
     }
 
-    @Test("lists Debian's models and the user's own, with a checksum that sha256sum confirms")
+    @Test("models lists Debian's models and the user's own, with a checksum that sha256sum confirms")
     func list() throws {
-        let ending = try Fieldscribe.run("models", "--json", "--config", configuration("model = turtle"), in: folder)
-        let rows = try JSONDecoder().decode([Row].self, from: Data(ending.output.utf8))
-        #expect(ending.status == 0)
+        let outcome = try Fieldscribe.run("models", "--json", "--config", configuration("model = turtle"), in: folder)
+        let rows = try JSONDecoder().decode([Row].self, from: Data(outcome.output.utf8))
+        #expect(outcome.status == 0)
         #expect(rows.map(\.name) == ["turtle", "en-us"])
         #expect(rows.map(\.isChosen) == [true, false])
         let turtle = try #require(rows.first)
@@ -62,23 +62,23 @@ import TestKit
         #expect(sum.output.hasPrefix(turtle.sha256) && turtle.sha256.count == 64)
     }
 
-    @Test("the configuration names a model, and a recording may use another")
+    @Test("--model overrides the configured model")
     func choice() throws {
         let audio = try speech()
-        func engine(_ words: String...) throws -> String {
-            let ending = try Fieldscribe(["transcribe", "--format", "json", audio] + words, in: folder).wait()
-            #expect(ending.status == 0, "\(ending.errors)")
-            return try JSONDecoder().decode(Head.self, from: Data(ending.output.utf8)).engine.model
+        func engine(_ arguments: String...) throws -> String {
+            let outcome = try Fieldscribe(["transcribe", "--format", "json", audio] + arguments, in: folder).wait()
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            return try JSONDecoder().decode(Head.self, from: Data(outcome.output.utf8)).engine.model
         }
         let configuration = try configuration("model = turtle")
         #expect(try engine("--config", configuration) == "turtle")
         #expect(try engine("--config", configuration, "--model", "en-us") == "en-us")
-        let own = try Fieldscribe.run("transcribe", "--config", configuration, audio, in: folder)
-        #expect(own.output.hasSuffix("ten meters\n"), "\(own.output)")
+        let configured = try Fieldscribe.run("transcribe", "--config", configuration, audio, in: folder)
+        #expect(configured.output.hasSuffix("ten meters\n"), "\(configured.output)")
     }
 
     @Test(
-        "an incomplete model is reported with the missing file and exit status 3, and a recording is refused in one line"
+        "an incomplete or unknown model is refused in one line with exit status 3, and the missing file is named"
     )
     func broken() throws {
         let configuration = try configuration("model = turtle")

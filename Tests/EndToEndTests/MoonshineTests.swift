@@ -5,14 +5,14 @@ import TestKit
 
 @testable import Core
 
-/// Moonshine with its real model, and its replacement if it fails.
+/// Moonshine with its real model, and the fallback to PocketSphinx if Moonshine fails.
 @Suite("The engine moonshine", .serialized) struct MoonshineTests {
     private let folder = TemporaryFolder()
 
-    /// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, with a message, without one.
+    /// The folder that `deploy/model moonshine-tiny-en --folder` made. If there is no such folder, nil and a message.
     private static let model: String? = {
         if let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty { return path }
-        print("skipped: tests with Moonshine's real model: FIELDSCRIBE_TEST_MODEL names no folder of it")
+        print("skipped: tests with Moonshine's real model: FIELDSCRIBE_TEST_MODEL does not name its folder")
         return nil
     }()
 
@@ -21,7 +21,7 @@ import TestKit
         "libonnxruntime.so.1",
     ]
 
-    /// A copy made of links, so that files can be replaced.
+    /// Creates a copy of the model that consists of links, so that files can be replaced.
     private func copy(_ model: String, without name: String? = nil) throws -> String {
         let path = folder.file("tiny-en")
         _ = mkdir(path, 0o755)
@@ -43,16 +43,16 @@ import TestKit
         return path
     }
 
-    private func transcribe(_ configuration: String, _ words: String...) throws -> Fieldscribe.Ending {
+    private func transcribe(_ configuration: String, _ arguments: String...) throws -> Fieldscribe.Outcome {
         try Fieldscribe(
-            ["transcribe", "--config", configuration, "--jobs", "1"] + words + [Speech.all[4]], in: folder
+            ["transcribe", "--config", configuration, "--jobs", "1"] + arguments + [Speech.all[4]], in: folder
         ).wait()
     }
 
     private static let text = "He might even have been made amiable himself.\n"
 
-    @Test("auto uses it if model and runtime exist; text has capitals and punctuation, words have times in order")
-    func reads() throws {
+    @Test("auto uses Moonshine if its files exist; text has capitals and punctuation, and word times increase")
+    func transcribes() throws {
         guard let model = Self.model else { return }
         let configuration = try configuration(model: model)
         let plain = try transcribe(configuration)
@@ -82,11 +82,11 @@ import TestKit
             try transcribe(configuration, "--punctuation", "none").output == Self.text.lowercased().filter { $0 != "." }
         )
         #expect(try transcribe(configuration, "--engine", "pocketsphinx").output != Self.text)
-        #expect(
-            try transcribe(configuration, "--hint", "confirmation").output != Self.text, "a grammar uses PocketSphinx")
+        // A hint with a grammar needs PocketSphinx.
+        #expect(try transcribe(configuration, "--hint", "confirmation").output != Self.text)
     }
 
-    @Test("each utterance of a group has its own voice measures, and its words are within it")
+    @Test("each utterance of a group has its own pitch, and its words lie within it")
     func groups() throws {
         guard let model = Self.model else { return }
         struct Transcript: Decodable {
@@ -102,12 +102,12 @@ import TestKit
             var segments: [Segment]
             var statistics: Statistics
         }
-        let ending = try Fieldscribe.run(
+        let outcome = try Fieldscribe.run(
             "transcribe", "--config", try configuration(model: model), "--format", "json",
             try Speech.joined(in: folder),
             in: folder)
-        let transcript = try JSONDecoder().decode(Transcript.self, from: Data(ending.output.utf8))
-        #expect(transcript.statistics.sessions < transcript.segments.count, "some were transcribed in groups")
+        let transcript = try JSONDecoder().decode(Transcript.self, from: Data(outcome.output.utf8))
+        #expect(transcript.statistics.sessions < transcript.segments.count, "no utterances were transcribed as a group")
         #expect(transcript.segments.count >= 5)
         for segment in transcript.segments {
             #expect((50...400).contains(segment.voice?.pitch ?? 0))
@@ -115,19 +115,19 @@ import TestKit
         }
     }
 
-    @Test("one worker or three, for one file or several, yield the same texts")
+    @Test("one worker and three yield the same transcripts")
     func workers() throws {
         guard let model = Self.model else { return }
         let configuration = try configuration(model: model)
-        func texts(_ jobs: Int) throws -> String {
+        func transcripts(_ jobs: Int) throws -> String {
             try Fieldscribe(
                 ["transcribe", "--config", configuration, "--jobs", "\(jobs)", "--format", "csv"] + Speech.all,
                 in: folder
             ).wait().output
         }
-        let one = try texts(1)
-        #expect(one.split(whereSeparator: \.isNewline).count > 60)
-        #expect(try texts(3) == one)
+        let single = try transcripts(1)
+        #expect(single.split(whereSeparator: \.isNewline).count > 60)
+        #expect(try transcripts(3) == single)
     }
 
     @Test("a damaged model is reported once, in one line, and PocketSphinx transcribes", arguments: files.prefix(3))
@@ -138,15 +138,16 @@ import TestKit
         bytes[bytes.count / 2] ^= 1
         try bytes.write(to: URL(filePath: "\(copy)/\(name)"))
         let configuration = try configuration(model: copy)
-        let ending = try transcribe(configuration)
-        #expect(ending.status == 0 && !ending.output.isEmpty && ending.output == ending.output.lowercased())
-        #expect(ending.errors.count == 1 && ending.errors[0].contains("\(copy)/\(name): damaged"), "\(ending.errors)")
+        let outcome = try transcribe(configuration)
+        #expect(outcome.status == 0 && !outcome.output.isEmpty && outcome.output == outcome.output.lowercased())
+        #expect(
+            outcome.errors.count == 1 && outcome.errors[0].contains("\(copy)/\(name): damaged"), "\(outcome.errors)")
         let named = try transcribe(configuration, "--engine", "moonshine")
         #expect(named.status == 4 && named.output.isEmpty && named.errors.count == 1, "\(named)")
     }
 
     @Test(
-        "with a missing file auto uses PocketSphinx, and moonshine by name reports the file",
+        "if a file is missing, auto uses PocketSphinx, and --engine moonshine reports the file",
         arguments: files.prefix(3))
     func missing(name: String) throws {
         guard let model = Self.model else { return }
@@ -156,7 +157,7 @@ import TestKit
         #expect(named.status == 3 && named.errors.count == 1 && named.errors[0].contains(name), "\(named)")
     }
 
-    @Test("a missing folder is named as it was requested, not as the default model")
+    @Test("the error for a missing model folder names the configured folder, not the default one")
     func noFolder() throws {
         let named = try transcribe(configuration(model: "/no/such/model"), "--engine", "moonshine")
         #expect(named.status == 3 && named.errors.count == 1, "\(named)")
@@ -169,9 +170,10 @@ import TestKit
         let copy = try copy(model, without: "libonnxruntime.so.1")
         unlink("\(copy)/SHA256SUMS")
         try Data("no library".utf8).write(to: URL(filePath: "\(copy)/libonnxruntime.so.1"))
-        let ending = try transcribe(configuration(model: copy))
-        #expect(ending.status == 0 && !ending.output.isEmpty)
+        let outcome = try transcribe(configuration(model: copy))
+        #expect(outcome.status == 0 && !outcome.output.isEmpty)
         #expect(
-            ending.errors.count == 1 && ending.errors[0].contains("ONNX Runtime cannot be opened"), "\(ending.errors)")
+            outcome.errors.count == 1 && outcome.errors[0].contains("ONNX Runtime cannot be opened"),
+            "\(outcome.errors)")
     }
 }

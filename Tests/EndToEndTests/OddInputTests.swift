@@ -7,18 +7,18 @@ import TestKit
     private let folder = TemporaryFolder()
     private var storage: String { folder.file("storage") }
 
-    private func record(_ words: String...) throws -> Fieldscribe.Ending {
+    private func record(_ arguments: String...) throws -> Fieldscribe.Outcome {
         try Fieldscribe(
             ["record", "--audio-only", "--seconds", "2", "--microphone", "tone+fast:440", "--directory", storage]
-                + words,
+                + arguments,
             in: folder
         ).wait()
     }
 
-    @Test("with an emptied database, list explains how to restore the recordings, and that works")
+    @Test("if the database is empty, list explains how to restore the recordings, and the remedy works")
     func emptied() throws {
         #expect(try record().status == 0)
-        for ending in ["-wal", "-shm"] { unlink("\(storage)/archive.sqlite\(ending)") }
+        for suffix in ["-wal", "-shm"] { unlink("\(storage)/archive.sqlite\(suffix)") }
         try #require(truncate("\(storage)/archive.sqlite", 0) == 0)
         let list = try Fieldscribe.run("list", "--directory", storage, in: folder)
         #expect(list.status == 0 && list.output == "", "\(list)")
@@ -32,55 +32,55 @@ import TestKit
     @Test("a file size limit is reported as a limit, not as a disk error")
     func limited() throws {
         let program = try Fieldscribe.executable()
-        let ending = try Fieldscribe(
+        let outcome = try Fieldscribe(
             program: "bash",
             [
                 "-c",
                 "ulimit -f 40; exec '\(program)' record --audio-only --seconds 9 --microphone tone+fast:440 --directory '\(storage)'",
             ], in: folder
         ).wait()
-        #expect(ending.status != 0 && ending.errors.contains { $0.contains("ulimit -f") }, "\(ending.errors)")
-        #expect(!ending.errors.contains { $0.contains("disk reports an error") }, "\(ending.errors)")
+        #expect(outcome.status != 0 && outcome.errors.contains { $0.contains("ulimit -f") }, "\(outcome.errors)")
+        #expect(!outcome.errors.contains { $0.contains("disk reports an error") }, "\(outcome.errors)")
     }
 
     @Test("a range instead of a number is refused with a remedy", arguments: ["5-9", "5..9"])
     func range(_ range: String) throws {
-        let ending = try Fieldscribe.run(
+        let outcome = try Fieldscribe.run(
             "delete", range, "--yes", "--directory", folder.file("storage"), in: folder)
-        #expect(ending.status == 2, "\(ending)")
-        let line = "fieldscribe: delete: \(range): ranges are not supported; give each recording's number by itself"
-        #expect(ending.errors == [line])
+        #expect(outcome.status == 2, "\(outcome)")
+        let line = "fieldscribe: delete: \(range): ranges are not supported; list the recording numbers one by one"
+        #expect(outcome.errors == [line])
     }
 
     @Test("an argument that is not UTF-8 is refused in one line with a remedy")
     func bytes() throws {
         let program = try Fieldscribe.executable()
-        let ending = try Fieldscribe(
+        let outcome = try Fieldscribe(
             program: "bash", ["-c", "exec '\(program)' transcribe $'caf\\xe9.wav'"], in: folder
         ).wait()
-        #expect(ending.status == 2 && ending.errors.count == 1, "\(ending.errors)")
-        #expect(ending.errors.first?.contains("is not UTF-8; rename the file") == true)
+        #expect(outcome.status == 2 && outcome.errors.count == 1, "\(outcome.errors)")
+        #expect(outcome.errors.first?.contains("is not UTF-8; rename the file") == true)
     }
 
-    @Test("a list of known sticks that cannot be read is an error, and no stick is refused by it")
+    @Test("an unreadable list of allowed sticks is an error, not a refusal of the stick")
     func unreadableSticks() throws {
         let config = folder.file("fieldscribe.conf")
         try "[storage]\ndirectory = \(folder.file("storage"))\n[export]\nsticks = known\n"
             .write(toFile: config, atomically: true, encoding: .utf8)
         try Fieldscribe.tool("mkdir", folder.file("storage"), in: folder)
         symlink("/etc/hostname", folder.file("storage/known-sticks.txt"))
-        let admitted = try Fieldscribe.run("stick", "admit", "sdx1", "--config", config, in: folder)
-        #expect(admitted.status == 1)
-        #expect(admitted.errors.count == 1 && admitted.errors.first?.contains("known-sticks.txt: is a link") == true)
+        let allowed = try Fieldscribe.run("stick", "admit", "sdx1", "--config", config, in: folder)
+        #expect(allowed.status == 1)
+        #expect(allowed.errors.count == 1 && allowed.errors.first?.contains("known-sticks.txt: is a link") == true)
     }
 
-    @Test("Windows' mark on a stick is removed only after confirmation")
+    @Test("stick repair changes a stick only after confirmation")
     func repair() throws {
         let calls = folder.file("calls")
         let steps = try folder.program("steps", "echo \"$*\" >>'\(calls)'")
         let program = try Fieldscribe.executable()
-        func repair(_ words: String, answer: String? = nil) throws -> Fieldscribe.Ending {
-            let command = "FIELDSCRIBE_STICK_STEPS='\(steps)' '\(program)' stick repair sdx1 \(words)"
+        func repair(_ arguments: String, answer: String? = nil) throws -> Fieldscribe.Outcome {
+            let command = "FIELDSCRIBE_STICK_STEPS='\(steps)' '\(program)' stick repair sdx1 \(arguments)"
             guard let answer else { return try Fieldscribe(program: "bash", ["-c", command], in: folder).wait() }
             let input = folder.file("answer")
             try Data(answer.utf8).write(to: URL(filePath: input))
@@ -94,7 +94,7 @@ import TestKit
         }
         #expect(unasked.status == 2 && unasked.errors.first?.contains("--yes") == true, "\(unasked)")
         let refused = try repair("", answer: "n\n")
-        #expect(refused.status == 0 && refused.output.contains("repair sdx1?"), "\(refused)")
+        #expect(refused.status == 0 && refused.output.contains("repair sdx1, and lose"), "\(refused)")
         #expect(refused.output.contains("nothing was changed") && called() == "", "\(refused)")
         let agreed = try repair("", answer: "y\n")
         #expect(agreed.status == 0 && agreed.output.contains("plug it in again"), "\(agreed)")

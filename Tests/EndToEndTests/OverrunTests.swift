@@ -3,27 +3,27 @@ import Glibc
 import Testing
 import TestKit
 
-/// The real executable and libasound, with a preloaded library that simulates the sound card's clock and overruns.
+/// Runs the real executable and libasound with a preloaded library that simulates the sound card's clock and overruns.
 @Suite("An overrun") struct OverrunTests {
     struct Case: Sendable, CustomTestStringConvertible {
-        /// The read that fails, counted from 1.
+        /// Which read fails, counted from 1.
         var read: Int
         var stallMilliseconds: Int
-        /// Whether the machine slept, which the card reports.
+        /// Whether the card reports a suspend instead.
         var isSuspended = false
 
         var testDescription: String {
-            "at read \(read), \(stallMilliseconds) ms\(isSuspended ? ", of a machine that slept" : "")"
+            "at read \(read), a stall of \(stallMilliseconds) ms\(isSuspended ? ", after a suspend" : "")"
         }
     }
 
     private static let rate = 16_000
-    /// A block of the sound card, and the tolerance of a gap.
+    /// The number of samples in a block of the sound card, which is also the tolerance for a gap's length.
     private static let period = 1_600
     private static let seconds = 3
 
     @Test(
-        "an overrun is a gap of the right length in events, archive and file",
+        "an overrun becomes a gap of the right length in the events, the archive and the file",
         arguments: [
             Case(read: 1, stallMilliseconds: 400), Case(read: 2, stallMilliseconds: 250),
             Case(read: 11, stallMilliseconds: 700), Case(read: 12, stallMilliseconds: 0),
@@ -34,18 +34,18 @@ import TestKit
         let storage = folder.file("storage")
         let source = (0..<Self.rate * Self.seconds).map { Int16(1 + $0 % 20_000) }
         let recording = try record(overrun, source, to: storage, in: folder)
-        #expect(recording.ending.status == 0, "\(recording.ending.errors)")
+        #expect(recording.outcome.status == 0, "\(recording.outcome.errors)")
         let card = recording.card
 
-        // The duration of the card's stall, by its own clock.
+        // The samples that the card lost, by its own clock.
         let due = Double(card.restarted - card.started) * Double(Self.rate) / 1e9
         let lost = due - Double(card.framesBefore)
-        let reported = try recording.ending.output.split(separator: "\n").filter { $0.contains("\"event\":\"gap\"") }
+        let reported = try recording.outcome.output.split(separator: "\n").filter { $0.contains("\"event\":\"gap\"") }
             .map { try JSONDecoder().decode(Gap.self, from: Data($0.utf8)) }
         #expect(reported.count == 1)
         let gap = try #require(reported.first)
         #expect(gap.cause == "overrun")
-        // A card that is still waking up is retried; one that cannot continue is prepared again.
+        // After a suspend the read is retried until the card is awake; otherwise the card is prepared again.
         #expect(card.resumes == (overrun.isSuspended ? 3 : 0))
         #expect(gap.first == card.framesBefore)
         #expect(abs(Double(gap.count) - lost) <= Double(Self.period), "\(gap.count) samples, \(lost) by the clock")
@@ -56,7 +56,7 @@ import TestKit
                 try Fieldscribe.run("show", "1", "--format", "json", "--directory", storage, in: folder).output.utf8))
         #expect(shown.gaps == reported)
 
-        // The file: the samples before, silence, and the samples after, exactly.
+        // The file has exactly the samples before the gap, silence, and the samples after it.
         let samples = try self.samples("\(storage)/recordings/000001/audio.wav")
         let read = samples.count - gap.count
         #expect(samples.count == Self.rate * Self.seconds)
@@ -81,7 +81,7 @@ import TestKit
         var gaps: [Gap]
     }
 
-    /// The counters of the library, with the layout of `struct fault_state`.
+    /// The counters of the preloaded library, in the layout of `struct fault_state`.
     private struct Card {
         var frames: Int
         var started: UInt64
@@ -90,17 +90,17 @@ import TestKit
         var resumes: Int
 
         init(_ bytes: Data) {
-            let words = bytes.withUnsafeBytes { Array($0.bindMemory(to: UInt64.self)) }
-            frames = Int(words[18])
-            (started, restarted) = (words[21], words[22])
-            framesBefore = Int(words[23])
-            resumes = Int(words[24])
+            let fields = bytes.withUnsafeBytes { Array($0.bindMemory(to: UInt64.self)) }
+            frames = Int(fields[18])
+            (started, restarted) = (fields[21], fields[22])
+            framesBefore = Int(fields[23])
+            resumes = Int(fields[24])
         }
     }
 
     private func record(
         _ overrun: Case, _ source: [Int16], to storage: String, in folder: TemporaryFolder
-    ) throws -> (ending: Fieldscribe.Ending, card: Card) {
+    ) throws -> (outcome: Fieldscribe.Outcome, card: Card) {
         try source.withUnsafeBytes { try Data($0).write(to: URL(filePath: folder.file("source.raw"))) }
         try Data(
             """
@@ -112,7 +112,7 @@ import TestKit
         let executable = try Fieldscribe.executable()
         let library = executable.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/libFaultShim.so"
         try #require(access(library, R_OK) == 0, "\(library) is built by swift build")
-        let ending = try Fieldscribe(
+        let outcome = try Fieldscribe(
             program: "env",
             [
                 "LD_PRELOAD=\(library)", "ALSA_CONFIG_PATH=\(folder.file("asound.conf"))", "FAULT_CLOCK=1",
@@ -122,7 +122,7 @@ import TestKit
                 "\(Self.seconds)", "--microphone", "alsa:card", "--directory", storage,
             ], in: folder
         ).wait()
-        return (ending, Card(try Data(contentsOf: URL(filePath: folder.file("card")))))
+        return (outcome, Card(try Data(contentsOf: URL(filePath: folder.file("card")))))
     }
 
     private func samples(_ path: String) throws -> [Int16] {

@@ -8,25 +8,25 @@ import TestKit
 /// Two users that exist on no machine.
 private let (user, stranger): (uid_t, uid_t) = (64_242, 64_243)
 
-/// Whether this is root, and others may run the executable.
+/// Whether the tests run as root and other users may run the executable.
 private let canActAsOthers: Bool = {
     guard geteuid() == 0 else { return false }
     return (try? Fieldscribe.run(["--version"], as: user, in: TemporaryFolder()))?.status == 0
 }()
 
 extension Fieldscribe {
-    /// Runs the executable as a user without groups; nil for the user of the tests.
-    fileprivate static func run(_ words: [String], as user: uid_t?, in folder: TemporaryFolder) throws -> Ending {
-        guard let user else { return try Fieldscribe(words, in: folder).wait() }
-        let identity = ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", try executable()]
-        return try Fieldscribe(program: "setpriv", identity + words, in: folder).wait()
+    /// Runs the executable as a user without supplementary groups; nil means the user that runs the tests.
+    fileprivate static func run(_ arguments: [String], as user: uid_t?, in folder: TemporaryFolder) throws -> Outcome {
+        guard let user else { return try Fieldscribe(arguments, in: folder).wait() }
+        let command = ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", try executable()]
+        return try Fieldscribe(program: "setpriv", command + arguments, in: folder).wait()
     }
 }
 
-/// Root's and a user's commands on the user's archive.
+/// Commands that root and a user run on the user's archive.
 @Suite(
     "The archive's owner", .serialized,
-    .enabled(if: canActAsOthers, "needs root, and an executable that others can run"))
+    .enabled(if: canActAsOthers, "needs root and an executable that others can run"))
 struct OwnerTests {
     private let folder = TemporaryFolder()
     private var storage: String { folder.file("storage") }
@@ -49,45 +49,45 @@ struct OwnerTests {
     }
 
     @discardableResult
-    private func run(_ words: String..., as identity: uid_t? = nil) throws -> Fieldscribe.Ending {
-        try Fieldscribe.run(words + ["--config", configuration], as: identity, in: folder)
+    private func run(_ arguments: String..., as user: uid_t? = nil) throws -> Fieldscribe.Outcome {
+        try Fieldscribe.run(arguments + ["--config", configuration], as: user, in: folder)
     }
 
-    private func record(as identity: uid_t? = nil) throws -> Fieldscribe.Ending {
-        try run("record", "--audio-only", "--seconds", "1", "--microphone", "tone:440", as: identity)
+    private func record(as user: uid_t? = nil) throws -> Fieldscribe.Outcome {
+        try run("record", "--audio-only", "--seconds", "1", "--microphone", "tone:440", as: user)
     }
 
-    /// Files in the archive that its user does not own.
-    private func strangers() throws -> String {
+    /// Returns the files in the archive that the user does not own.
+    private func foreignFiles() throws -> String {
         try Fieldscribe(program: "find", [storage, "!", "-uid", "\(user)"], in: folder).wait().output
     }
 
-    @Test("after each of root's commands the user still owns all of the archive and can record")
+    @Test("after each command by root, the user still owns the whole archive and can record")
     func root() throws {
-        let words = folder.file("words.txt")
-        try Data("shea butter\n".utf8).write(to: URL(filePath: words))
+        let vocabulary = folder.file("words.txt")
+        try Data("shea butter\n".utf8).write(to: URL(filePath: vocabulary))
         let stick = folder.file("stick")
         try makeFolder(stick)
         chmod(stick, 0o700)
         #expect(try record().status == 0)
         let commands = [
-            ["recover"], ["verify"], ["list"], ["export", "--to", stick], ["vocabulary", "use", words],
+            ["recover"], ["verify"], ["list"], ["export", "--to", stick], ["vocabulary", "use", vocabulary],
             ["delete", "1", "--yes"],
             ["recover", "--no-transcribe"],
         ]
         for command in commands {
-            let ending = try Fieldscribe.run(command + ["--config", configuration], as: nil, in: folder)
-            #expect(ending.status == 0, "\(command): \(ending.errors)")
-            #expect(try strangers() == "", "\(command)")
+            let outcome = try Fieldscribe.run(command + ["--config", configuration], as: nil, in: folder)
+            #expect(outcome.status == 0, "\(command): \(outcome.errors)")
+            #expect(try foreignFiles() == "", "\(command)")
             let recorded = try record(as: user)
             #expect(recorded.status == 0, "\(command): \(recorded.errors)")
         }
-        #expect(isTaken("\(stick)/Fieldscribe/index.html") && FileStatus(stick)?.owner == 0)
-        #expect(try String(contentsOfFile: configuration, encoding: .utf8).contains(words))
+        #expect(pathExists("\(stick)/Fieldscribe/index.html") && FileStatus(stick)?.owner == 0)
+        #expect(try String(contentsOfFile: configuration, encoding: .utf8).contains(vocabulary))
         #expect(FileStatus(configuration)?.owner == 0)
     }
 
-    @Test("root's sealing is signed, and root can transcribe files that ffmpeg reads")
+    @Test("a recording that root seals is signed, and root can transcribe files that ffmpeg reads")
     func programs() throws {
         let (film, key) = (folder.file("film.m4a"), folder.file("key.txt"))
         try Fieldscribe.tool(
@@ -95,32 +95,32 @@ struct OwnerTests {
             "ffmpeg -v error -f lavfi -i sine=440:d=1 '\(film)' && age-keygen -o '\(key)' && age-keygen -y '\(key)' > '\(key).pub'",
             in: folder)
         let text = try String(contentsOfFile: configuration, encoding: .utf8)
-        let further = text.replacing("[control]", with: "seal = \(key).pub\n[control]") + "second-pass = no\n"
-        try Data(further.utf8).write(to: URL(filePath: configuration))
+        let changed = text.replacing("[control]", with: "seal = \(key).pub\n[control]") + "second-pass = no\n"
+        try Data(changed.utf8).write(to: URL(filePath: configuration))
         let recorded = try run("record", "--audio-only", "--microphone", "file+fast:\(film)")
         #expect(recorded.status == 0, "\(recorded.errors)")
         #expect(try run("recover").status == 0)
         let sealed = try run("seal")
         #expect(sealed.status == 0 && sealed.output == "sealed: 1\n", "\(sealed.errors)")
         #expect(sealed.errors.isEmpty, "\(sealed.errors)")
-        // The private key opens it, and the recorder's public key proves that it is unaltered.
+        // The private key opens the recording, and the recorder's public key proves that it is unaltered.
         try Fieldscribe.tool(
             "bash", "-c",
             "cd '\(folder.path)' && age -d -i '\(key)' '\(storage)/recordings/000001/sealed.age' | tar x --strip-components=1 "
                 + "&& minisign -V -q -p '\(storage)/signing.pub' -m SHA256SUMS -x SHA256SUMS.minisig "
                 + "&& sha256sum --quiet --strict -c SHA256SUMS",
             in: folder)
-        #expect(try strangers() == "")
+        #expect(try foreignFiles() == "")
     }
 
-    @Test("a lost database and a lost journal are rebuilt with the user as owner, by either user")
+    @Test("a lost database and a lost journal are rebuilt with the user as owner, even by root")
     func lost() throws {
         #expect(try record(as: user).status == 0)
         for suffix in ["", "-wal"] { unlink("\(storage)/archive.sqlite\(suffix)") }
         #expect(try record().status == 0)
         unlink("\(storage)/recordings/000001/journal.jsonl")
         #expect(try run("recover", "--no-transcribe").status == 0)
-        #expect(try strangers() == "")
+        #expect(try foreignFiles() == "")
         #expect(try run("list", as: user).output.split(separator: "\n").count == 3)
     }
 
@@ -129,43 +129,43 @@ struct OwnerTests {
         let process = try Fieldscribe(
             program: try Fieldscribe.executable(), ["run", "--config", configuration], in: folder)
         try process.wait(until: "an answer") { try run("status", as: user).status == 0 }
-        // Each thread has its own identity.
+        // Linux keeps user IDs and capabilities per thread.
         let tasks = "/proc/\(process.id)/task"
         let identities = [user, user, user, user].map { "\($0)" }.joined(separator: "\t")
         for task in try FileManager.default.contentsOfDirectory(atPath: tasks) {
-            // A thread that has ended has none.
+            // A thread that has exited has no status file.
             guard let status = try? String(contentsOfFile: "\(tasks)/\(task)/status", encoding: .utf8) else { continue }
             #expect(status.contains("Uid:\t\(identities)\n") && status.contains("Gid:\t\(identities)\n"))
             #expect(status.contains("CapEff:\t0000000000000000"))
         }
         kill(process.id, SIGTERM)
         #expect(try process.wait().status == 0)
-        #expect(try strangers() == "")
+        #expect(try foreignFiles() == "")
     }
 
-    @Test("another user gets one line that names the owner, and leaves nothing there")
+    @Test("another user gets one line that names the owner, and creates no file in the archive")
     func another() throws {
         #expect(try record(as: user).status == 0)
         for path in [folder.path, storage] { chmod(path, 0o777) }
         let refused = try run("list", as: stranger)
         #expect(refused.status == 1 && refused.errors.count == 1, "\(refused.errors)")
-        // Files that the owner lets others read are shown.
+        // Others can list recordings once the owner makes the files readable.
         try Fieldscribe.tool("chmod", "-R", "a+rX", storage, in: folder)
         #expect(try run("list", as: stranger).status == 0)
         for command in [["recover"], ["record", "--audio-only", "--seconds", "1"], ["run"]] {
-            let ending = try Fieldscribe.run(command + ["--config", configuration], as: stranger, in: folder)
-            #expect(ending.status == 1, "\(command)")
-            #expect(ending.errors.count == 1 && ending.errors[0].contains("user \(user)"), "\(ending.errors)")
+            let outcome = try Fieldscribe.run(command + ["--config", configuration], as: stranger, in: folder)
+            #expect(outcome.status == 1, "\(command)")
+            #expect(outcome.errors.count == 1 && outcome.errors[0].contains("user \(user)"), "\(outcome.errors)")
         }
-        #expect(try strangers() == "")
+        #expect(try foreignFiles() == "")
     }
 
-    @Test("unreadable audio is not marked missing: a line names its owner, and everything else continues")
+    @Test("unreadable audio is not marked missing; a line names its owner, and recording still works")
     func unreadable() throws {
         for _ in 1...2 { #expect(try record(as: user).status == 0) }
-        let theirs = "\(storage)/recordings/000001"
-        chown(theirs, 0, 0)
-        chmod(theirs, 0o700)
+        let rootsRecording = "\(storage)/recordings/000001"
+        chown(rootsRecording, 0, 0)
+        chmod(rootsRecording, 0o700)
         let recovered = try run("recover", "--no-transcribe", as: user)
         #expect(recovered.status == 4)
         #expect(
@@ -177,14 +177,14 @@ struct OwnerTests {
         #expect(try !run("list", as: user).output.contains("missing"))
     }
 
-    @Test("the service sets a database of root's aside and continues to record")
+    @Test("a database owned by root is renamed, and recording continues with a new database")
     func rootsDatabase() throws {
         #expect(try record(as: user).status == 0)
         let database = "\(storage)/archive.sqlite"
         chown(database, 0, 0)
         chmod(database, 0o600)
         #expect(try record(as: user).status == 0)
-        #expect(isTaken("\(database).damaged-1"))
+        #expect(pathExists("\(database).damaged-1"))
         #expect(try run("list", as: user).output.split(separator: "\n").count == 3)
     }
 
@@ -218,18 +218,18 @@ struct OwnerTests {
         let process = try appliance(group: "audio")
         defer { kill(process.id, SIGTERM) }
         let audio = try #require(getgrnam("audio")?.pointee.gr_gid)
-        func status(_ identity: [String]) throws -> Fieldscribe.Ending {
-            let words = identity + [try Fieldscribe.executable(), "status", "--config", configuration]
-            return try Fieldscribe(program: "setpriv", words, in: folder).wait()
+        func status(_ identity: [String]) throws -> Fieldscribe.Outcome {
+            let arguments = identity + [try Fieldscribe.executable(), "status", "--config", configuration]
+            return try Fieldscribe(program: "setpriv", arguments, in: folder).wait()
         }
-        let member = ["--reuid=\(stranger)", "--regid=\(stranger)", "--groups=\(audio)"]
-        try process.wait(until: "an answer") { try status(member).status != 5 }
-        #expect(try status(member).status == 0)
+        let memberIdentity = ["--reuid=\(stranger)", "--regid=\(stranger)", "--groups=\(audio)"]
+        try process.wait(until: "an answer") { try status(memberIdentity).status != 5 }
+        #expect(try status(memberIdentity).status == 0)
         let refused = try status(["--reuid=\(stranger)", "--regid=\(stranger)", "--clear-groups"])
         #expect(refused.status == 1 && refused.errors.contains { $0.contains("join its group") }, "\(refused.errors)")
     }
 
-    /// An appliance of the user, who is in no group, with the control socket for a group.
+    /// Starts an appliance as the user, who is in no group, with a control socket that belongs to `group`.
     private func appliance(group: String) throws -> Fieldscribe {
         let run = folder.file("run")
         try makeFolder(run)
@@ -239,7 +239,7 @@ struct OwnerTests {
             .replacing("[recognizer]", with: "group = \(group)\n[panel]\nbutton = sim:\nlamp = sim:\n[recognizer]")
         try Data(text.utf8).write(to: URL(filePath: configuration))
         let identity = ["--reuid=\(user)", "--regid=\(user)", "--clear-groups"]
-        let words = [try Fieldscribe.executable(), "run", "--config", configuration]
-        return try Fieldscribe(program: "setpriv", identity + words, in: folder)
+        let arguments = [try Fieldscribe.executable(), "run", "--config", configuration]
+        return try Fieldscribe(program: "setpriv", identity + arguments, in: folder)
     }
 }

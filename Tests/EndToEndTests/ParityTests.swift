@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 import TestKit
 
-/// Options for a single recording or device, and reviewing.
+/// Options for single recordings and devices, and the commands for reviewing.
 @Suite("Hints, engines, review", .serialized) struct ParityTests {
     private let folder = TemporaryFolder()
 
@@ -12,14 +12,15 @@ import TestKit
         return path
     }
 
-    @Test("a custom engine transcribes recordings by the protocol of decode workers")
+    @Test("a custom engine transcribes files through the protocol of decode workers")
     func engine() throws {
         let example = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "deploy/engine-example").path
-        let own = try configuration("[recognizer]\nengine = command:\(example)")
-        let ending = try Fieldscribe.run("transcribe", "--config", own, Speech.all[4], in: folder)
-        #expect(ending.status == 0 && !ending.output.isEmpty, "\(ending.errors)")
-        #expect(ending.output.split(separator: "\n").allSatisfy { ["loud", "soft"].contains($0) }, "\(ending.output)")
+        let config = try configuration("[recognizer]\nengine = command:\(example)")
+        let outcome = try Fieldscribe.run("transcribe", "--config", config, Speech.all[4], in: folder)
+        #expect(outcome.status == 0 && !outcome.output.isEmpty, "\(outcome.errors)")
+        let words = outcome.output.split(separator: "\n")
+        #expect(words.allSatisfy { ["loud", "soft"].contains($0) }, "\(outcome.output)")
         let lines = try Fieldscribe.text(example).split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count <= 35)
         let missing = try configuration("[recognizer]\nengine = command:/nowhere/engine")
@@ -27,35 +28,38 @@ import TestKit
         #expect(refused.status == 3 && refused.errors.count == 1 && refused.errors[0].contains("/nowhere/engine"))
     }
 
-    @Test("with the hint confirmation only yes and no are recognized")
+    @Test("with the hint \"confirmation\", only yes and no are recognized")
     func confirmation() throws {
-        let own = try configuration("[recognizer]\nhint = confirmation")
-        let ending = try Fieldscribe.run("transcribe", "--config", own, Speech.all[4], in: folder)
-        #expect(ending.status == 0, "\(ending.errors)")
-        #expect(["made", "amiable", "itself"].allSatisfy { !ending.output.contains($0) }, "\(ending.output)")
+        let config = try configuration("[recognizer]\nhint = confirmation")
+        let outcome = try Fieldscribe.run("transcribe", "--config", config, Speech.all[4], in: folder)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(["made", "amiable", "itself"].allSatisfy { !outcome.output.contains($0) }, "\(outcome.output)")
         let dictation = try Fieldscribe.run(
-            "transcribe", "--config", own, "--hint", "dictation", Speech.all[4], in: folder)
+            "transcribe", "--config", config, "--hint", "dictation", Speech.all[4], in: folder)
         #expect(dictation.output.contains("amiable itself"), "\(dictation.output)")
     }
 
-    @Test("punctuation is added on request to the same words; the archive keeps the recognized text")
+    @Test("punctuation is added on request and changes no word; the archive keeps the recognized text")
     func sentences() throws {
-        let own = try configuration("[recognizer]\npunctuation = automatic")
+        let config = try configuration("[recognizer]\npunctuation = automatic")
         let joined = try Speech.joined(in: folder)
         let recorded = try Fieldscribe.run(
-            "record", "--config", own, "--microphone", "file+fast:\(joined)", in: folder)
+            "record", "--config", config, "--microphone", "file+fast:\(joined)", in: folder)
         #expect(recorded.status == 0, "\(recorded.errors)")
-        let shown = try Fieldscribe.run("show", "1", "--config", own, in: folder).output
-        let heard = try Fieldscribe.run("show", "1", "--config", own, "--punctuation", "none", in: folder).output
+        let shown = try Fieldscribe.run("show", "1", "--config", config, in: folder).output
+        let unpunctuated = try Fieldscribe.run(
+            "show", "1", "--config", config, "--punctuation", "none", in: folder
+        ).output
         #expect(shown.first?.isUppercase == true && shown.hasSuffix(".\n"), "\(shown)")
         #expect((2...8).contains(shown.count { $0 == "." }), "\(shown)")
         #expect(shown.contains(".\nHe was"), "\(shown)")
-        #expect(shown.lowercased().replacing(".", with: "") == heard && heard == heard.lowercased(), "\(heard)")
-        let transcribed = try Fieldscribe.run("transcribe", "--config", own, joined, in: folder).output
+        #expect(shown.lowercased().replacing(".", with: "") == unpunctuated, "\(unpunctuated)")
+        #expect(unpunctuated == unpunctuated.lowercased())
+        let transcribed = try Fieldscribe.run("transcribe", "--config", config, joined, in: folder).output
         #expect(transcribed == shown)
         let target = folder.file("stick")
         try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
-        let copied = try Fieldscribe.run("export", "--to", target, "--config", own, in: folder)
+        let copied = try Fieldscribe.run("export", "--to", target, "--config", config, in: folder)
         #expect(copied.status == 0, "\(copied.errors)")
         let folders = copied.output.split(separator: "  ").last?.split(separator: "\n")
         let copy = try #require(folders?.first)
@@ -63,20 +67,20 @@ import TestKit
         let lacking = try configuration("[recognizer]\npunctuation = automatic\nmodel = /nowhere")
         #expect(try Fieldscribe.run("show", "1", "--config", lacking, in: folder).status == 3)
         try FileManager.default.createDirectory(atPath: folder.file("other"), withIntermediateDirectories: false)
-        let without = try Fieldscribe.run("export", "--to", folder.file("other"), "--config", lacking, in: folder)
-        #expect(without.status == 0 && without.errors.count == 1, "\(without.errors)")
-        #expect(without.errors.first?.contains("/nowhere") == true, "\(without.errors)")
-        let others = without.output.split(separator: "  ").last?.split(separator: "\n")
-        let other = try #require(others?.first)
+        let copiedWithout = try Fieldscribe.run("export", "--to", folder.file("other"), "--config", lacking, in: folder)
+        #expect(copiedWithout.status == 0 && copiedWithout.errors.count == 1, "\(copiedWithout.errors)")
+        #expect(copiedWithout.errors.first?.contains("/nowhere") == true, "\(copiedWithout.errors)")
+        let otherFolders = copiedWithout.output.split(separator: "  ").last?.split(separator: "\n")
+        let other = try #require(otherFolders?.first)
         let plain = try Fieldscribe.text("\(other)/transcript.txt")
-        #expect(plain.lowercased() == heard && plain.first?.isUppercase == true, "\(plain)")
+        #expect(plain.lowercased() == unpunctuated && plain.first?.isUppercase == true, "\(plain)")
     }
 
-    @Test("the least certain words are listed worst first, and a search shows their context")
+    @Test("review lists the least certain words first; search --context shows the lines around a match")
     func wordsToReview() throws {
-        let own = try configuration("")
+        let config = try configuration("")
         let recorded = try Fieldscribe.run(
-            "record", "--config", own, "--microphone", "file+fast:\(try Speech.joined(in: folder))", in: folder)
+            "record", "--config", config, "--microphone", "file+fast:\(try Speech.joined(in: folder))", in: folder)
         #expect(recorded.status == 0, "\(recorded.errors)")
         struct Row: Decodable {
             var recording: Int
@@ -84,19 +88,19 @@ import TestKit
             var text: String
             var confidence: Double
         }
-        let listed = try Fieldscribe.run("review", "--config", own, "--json", "--limit", "7", in: folder)
+        let listed = try Fieldscribe.run("review", "--config", config, "--json", "--limit", "7", in: folder)
         let rows = try JSONDecoder().decode([Row].self, from: Data(listed.output.utf8))
         #expect(rows.count == 7 && rows.allSatisfy { $0.recording == 1 })
         #expect(zip(rows, rows.dropFirst()).allSatisfy { $0.confidence <= $1.confidence })
         let first = try #require(rows.first)
-        let text = try Fieldscribe.run("review", "1", "--config", own, "--limit", "1", in: folder)
-        let former = try Fieldscribe.run("relisten", "1", "--config", own, "--limit", "1", in: folder)
-        #expect(former.output == text.output && former.status == 0, "the former name still works")
+        let text = try Fieldscribe.run("review", "1", "--config", config, "--limit", "1", in: folder)
+        let former = try Fieldscribe.run("relisten", "1", "--config", config, "--limit", "1", in: folder)
+        #expect(former.output == text.output && former.status == 0, "the former name of review must still work")
         #expect(text.output.contains("[\(first.text)]") && text.output.split(separator: "\n").count == 1)
-        let lines = try Fieldscribe.run("show", "1", "--config", own, in: folder).output.split(separator: "\n")
+        let lines = try Fieldscribe.run("show", "1", "--config", config, in: folder).output.split(separator: "\n")
         let index = try #require(lines.firstIndex { $0.contains("itself") })
-        let found = try Fieldscribe.run("search", "itself", "--context", "1", "--config", own, in: folder)
+        let found = try Fieldscribe.run("search", "itself", "--context", "1", "--config", config, in: folder)
         #expect(index > 0 && found.output.contains("       \(lines[index - 1])\n"), "\(found.output)")
-        #expect(try Fieldscribe.run("review", "9", "--config", own, in: folder).status == 3)
+        #expect(try Fieldscribe.run("review", "9", "--config", config, in: folder).status == 3)
     }
 }

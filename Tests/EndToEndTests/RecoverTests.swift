@@ -6,15 +6,15 @@ import TestKit
 @Suite("recover, verify, delete", .serialized) struct RecoverTests {
     private let folder = TemporaryFolder()
 
-    private func run(_ words: String...) throws -> Fieldscribe.Ending {
-        try Fieldscribe(words + ["--directory", folder.file("storage")], in: folder).wait()
+    private func run(_ arguments: String...) throws -> Fieldscribe.Outcome {
+        try Fieldscribe(arguments + ["--directory", folder.file("storage")], in: folder).wait()
     }
 
     private func shown() throws -> Transcript { try Transcript(try run("show", "1", "--format", "json").output) }
 
-    /// Starts, waits for this many matching lines or for the end, and kills.
-    private func kill(_ words: String..., after text: String, times: Int) throws {
-        let process = try Fieldscribe(words + ["--directory", folder.file("storage")], in: folder)
+    /// Runs a command and kills it once it has printed `times` lines that contain `text`, unless it exits before.
+    private func kill(_ arguments: String..., after text: String, times: Int) throws {
+        let process = try Fieldscribe(arguments + ["--directory", folder.file("storage")], in: folder)
         try waitUntil("\(times) lines with \(text)", every: .milliseconds(5)) {
             try !process.isRunning
                 || process.outputSoFar.split(separator: "\n").count(where: { $0.contains(text) }) >= times
@@ -23,7 +23,7 @@ import TestKit
         _ = try process.wait()
     }
 
-    @Test("a killed recorder and a killed recovery lose no committed segment and no synced sample")
+    @Test("killing a recording and its recovery loses no committed segment and no synced sample")
     func killed() throws {
         let joined = try Speech.joined(in: folder)
         try kill("record", "--json", "--microphone", "file+fast:\(joined)", after: "\"event\":\"final\"", times: 2)
@@ -34,7 +34,7 @@ import TestKit
         #expect(Array(between.prefix(before.count)) == before)
         let recovered = try run("recover")
         #expect(recovered.status == 0, "\(recovered.errors)")
-        try expectAllIsWell(run("verify"))
+        try expectVerified(run("verify"))
         let after = try shown()
         #expect(Array(after.segments.prefix(between.count)) == between)
         #expect(after.segments.map(\.id) == Array(1...after.segments.count))
@@ -42,9 +42,9 @@ import TestKit
         let audio = folder.file("storage/recordings/000001/audio.wav")
         let size = try Data(contentsOf: URL(filePath: audio)).count
         #expect(after.duration == Double(size - 512) / 32_000)
-        // As many words as without interruptions, except for differences due to cold starts in three places.
-        let whole = try Transcript(try Fieldscribe.run("transcribe", "--format", "json", audio, in: folder).output)
-        #expect(abs(after.words.count - whole.words.count) <= 6)
+        // The number of words differs from an uninterrupted run only by the effect of three cold starts.
+        let complete = try Transcript(try Fieldscribe.run("transcribe", "--format", "json", audio, in: folder).output)
+        #expect(abs(after.words.count - complete.words.count) <= 6)
         let list = try run("list", "--json").output
         #expect(list.contains("\"transcribedUpTo\":\(after.duration)"), "\(list)")
         let again = try run("recover", "--json")
@@ -53,12 +53,12 @@ import TestKit
             "\(again.output)")
     }
 
-    @Test("a damaged database is rebuilt with a message; damage that cannot be repaired exits with status 4")
+    @Test("a damaged database is rebuilt with a message; for damage that cannot be repaired, the status is 4")
     func damaged() throws {
         #expect(try run("recover").status == 3)
         let recorded = try run("record", "--audio-only", "--seconds", "2", "--microphone", "tone+fast:440")
         #expect(recorded.status == 0)
-        // A complete log would repair the database.
+        // SQLite would restore the database from a complete write-ahead log.
         unlink(folder.file("storage/archive.sqlite-wal"))
         try Data("no database".utf8).write(to: URL(filePath: folder.file("storage/archive.sqlite")))
         #expect(try run("list").status == 4)
@@ -66,11 +66,11 @@ import TestKit
         let recovered = try run("recover", "--no-transcribe")
         #expect(recovered.status == 0)
         #expect(recovered.output.contains("archive.sqlite.damaged-1"), "\(recovered.output)")
-        let well = try run("verify")
-        expectAllIsWell(well)
+        let standard = try run("verify")
+        expectVerified(standard)
         #expect(
-            well.output.hasSuffix("2 files of 1 recording unaltered\n") && !well.output.contains("unaltered: "),
-            "\(well)")
+            standard.output.hasSuffix("2 files of 1 recording unaltered\n")
+                && !standard.output.contains("unaltered: "), "\(standard)")
         let quick = try run("verify", "--quick")
         #expect(quick.output.hasSuffix("2 files of 1 recording as expected; the sound was not read\n"), "\(quick)")
         let verbose = try run("verify", "--verbose").output
@@ -84,7 +84,7 @@ import TestKit
         #expect(try run("list").output.contains("audio missing"))
     }
 
-    @Test("delete asks, or accepts --yes; erased recordings are gone from the disk")
+    @Test("delete needs a confirmation or --yes, and removes recordings from the disk")
     func delete() throws {
         for _ in 1...2 {
             let recorded = try run("record", "--audio-only", "--seconds", "1", "--microphone", "tone+fast:440")

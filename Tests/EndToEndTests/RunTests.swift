@@ -8,7 +8,7 @@ import TestKit
 @Suite("run", .serialized) struct RunTests {
     private let folder = TemporaryFolder()
 
-    /// The samples of a WAV, without its header.
+    /// Returns the samples of a WAV file, without its header.
     private func samples(_ path: String) throws -> Data {
         let raw = folder.file("samples-\(UInt32.random(in: 0...UInt32.max)).raw")
         try Fieldscribe.tool("sox", path, "-t", "raw", raw, in: folder)
@@ -19,7 +19,9 @@ import TestKit
         "\(appliance.storage)/recordings/00000\(recording)/audio.wav"
     }
 
-    @Test("press, speech, mark, press: everything is recorded, and the lamp showed it", arguments: ["toggle", "mark"])
+    @Test(
+        "pressing the button starts, marks and stops a recording, and the lamp shows each press",
+        arguments: ["toggle", "mark"])
     func panel(_ style: String) throws {
         let speech = try Speech.endless(in: folder)
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(speech)", style: style)
@@ -27,7 +29,7 @@ import TestKit
         try appliance.press()
         try watcher.wait { $0.contains(#""state":"recording""#) }
         try watcher.wait { $0.contains(#""event":"partial""#) }
-        // Each style has other gestures for marks and stops.
+        // The gestures for marking and stopping depend on the style.
         let marked = { try watcher.wait { $0.contains(#""event":"mark""#) } }
         let stopping = { try watcher.wait { $0.contains(#""state":"stopping""#) } }
         try style == "toggle" ? appliance.press(until: marked) : appliance.press()
@@ -35,7 +37,7 @@ import TestKit
         try watcher.wait { $0.contains(#""event":"final""#) }
         try style == "toggle" ? appliance.press() : appliance.press(until: stopping)
         try stopping()
-        try appliance.status(has: #""backlogSeconds":0,"#)
+        try appliance.waitForStatus(#""backlogSeconds":0,"#)
         var lamp: [ApplianceProcess.LampChange] = []
         try appliance.process.wait(until: "the lamp goes out") {
             lamp = try appliance.lamp()
@@ -43,9 +45,9 @@ import TestKit
         }
         try watcher.waitForState("idle")
         let lines = try watcher.lines
-        #expect(try watcher.end().status == 130)
-        let ending = try appliance.end()
-        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(try watcher.stop().status == 130)
+        let outcome = try appliance.stop()
+        #expect(outcome.status == 0, "\(outcome.errors)")
 
         let states = ["idle", "recording", "stopping"].flatMap { state in
             lines.indices.filter { lines[$0].contains("\"state\":\"\(state)\"") }.map { ($0, state) }
@@ -57,27 +59,27 @@ import TestKit
         #expect(order.count == 5 && order.first == order.min() && order.last == order.max())
         #expect(lines.filter { $0.contains(#""event":"level""#) }.count > 5)
 
-        // A response to the press, then steady, with a blink for the mark in between.
+        // A blink for the press, then steady light, and a blink for the mark in between.
         let shows = lamp.map(\.shows)
         #expect(shows.first == "blink" && lamp.first?.lit == true)
         let steady = try #require(lamp.firstIndex { $0.shows == "steady" && $0.lit })
         #expect(lamp[steady...].contains { $0.shows == "blink" && !$0.lit })
         #expect(lamp.last?.lit == false)
-        #expect(!shows.contains("fault"), "\(ending.errors)")
+        #expect(!shows.contains("fault"), "\(outcome.errors)")
 
-        // No appliance runs: any command may open the archive.
+        // Without a running appliance, any command may open the archive.
         let list = try appliance.run("list", "--json").output
         #expect(list.contains(#""stopReason":"button""#), "\(list)")
         let shown = try appliance.run("show", "1", "--format", "json").output
         let transcript = try Transcript(shown)
         #expect(transcript.words.count > 3)
         #expect(shown.contains(#""marks":[{"#))
-        let heard = try samples(audio(1, of: appliance))
-        #expect(heard.count == 2 * Int((transcript.duration * 16_000).rounded()))
-        #expect(try samples(speech).starts(with: heard))
+        let recorded = try samples(audio(1, of: appliance))
+        #expect(recorded.count == 2 * Int((transcript.duration * 16_000).rounded()))
+        #expect(try samples(speech).starts(with: recorded))
     }
 
-    @Test("a press pauses and the next one resumes: speech in between is not recorded, and holding stops")
+    @Test("in the pause style, presses pause and resume the recording, and holding the button stops it")
     func pause() throws {
         let speech = try Speech.endless(in: folder)
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(speech)", style: "pause")
@@ -85,7 +87,7 @@ import TestKit
         try appliance.press()
         try watcher.wait { $0.contains(#""event":"partial""#) }
         try appliance.press()
-        try appliance.status(has: #""state":"paused""#)
+        try appliance.waitForStatus(#""state":"paused""#)
         #expect(try appliance.run("mark").errors.first?.contains("the recording is paused") ?? false)
         #expect(try appliance.run("pause").output == "paused 1\n")
         try appliance.process.wait(until: "a flash for the pause") {
@@ -93,49 +95,50 @@ import TestKit
         }
         try appliance.press()
         try watcher.wait { $0.contains(#""cause":"paused""#) }
-        // Pauses are exact to a block of the microphone.
-        let blocks = 0.3
-        try appliance.hear(seconds: blocks)
+        // Pauses begin and end with a block of the microphone, so each state must last longer than a block.
+        let minimumSeconds = 0.3
+        try appliance.waitForSound(seconds: minimumSeconds)
         #expect(try appliance.run("pause").output == "paused 1\n")
-        try appliance.hear(seconds: blocks)
+        try appliance.waitForSound(seconds: minimumSeconds)
         #expect(try appliance.run("resume").output == "recording 1\n")
-        try appliance.hear(seconds: blocks)
+        try appliance.waitForSound(seconds: minimumSeconds)
         try watcher.wait { $0.contains(#""event":"final""#) }
         try appliance.press { try watcher.wait { $0.contains(#""state":"stopping""#) } }
-        try appliance.status(has: #""backlogSeconds":0,"#)
+        try appliance.waitForStatus(#""backlogSeconds":0,"#)
         try watcher.waitForState("idle")
         let states = try watcher.states
-        let held = ["paused", "stopping", "idle"]
+        let lastStates = ["paused", "stopping", "idle"]
         #expect(
-            states == ["idle", "recording"] + ["paused", "recording"] + ["paused", "recording"] + held, "\(states)")
-        let ending = try appliance.end()
-        #expect(ending.status == 0 && !ending.errors.contains { $0.contains("fault") }, "\(ending.errors)")
+            states == ["idle", "recording"] + ["paused", "recording"] + ["paused", "recording"] + lastStates,
+            "\(states)")
+        let outcome = try appliance.stop()
+        #expect(outcome.status == 0 && !outcome.errors.contains { $0.contains("fault") }, "\(outcome.errors)")
 
         let shown = try JSONDecoder().decode(
             Gaps.self, from: Data(try appliance.run("show", "1", "--format", "json").output.utf8))
         #expect(shown.gaps.map(\.cause) == ["paused", "paused"])
-        var said = Array(try samples(speech))
-        let heard = Array(try samples(audio(1, of: appliance)))
+        var expected = Array(try samples(speech))
+        let recorded = Array(try samples(audio(1, of: appliance)))
         for gap in shown.gaps {
             let range = 2 * Int((gap.start * 16_000).rounded())..<2 * Int((gap.end * 16_000).rounded())
             #expect(!range.isEmpty)
-            said.replaceSubrange(range, with: repeatElement(0, count: range.count))
+            expected.replaceSubrange(range, with: repeatElement(0, count: range.count))
         }
-        #expect(said.starts(with: heard))
+        #expect(expected.starts(with: recorded))
     }
 
-    @Test("every order prints the new state, and list and show report that a recording has not ended")
-    func orders() throws {
+    @Test("every command prints the new state; list and show report the state of a running recording")
+    func commands() throws {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "file:\(try Speech.endless(in: folder))", style: "pause")
         let watcher = try Watcher(appliance)
-        func expect(_ order: String, _ line: String) throws {
-            let ending = try appliance.run(order)
-            #expect(ending.status == 0 && ending.output == "\(line)\n", "\(order): \(ending)")
+        func expect(_ command: String, _ line: String) throws {
+            let outcome = try appliance.run(command)
+            #expect(outcome.status == 0 && outcome.output == "\(line)\n", "\(command): \(outcome)")
         }
-        func expect(_ order: String, refusal words: String) throws {
-            let ending = try appliance.run(order)
-            #expect(ending.status != 0 && ending.errors.first?.contains(words) == true, "\(order): \(ending)")
+        func expect(_ command: String, refusal: String) throws {
+            let outcome = try appliance.run(command)
+            #expect(outcome.status != 0 && outcome.errors.first?.contains(refusal) == true, "\(command): \(outcome)")
         }
         func expectListed(_ state: String) throws {
             let line = try appliance.run("list").output
@@ -144,10 +147,10 @@ import TestKit
             #expect(
                 json.contains(#""state":"\#(state)","stopReason":"","#) && !json.contains(#""duration":0,"#), "\(json)")
             let shown = try appliance.run("show", "1")
-            let end = "text is not complete yet"
+            let end = "transcript is not complete yet"
             #expect(
                 shown.errors.contains { $0.contains("recording 1: \(state), 00:") && $0.hasSuffix(end) }, "\(shown)")
-            // In a pause the text may be complete so far.
+            // During a pause, everything recorded so far may be transcribed already.
             if state == "recording" { #expect(shown.output.contains("[transcribed up to 0:"), "\(shown)") }
         }
         try expect("pause", refusal: "nothing is being recorded; there is nothing to pause")
@@ -164,13 +167,13 @@ import TestKit
         try expect("mark", refusal: "the recording is paused; resume it first, then mark")
         try expectListed("paused")
         try expect("start", "recording 1, resumed")
-        try appliance.status(has: #""state":"recording""#)
+        try appliance.waitForStatus(#""state":"recording""#)
         try watcher.wait { $0.contains(#""cause":"paused""#) }
         try expect("pause", "paused 1")
         try expect("resume", "recording 1")
         try expect("resume", "recording 1; nothing was paused")
         try expect("toggle", "stopped 1")
-        try appliance.process.wait(until: "the whole text") {
+        try appliance.process.wait(until: "the complete transcript") {
             try appliance.run("list", "--json").output.contains(#""stopReason":"command""#)
                 && !appliance.run("show", "1").output.contains("transcribed")
         }
@@ -178,7 +181,7 @@ import TestKit
         let shown = try appliance.run("show", "1")
         #expect(!shown.errors.contains { $0.contains("not complete") }, "\(shown)")
         #expect(shown.output.contains(" s: paused]\n"), "\(shown)")
-        #expect(try appliance.end().status == 0)
+        #expect(try appliance.stop().status == 0)
     }
 
     private struct Gaps: Decodable {
@@ -191,7 +194,7 @@ import TestKit
         var gaps: [Gap]
     }
 
-    @Test("the archive answers while it records, and other processes learn that it is in use")
+    @Test("the archive can be read during a recording, and a second appliance is refused")
     func archive() throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(Speech.all[0])")
         let watcher = try Watcher(appliance)
@@ -214,7 +217,7 @@ import TestKit
             status.output.hasPrefix("state        recording\n") && status.output.hasSuffix("last fault   none\n"),
             "\(status)")
         #expect(try appliance.run("status", "--json").output.contains(#""recording":1,"#))
-        // A second appliance is refused, and does no harm.
+        // A second appliance is refused and does not disturb the first.
         let second = try appliance.run("run")
         #expect(second.status == 1 && second.errors.first?.contains("another fieldscribe run is active") ?? false)
         #expect(try appliance.run("stop").output == "stopped 1\n")
@@ -222,56 +225,56 @@ import TestKit
         #expect(try appliance.run("toggle").output == "recording 2\n")
         #expect(try appliance.run("toggle").output == "stopped 2\n")
         #expect(try appliance.run("list").output.split(separator: "\n").count == 3)
-        let ending = try appliance.end()
-        #expect(ending.status == 0 && !ending.errors.contains { $0.contains(word) }, "\(ending.errors)")
+        let outcome = try appliance.stop()
+        #expect(outcome.status == 0 && !outcome.errors.contains { $0.contains(word) }, "\(outcome.errors)")
         for command in ["start", "stop", "toggle", "pause", "resume", "mark", "status", "watch"] {
-            let alone = try appliance.run(command)
-            #expect(alone.status == 5 && alone.errors.count == 1 && alone.errors[0].contains("not running"))
+            let refused = try appliance.run(command)
+            #expect(refused.status == 5 && refused.errors.count == 1 && refused.errors[0].contains("not running"))
         }
     }
 
     @Test("a stop cancels a start that waits for the previous recording to close", arguments: ["start", "toggle"])
-    func stopStartStop(_ order: String) throws {
+    func stopStartStop(_ secondCommand: String) throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440")
         for round in 1...3 {
-            try waitUntil("the last order in round \(round) wins") {
+            try waitUntil("the last command in round \(round) wins") {
                 #expect(try appliance.run("start").status == 0)
                 let clients = try (0..<3).map { _ in try #require(SocketClient(appliance.socket)) }
-                let orders = ["stop", order, order == "toggle" ? "toggle" : "stop"]
-                for (client, order) in zip(clients, orders) {
-                    client.send("{\"command\":\"\(order)\"}")
-                    // wait: connections are unordered; this makes one order likely, else the round is repeated
+                let commands = ["stop", secondCommand, secondCommand == "toggle" ? "toggle" : "stop"]
+                for (client, command) in zip(clients, commands) {
+                    client.send("{\"command\":\"\(command)\"}")
+                    // wait: connections are unordered; the delay makes this order likely, or the round is repeated
                     usleep(200_000)
                 }
                 for client in clients { #expect(client.line() != nil) }
                 return try appliance.ask(#"{"command":"status"}"#)?.contains(#""state":"idle""#) == true
             }
         }
-        let ending = try appliance.end()
-        #expect(ending.status == 0 && !ending.errors.contains { $0.contains("fault") }, "\(ending.errors)")
+        let outcome = try appliance.stop()
+        #expect(outcome.status == 0 && !outcome.errors.contains { $0.contains("fault") }, "\(outcome.errors)")
     }
 
-    @Test("an unread log delays neither recording nor status nor lamp")
+    @Test("an unread log does not delay the recording, the status or the lamp")
     func unreadJournal() throws {
         let journal = folder.file("journal")
         try #require(mkfifo(journal, 0o600) == 0)
         let reader = open(journal, O_RDWR | O_NONBLOCK)
         defer { close(reader) }
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440", journal: journal)
-        // Each is a line longer than half of the pipe's buffer.
+        // Each message is longer than half of the pipe's buffer.
         for number in 1...4 {
-            let words = "\(number)" + String(repeating: "x", count: 40_000)
-            _ = try appliance.ask(#"{"command":"exporting","export":"failed","text":"\#(words)"}"#)
-            try appliance.status(has: #""message":"\#(number)xxx"#)
-            try appliance.process.wait(until: "the lamp shows it") { try appliance.lamp().last?.shows == "fault" }
+            let message = "\(number)" + String(repeating: "x", count: 40_000)
+            _ = try appliance.ask(#"{"command":"exporting","export":"failed","text":"\#(message)"}"#)
+            try appliance.waitForStatus(#""message":"\#(number)xxx"#)
+            try appliance.process.wait(until: "the lamp's fault") { try appliance.lamp().last?.shows == "fault" }
         }
         #expect(try appliance.run("start").output == "recording 1\n")
         #expect(try appliance.run("stop").output == "stopped 1\n")
-        try appliance.status(has: #""state":"faulted""#)
-        // A process that waits for a reader ends once there is one.
+        try appliance.waitForStatus(#""state":"faulted""#)
+        // A process that waits for a reader of its log exits once somebody reads.
         kill(appliance.process.id, SIGTERM)
         var bytes = [UInt8](repeating: 0, count: 65_536)
-        try waitUntil("it ends") {
+        try waitUntil("the appliance exits") {
             while read(reader, &bytes, bytes.count) > 0 {}
             return !appliance.process.isRunning
         }
@@ -279,30 +282,30 @@ import TestKit
     }
 
     @Test(
-        "a signal closes the recording, and the rest of the text is left for the next start",
+        "a signal closes the recording; the next start transcribes the rest",
         arguments: [SIGTERM, SIGINT, SIGQUIT, SIGSEGV])
     func signals(_ signal: Int32) throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(try Speech.endless(in: folder))")
         let watcher = try Watcher(appliance)
         try appliance.press()
         try watcher.wait { $0.contains(#""event":"partial""#) }
-        let ending = try appliance.end(signal)
-        #expect(ending.status == 0, "\(ending.errors)")
-        #expect(ending.errors.last?.contains("stopped") ?? false)
+        let outcome = try appliance.stop(signal)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.errors.last?.contains("stopped") ?? false)
         #expect(access(appliance.socket, F_OK) != 0)
-        #expect(!ending.errors.contains { $0.contains("fault") }, "\(ending.errors)")
+        #expect(!outcome.errors.contains { $0.contains("fault") }, "\(outcome.errors)")
         let list = try appliance.run("list", "--json").output
         #expect(list.contains(#""stopReason":"shutdown""#), "\(list)")
-        let heard = try samples(audio(1, of: appliance))
+        let recorded = try samples(audio(1, of: appliance))
         let transcript = try Transcript(try appliance.run("show", "1", "--format", "json").output)
-        #expect(heard.count > 32_000 && heard.count == 2 * Int((transcript.duration * 16_000).rounded()))
-        // Nothing prevents the next one from starting.
+        #expect(recorded.count > 32_000 && recorded.count == 2 * Int((transcript.duration * 16_000).rounded()))
+        // The next appliance can start.
         let next = try ApplianceProcess(in: folder, microphone: "tone:440")
         #expect(try next.run("start").output == "recording 2\n")
-        #expect(try next.end().status == 0)
+        #expect(try next.stop().status == 0)
     }
 
-    @Test("a hanging decode worker does not delay the end")
+    @Test("a hanging decode worker does not delay a stop of the appliance")
     func hangingWorker() throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(try Speech.endless(in: folder))")
         let watcher = try Watcher(appliance)
@@ -311,18 +314,18 @@ import TestKit
         let workers = Set(try appliance.process.children).filter { kill($0, SIGSTOP) == 0 }
         defer { for worker in workers { kill(worker, SIGKILL) } }
         #expect(!workers.isEmpty)
-        let ending = try appliance.end()
-        #expect(ending.status == 0, "\(ending.errors)")
-        #expect(ending.errors.last?.contains("stopped") ?? false, "\(ending.errors)")
+        let outcome = try appliance.stop()
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.errors.last?.contains("stopped") ?? false, "\(outcome.errors)")
         // The recording is closed, and the worker's utterance is transcribed at the next start.
         let list = try appliance.run("list", "--json").output
         #expect(list.contains(#""stopReason":"shutdown""#), "\(list)")
-        let heard = try samples(audio(1, of: appliance))
+        let recorded = try samples(audio(1, of: appliance))
         let transcript = try Transcript(try appliance.run("show", "1", "--format", "json").output)
-        #expect(heard.count > 32_000 && heard.count == 2 * Int((transcript.duration * 16_000).rounded()))
+        #expect(recorded.count > 32_000 && recorded.count == 2 * Int((transcript.duration * 16_000).rounded()))
     }
 
-    @Test("two hundred idle clients and a flood of garbage lose no sample")
+    @Test("two hundred idle clients and a flood of garbage do not lose a sample")
     func hostile() throws {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "file:\(Speech.all[1])", further: "[recognizer]\nmodel = /nonexistent/model")
@@ -333,7 +336,7 @@ import TestKit
             if let client = SocketClient(appliance.socket) { idle.append(client) }
         }
         #expect(idle.count == 200)
-        // Silent clients lose their slots to others.
+        // Idle clients are disconnected in favor of new clients.
         let replaced = idle.prefix(180).filter { $0.line()?.contains("another client needs this connection") ?? false }
         #expect(replaced.count == 180)
         idle = []
@@ -341,12 +344,12 @@ import TestKit
             guard let client = SocketClient(appliance.socket) else { continue }
             client.send((0..<500).map { _ in UInt8.random(in: 0...255, using: &generator) })
         }
-        // Requests that end, interrupt or redact the recording, or restart the service, are sent with an invalid limit.
-        let orders: Set = ["stop", "toggle", "pause", "press", "release", "settings", "strike"]
-        let commands = RequestObject.Command.allCases.map(\.rawValue).filter { !orders.contains($0) }
+        // Requests that stop, pause or redact the recording, or restart the service, are only sent with an invalid limit.
+        let stateChanges: Set = ["stop", "toggle", "pause", "press", "release", "settings", "strike"]
+        let commands = RequestObject.Command.allCases.map(\.rawValue).filter { !stateChanges.contains($0) }
         let fields = RequestField.all.map(\.name)
         let refused = HostileRequests.values.filter { $0 != "null" }.flatMap { value in
-            orders.map { HostileRequests.line($0, "limit", value) }
+            stateChanges.map { HostileRequests.line($0, "limit", value) }
         }
         // 1.5 s is a valid range to redact.
         let redactions = HostileRequests.values.filter { $0 != "1.5" }.flatMap { value in
@@ -356,9 +359,9 @@ import TestKit
         #expect(HostileRequests.unanswered(lines.shuffled(using: &generator), at: appliance.socket) == [])
         let large = SocketClient(appliance.socket)
         large?.send([UInt8](repeating: UInt8(ascii: "["), count: 60_000_000))
-        // By then, the file has ended, or is still playing.
+        // The recording must at least contain the whole file.
         let length = try samples(Speech.all[1]).count
-        try appliance.process.wait(until: "the file has been played", every: .milliseconds(50)) {
+        try appliance.process.wait(until: "the file has been recorded", every: .milliseconds(50)) {
             (try? samples(audio(1, of: appliance)).count) ?? 0 > length
         }
         try appliance.process.wait(until: "a stop") {
@@ -367,54 +370,54 @@ import TestKit
         // Even a busy machine loses no sample and reports no gap.
         let shown = try appliance.run("show", "1", "--format", "json").output
         #expect(shown.contains(#""gaps":[]"#), "\(shown)")
-        let heard = try samples(audio(1, of: appliance))
-        #expect(heard.starts(with: try samples(Speech.all[1])), "seed \(generator.seed)")
-        #expect(heard.dropFirst(length).allSatisfy { $0 == 0 })
-        let ending = try appliance.end()
-        // Without a model: reported once, but still recorded.
-        #expect(ending.errors.contains { $0.hasPrefix("<3>fault") && $0.contains("/nonexistent/model") })
+        let recorded = try samples(audio(1, of: appliance))
+        #expect(recorded.starts(with: try samples(Speech.all[1])), "seed \(generator.seed)")
+        #expect(recorded.dropFirst(length).allSatisfy { $0 == 0 })
+        let outcome = try appliance.stop()
+        // The missing model is reported, and the appliance still recorded.
+        #expect(outcome.errors.contains { $0.hasPrefix("<3>fault") && $0.contains("/nonexistent/model") })
     }
 
-    @Test("with an invalid configuration file it records, and reports the errors")
+    @Test("with an invalid configuration file the appliance records and reports the errors")
     func badConfiguration() throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440", broken: true)
-        try appliance.status(has: #""code":"damaged""#)
+        try appliance.waitForStatus(#""code":"damaged""#)
         // The panel starts after the control socket.
-        try waitUntil("the lamp's fault") { try appliance.lamp().contains { $0.shows == "fault" && $0.lit } }
+        try waitUntil("the lamp shows the fault") { try appliance.lamp().contains { $0.shows == "fault" && $0.lit } }
         try appliance.press()
-        try appliance.status(has: #""state":"recording""#)
+        try appliance.waitForStatus(#""state":"recording""#)
         try appliance.press()
-        try appliance.status(has: #""state":"idle""#)
-        let ending = try appliance.end()
-        #expect(ending.errors.contains { $0.hasPrefix("<3>fault") && $0.contains("panel.style") }, "\(ending.errors)")
+        try appliance.waitForStatus(#""state":"idle""#)
+        let outcome = try appliance.stop()
+        #expect(outcome.errors.contains { $0.hasPrefix("<3>fault") && $0.contains("panel.style") }, "\(outcome.errors)")
         #expect(try samples(audio(1, of: appliance)).count > 0)
     }
 
-    @Test("without a microphone a press tries again")
+    @Test("if the microphone was missing, a press tries again")
     func noMicrophone() throws {
         let late = folder.file("late.wav")
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(late)")
-        try appliance.status(has: #""state":"faulted""#)
+        try appliance.waitForStatus(#""state":"faulted""#)
         let refused = try appliance.run("start")
         #expect(refused.status != 0 && refused.errors.first?.contains("late.wav") ?? false, "\(refused)")
         #expect(rename(try Speech.joined(in: folder), late) == 0)
         try appliance.press()
-        try appliance.status(has: #""state":"recording""#)
+        try appliance.waitForStatus(#""state":"recording""#)
         #expect(try appliance.run("stop").status == 0)
-        #expect(try appliance.end().status == 0)
+        #expect(try appliance.stop().status == 0)
     }
 
     @Test("an unusable button is reported, and commands still record")
     func noPanel() throws {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440", button: "gpio:no-such-line")
-        try appliance.status(has: "no-such-line")
+        try appliance.waitForStatus("no-such-line")
         // The lamp does not wait for the button.
         try appliance.process.wait(until: "the lamp shows a fault") {
             try appliance.lamp().contains { $0.shows == "fault" && $0.lit }
         }
         #expect(try appliance.run("start").status == 0)
         #expect(try appliance.run("stop").status == 0)
-        #expect(try appliance.end().status == 0)
+        #expect(try appliance.stop().status == 0)
     }
 }

@@ -15,9 +15,9 @@ import TestKit
         storage = folder.file("storage")
         stick = folder.file("stick")
         try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
-        let ending = try Fieldscribe.run(
+        let outcome = try Fieldscribe.run(
             "record", "--microphone", "file+fast:\(Speech.all[0])", "--directory", storage, in: folder)
-        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(outcome.status == 0, "\(outcome.errors)")
         for name in ["key", "other"] {
             try Fieldscribe.tool("age-keygen", "-o", folder.file("\(name).txt"), in: folder)
             try Fieldscribe.tool(
@@ -31,27 +31,27 @@ import TestKit
         try Data("[export]\nrecipients = \(recipients)\n".utf8).write(to: URL(filePath: folder.file("a.conf")))
     }
 
-    private func run(_ words: String..., path: String? = nil) throws -> Fieldscribe.Ending {
-        let words = words + ["--config", folder.file("a.conf")]
-        guard let path, let program = Fieldscribe.path else { return try Fieldscribe(words, in: folder).wait() }
-        return try Fieldscribe(program: "/usr/bin/env", ["PATH=\(path)", program] + words, in: folder).wait()
+    private func run(_ arguments: String..., path: String? = nil) throws -> Fieldscribe.Outcome {
+        let arguments = arguments + ["--config", folder.file("a.conf")]
+        guard let path, let program = Fieldscribe.path else { return try Fieldscribe(arguments, in: folder).wait() }
+        return try Fieldscribe(program: "/usr/bin/env", ["PATH=\(path)", program] + arguments, in: folder).wait()
     }
 
-    private func copy(path: String? = nil) throws -> Fieldscribe.Ending {
+    private func copy(path: String? = nil) throws -> Fieldscribe.Outcome {
         try run("export", "--to", stick, "--directory", storage, path: path)
     }
 
     private var files: [String] { get throws { try FileManager.default.subpathsOfDirectory(atPath: stick) } }
 
-    @Test("the key opens it on any machine with age and tar, as recipients check reported")
+    @Test("the private key opens a copy on any machine with age and tar, as recipients check reports")
     func opens() throws {
         let checked = try run("recipients", "check", "--key", folder.file("key.txt"))
         #expect(
-            checked.status == 0 && checked.output.contains("key.txt: opens copies that are sealed for age1"),
+            checked.status == 0 && checked.output.contains("key.txt: opens copies that are encrypted for age1"),
             "\(checked.errors)")
-        let ending = try copy()
-        #expect(ending.status == 0, "\(ending.errors)")
-        let sealed = try #require(ending.copy)
+        let outcome = try copy()
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let sealed = try #require(outcome.copy)
         #expect(sealed.hasSuffix("/000001.fieldscribe.age"))
         try Fieldscribe.tool(
             "bash", "-c",
@@ -59,16 +59,17 @@ import TestKit
                 + "&& sha256sum --quiet -c SHA256SUMS && test -s index.html", in: folder)
         let again = try copy()
         #expect(again.status == 0 && again.output.isEmpty && again.errors.last?.contains("nothing was copied") == true)
-        let whole = try run("recipients", "check", "--key", folder.file("key.txt"), sealed)
-        #expect(whole.status == 0 && whole.output.contains("opens completely"))
-        // Recordings on the recorder may be sealed for other keys.
+        let checkedCopy = try run("recipients", "check", "--key", folder.file("key.txt"), sealed)
+        #expect(checkedCopy.status == 0 && checkedCopy.output.contains("opens completely"))
+        // Recordings on the recorder may be encrypted for other keys than copies.
         let plain = try Data(contentsOf: URL(filePath: folder.file("a.conf")))
         for (key, status) in [("key.pub", 0), ("other.pub", 1)] as [(String, Int32)] {
             try (plain + Data("\n[storage]\nseal = \(folder.file(key))\n".utf8)).write(
                 to: URL(filePath: folder.file("a.conf")))
             let both = try run("recipients", "check", "--key", folder.file("key.txt"))
             #expect(
-                both.status == status && both.output.contains("recordings on the recorder are sealed for 1 public key"))
+                both.status == status
+                    && both.output.contains("recordings on the recorder are encrypted for 1 public key"))
             #expect(both.output.contains("opens recordings on the recorder") == (status == 0), "\(both.output)")
             #expect(
                 both.errors.filter { $0.contains("public keys in storage.seal") }.count == Int(status), "\(both.errors)"
@@ -81,11 +82,11 @@ import TestKit
             "bash", "-c", "printf xyzxyzxyz | dd of='\(sealed)' bs=1 seek=20000 conv=notrunc", in: folder)
         let changed = try run("recipients", "check", "--key", folder.file("key.txt"), sealed)
         #expect(
-            changed.status == 4 && changed.errors.count == 1 && changed.errors[0].contains("\(sealed): age refuses it"))
+            changed.status == 4 && changed.errors.count == 1 && changed.errors[0].contains("\(sealed): age rejects it"))
     }
 
     @Test(
-        "a redacted passage is gone from a stick after the next copy, even if the recording was sealed in the meantime")
+        "the next copy removes a redacted passage from a stick, even if the recording was sealed in the meantime")
     func redactedThenSealed() throws {
         func configure(_ text: String) throws {
             try Data("[recognizer]\nsecond-pass = no\n\(text)".utf8).write(to: URL(filePath: folder.file("a.conf")))
@@ -99,50 +100,50 @@ import TestKit
         )
         try configure("[storage]\nseal = \(folder.file("key.pub"))\n")
         #expect(try run("seal", "--directory", storage).output == "sealed: 1\n")
-        let ending = try copy()
-        #expect(ending.status == 0, "\(ending.errors)")
-        let left = try files.filter { $0.contains("000001") }
-        #expect(left.count == 1 && left[0].hasSuffix("/000001.fieldscribe.age"), "\(left)")
+        let outcome = try copy()
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let remaining = try files.filter { $0.contains("000001") }
+        #expect(remaining.count == 1 && remaining[0].hasSuffix("/000001.fieldscribe.age"), "\(remaining)")
         #expect(try copy().errors.last?.contains("nothing was copied") == true)
     }
 
-    @Test("without age, or with another program instead, nothing is copied")
+    @Test("if age is missing or another program has its name, nothing is copied")
     func noAge() throws {
-        let without = try copy(path: folder.file("nowhere"))
-        #expect(without.status == 3 && without.errors.count == 1, "\(without.errors)")
-        #expect(without.errors.first?.contains("apt install age") == true)
+        let missing = try copy(path: folder.file("nowhere"))
+        #expect(missing.status == 3 && missing.errors.count == 1, "\(missing.errors)")
+        #expect(missing.errors.first?.contains("apt install age") == true)
         let bin = folder.file("bin")
         for script in [
             "exec cat", "exec true", "head -c 1000; exit 1", "exec /usr/bin/age \"$@\" | head -c 3000",
             "case $1 in -r) echo nothing; exec cat ;; esac", "/usr/bin/age \"$@\"; exit 7", "kill -9 $$",
         ] {
             _ = try folder.program("bin/age", script)
-            let ending = try copy(path: "\(bin):/usr/bin:/bin")
-            #expect(ending.status != 0, "\(script): \(ending.output)")
+            let outcome = try copy(path: "\(bin):/usr/bin:/bin")
+            #expect(outcome.status != 0, "\(script): \(outcome.output)")
             #expect(try files.allSatisfy { !$0.contains("0000") && !$0.contains("partial") }, "\(script)")
         }
         #expect(try files.contains("Fieldscribe/RESULT.txt"))
         #expect(try copy().status == 0)
     }
 
-    @Test("a private key instead of a public one is refused, reported with its line and never shown; nothing is copied")
+    @Test("a private key in place of a public one is refused with its line number but never shown; nothing is copied")
     func privateKey() throws {
         let text = try String(decoding: Data(contentsOf: URL(filePath: folder.file("key.txt"))), as: UTF8.self)
         let secret = try #require(text.split(separator: "\n").last.map(String.init))
         try Fieldscribe.tool(
             "bash", "-c", "cd '\(folder.path)' && mkfifo pipe && ln -s key.pub link && touch empty", in: folder)
-        for (recipients, status, says) in [
+        for (recipients, status, message) in [
             (secret, 2, "a.conf:2: export.recipients"), (folder.file("key.txt"), 1, "key.txt:3: is a private key"),
             (folder.file("pipe"), 1, "pipe: is not a regular file"), (folder.file("link"), 1, "link"),
             (folder.path, 1, "is not a regular file"), (folder.file("none"), 3, "none: no such file"),
-            (folder.file("empty"), 1, "empty: holds no public key"),
+            (folder.file("empty"), 1, "empty: contains no public key"),
             ("age1qqqqqqqqqqqqqqqqqqqqqqqqqqq", 1, "recipient 1 of 1"),
         ] as [(String, Int32, String)] {
             try configure(recipients)
-            for ending in [try copy(), try run("recipients", "check")] {
-                #expect(ending.status == status && ending.errors.count == 1, "\(says): \(ending)")
-                #expect(ending.errors.first?.contains(says) == true, "\(ending.errors)")
-                #expect(!"\(ending)".contains(secret))
+            for outcome in [try copy(), try run("recipients", "check")] {
+                #expect(outcome.status == status && outcome.errors.count == 1, "\(message): \(outcome)")
+                #expect(outcome.errors.first?.contains(message) == true, "\(outcome.errors)")
+                #expect(!"\(outcome)".contains(secret))
             }
             #expect(try files.allSatisfy { !$0.contains("0000") })
             if try files.contains("Fieldscribe/RESULT.txt") {

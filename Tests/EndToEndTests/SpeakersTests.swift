@@ -3,12 +3,12 @@ import Glibc
 import Testing
 import TestKit
 
-/// Two people with a microphone each, without a voice model.
-@Suite("Speakers by command") struct SpeakersTests {
+/// Two people with one microphone each; no voice model is installed.
+@Suite("Commands that identify speakers") struct SpeakersTests {
     private let folder = TemporaryFolder()
     private var storage: String { folder.file("store") }
 
-    /// The same words repeated, alternately in one microphone and the other, each with a tenth of the other's sound.
+    /// Creates a stereo file in which a phrase alternates between the channels, each with a tenth of the other's sound.
     private func conversation() throws -> String {
         let voice = try Data(contentsOf: URL(filePath: "/usr/share/pocketsphinx/test/data/goforward.raw"))
             .withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
@@ -19,12 +19,13 @@ import TestKit
             }
         }
         let size = UInt32(samples.count * 2)
-        func number(_ value: UInt32, _ bytes: Int) -> [UInt8] {
+        func littleEndian(_ value: UInt32, _ bytes: Int) -> [UInt8] {
             (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
         }
-        var file = Array("RIFF".utf8) + number(size + 36, 4) + Array("WAVEfmt ".utf8) + number(16, 4)
-        file += number(1, 2) + number(2, 2) + number(16_000, 4) + number(64_000, 4) + number(4, 2) + number(16, 2)
-        file += Array("data".utf8) + number(size, 4)
+        var file = Array("RIFF".utf8) + littleEndian(size + 36, 4) + Array("WAVEfmt ".utf8) + littleEndian(16, 4)
+        file += littleEndian(1, 2) + littleEndian(2, 2) + littleEndian(16_000, 4) + littleEndian(64_000, 4)
+        file += littleEndian(4, 2) + littleEndian(16, 2)
+        file += Array("data".utf8) + littleEndian(size, 4)
         file += samples.flatMap { (sample: Int16) -> [UInt8] in
             [UInt8(truncatingIfNeeded: sample), UInt8(truncatingIfNeeded: sample >> 8)]
         }
@@ -50,9 +51,9 @@ import TestKit
     @Test("two microphones need no model; one channel does")
     func file() throws {
         let sound = try conversation()
-        func run(_ words: String..., settings: String? = nil) throws -> Fieldscribe.Ending {
+        func run(_ arguments: String..., settings: String? = nil) throws -> Fieldscribe.Outcome {
             let common = ["--engine", "pocketsphinx"] + (settings.map { ["--config", $0] } ?? [])
-            return try Fieldscribe(["transcribe", sound] + words + common, in: folder).wait()
+            return try Fieldscribe(["transcribe", sound] + arguments + common, in: folder).wait()
         }
         func names(_ text: String) -> String {
             String(text.split(separator: "\n").compactMap { $0.wholeMatch(of: /([AB]): .*/)?.1.first })
@@ -64,12 +65,12 @@ import TestKit
         let words = { (text: String) in
             text.split(whereSeparator: \.isWhitespace).map(String.init).filter { !["A:", "B:"].contains($0) }
         }
-        #expect(words(reported.output) == words(mixed.output), "the text is that of the mix")
-        // Like the recorder's setting; and --speakers no is respected.
+        #expect(words(reported.output) == words(mixed.output), "the text must be that of the mix")
+        // The recorder's setting has the same effect, and --speakers no overrides it.
         let configured = try run("--speakers", "auto", settings: configuration())
         #expect(configured.status == 0 && configured.output == reported.output, "\(configured)")
         #expect(try run("--channels", "2", "--speakers", "no").output == mixed.output)
-        // The same as a film with a track for each person.
+        // A film with one track for each person yields the same.
         let film = folder.file("two.mkv")
         try Fieldscribe.tool(
             "ffmpeg", "-nostdin", "-loglevel", "error", "-i", sound, "-filter_complex", "channelsplit[a][b]", "-map",
@@ -78,12 +79,12 @@ import TestKit
             ["transcribe", film, "--track", "all", "--engine", "pocketsphinx"], in: folder
         ).wait()
         #expect(tracks.status == 0 && names(tracks.output) == "ABAB" && tracks.errors.isEmpty, "\(tracks)")
-        // Two microphones cannot distinguish three people; one channel nobody.
-        for words in [["--speakers", "3", "--channels", "2"], ["--speakers", "auto", "--channels", "1"]] {
-            let ending = try Fieldscribe(
-                ["transcribe", sound, "--engine", "pocketsphinx"] + words, in: folder
+        // Two microphones cannot distinguish three people, and one channel cannot distinguish anyone.
+        for arguments in [["--speakers", "3", "--channels", "2"], ["--speakers", "auto", "--channels", "1"]] {
+            let outcome = try Fieldscribe(
+                ["transcribe", sound, "--engine", "pocketsphinx"] + arguments, in: folder
             ).wait()
-            #expect(ending.errors.last?.contains("campplus.ort") == true, "\(words): \(ending)")
+            #expect(outcome.errors.last?.contains("campplus.ort") == true, "\(arguments): \(outcome)")
         }
         #expect(try run("--channels", "3").status == 2)
     }
@@ -91,12 +92,12 @@ import TestKit
     @Test("two microphones are recorded, distinguished, shown, exported as a document, and processed again")
     func twoMicrophones() throws {
         let (settings, sound) = (try configuration(), try conversation())
-        func run(_ words: String...) throws -> Fieldscribe.Ending {
-            try Fieldscribe(words + ["--config", settings], in: folder).wait()
+        func run(_ arguments: String...) throws -> Fieldscribe.Outcome {
+            try Fieldscribe(arguments + ["--config", settings], in: folder).wait()
         }
         #expect(try run("record", "--microphone", "file+fast:\(sound)").status == 0)
         #expect(
-            try run("search", "speaker:A").errors.last?.contains("no recording has its speakers identified yet") == true
+            try run("search", "speaker:A").errors.last?.contains("no speakers have been identified yet") == true
         )
         let reported = try run("speakers", "1")
         #expect(
@@ -113,16 +114,16 @@ import TestKit
                 #expect(screen.output.contains("Recording 1") && screen.output.contains("  \(bold) "), "\(screen)")
             }
         }
-        try expectAllIsWell(run("verify", "1"))
+        try expectVerified(run("verify", "1"))
         let found = try run("search", "speaker:B").output.split(separator: "\n")
         #expect(found.count { $0.hasPrefix("   00:") } == 2 && found.count == 3, "\(found)")
         let first = try run("search", "speaker:B", "--limit", "1")
-        #expect(first.status == 0 && first.errors == ["stopped at 1 place; --limit N shows more"], "\(first)")
+        #expect(first.status == 0 && first.errors == ["stopped at 1 result; --limit N shows more"], "\(first)")
         #expect(try run("search", "speaker:B", "--limit", "2").errors.isEmpty)
         #expect(try run("search", "speaker:Zoe Q", "go").status == 1)
         let none = try run("search", "speaker:Zoe Q", "go", "--json")
         #expect(none.status == 0 && none.output == "[]\n" && none.errors.isEmpty, "\(none)")
-        #expect(try run("search", "speaker:Zoe Q", "go").errors.last?.contains("nobody is called Zoe Q") == true)
+        #expect(try run("search", "speaker:Zoe Q", "go").errors.last?.contains("no speaker is named Zoe Q") == true)
         let forgotten = try run("speakers", "forget", "Zoe")
         #expect(forgotten.status == 1 && forgotten.errors.last?.contains("no voice is saved as Zoe") == true)
         #expect(access("\(storage)/voices.json", F_OK) != 0)
@@ -134,21 +135,21 @@ import TestKit
         // Three people need the model, which is missing.
         let three = try run("speakers", "1", "--speakers", "3")
         #expect(three.status == 3 && three.errors.last?.contains("campplus.ort") == true, "\(three)")
-        #expect(try run("show", "1").output == text, "the previous result stays")
-        for (words, status) in [
+        #expect(try run("show", "1").output == text, "the previous result must stay")
+        for (arguments, status) in [
             (["speakers"], 2), (["speakers", "1", "--speakers", "no"], 2), (["speakers", "7"], 3),
             (["speakers", "x"], 2),
         ] {
-            let ending = try Fieldscribe(words + ["--config", settings], in: folder).wait()
-            #expect(ending.status == Int32(status) && !ending.errors.isEmpty, "\(words): \(ending)")
+            let outcome = try Fieldscribe(arguments + ["--config", settings], in: folder).wait()
+            #expect(outcome.status == Int32(status) && !outcome.errors.isEmpty, "\(arguments): \(outcome)")
         }
     }
 
-    @Test("record and recover identify speakers if configured; without the model, a line reports it")
-    func byThemselves() throws {
+    @Test("record and recover identify speakers if configured; if the model is missing, a line reports that")
+    func automatic() throws {
         let (settings, sound) = (try configuration("[recognizer]\nspeakers = auto"), try conversation())
-        func run(_ words: String...) throws -> Fieldscribe.Ending {
-            try Fieldscribe(words + ["--config", settings], in: folder).wait()
+        func run(_ arguments: String...) throws -> Fieldscribe.Outcome {
+            try Fieldscribe(arguments + ["--config", settings], in: folder).wait()
         }
         let reported = /recording (\d): A 00:0[567]  B 00:0[567]/
         let recorded = try run("record", "--microphone", "file+fast:\(sound)")
@@ -158,7 +159,7 @@ import TestKit
         let recovered = try run("recover")
         #expect(recovered.status == 0 && recovered.errors.last?.wholeMatch(of: reported)?.1 == "2", "\(recovered)")
         #expect(try run("show", "2").output.contains("B: "))
-        let one = try run("record", "--microphone", "file+fast:\(Speech.all[0])")
-        #expect(one.status == 0 && one.errors.last?.contains("campplus.ort") == true, "\(one)")
+        let mono = try run("record", "--microphone", "file+fast:\(Speech.all[0])")
+        #expect(mono.status == 0 && mono.errors.last?.contains("campplus.ort") == true, "\(mono)")
     }
 }

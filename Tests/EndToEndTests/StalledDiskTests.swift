@@ -3,23 +3,23 @@ import Glibc
 import Testing
 import TestKit
 
-/// The real appliance, whose disk stalls: a preloaded library delays one call.
+/// The real appliance with a preloaded library that delays one sync.
 @Suite("A disk that stalls") struct StalledDiskTests {
     private let folder = TemporaryFolder()
 
-    @Test("at the end delays the end, and all captured sound is in the closed recording")
+    @Test("a stall during a stop delays the stop, and all captured sound is in the closed recording")
     func isWaitedFor() throws {
         let began = ContinuousClock.now
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440", environment: try stalling(milliseconds: 15_000))
         #expect(try appliance.run("start").output == "recording 1\n")
-        try appliance.process.wait(until: "the fourth sync begins, and does not end") { try raised() > 0 }
-        try appliance.hear(seconds: 0.5)
-        let ending = try appliance.end()
-        #expect(ending.status == 0, "\(ending.errors)")
-        #expect(!ending.errors.contains { $0.contains("stopped state=") }, "\(ending.errors)")
+        try appliance.process.wait(until: "the fourth sync begins") { try delayedCalls() > 0 }
+        try appliance.waitForSound(seconds: 0.5)
+        let outcome = try appliance.stop()
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(!outcome.errors.contains { $0.contains("stopped state=") }, "\(outcome.errors)")
         // wait: the stall of 15 s starts after `began`; a slow machine only adds to it
-        #expect(ContinuousClock.now - began >= .seconds(15), "it was not waited for")
+        #expect(ContinuousClock.now - began >= .seconds(15), "the appliance did not wait for the sync")
         let list = try appliance.run("list", "--json").output
         #expect(list.contains(#""stopReason":"shutdown""#), "\(list)")
         // At least half a second was captured during the stall.
@@ -28,10 +28,10 @@ import TestKit
                 Double(list[$0.upperBound...].prefix { $0 != "," && $0 != "}" })
             })
         #expect(length > 1.3, "\(list)")
-        try expectAllIsWell(appliance.run("verify"))
+        try expectVerified(appliance.run("verify"))
     }
 
-    @Test("a forced end reports that the end may be lost, not that the recording is complete")
+    @Test("a forced exit reports that the recording's end may be lost, not that the recording is complete")
     func isNotWaitedFor() throws {
         let process = try Fieldscribe(
             program: "env",
@@ -40,38 +40,38 @@ import TestKit
                 folder.file("storage"),
             ], in: folder)
         try process.wait(until: "the fourth sync begins") {
-            try access(folder.file("state"), F_OK) == 0 && raised() > 0
+            try access(folder.file("state"), F_OK) == 0 && delayedCalls() > 0
         }
-        // Two within half a second count as one.
-        try waitUntil("it gives up", every: .seconds(1)) {
+        // Two signals within half a second count as one.
+        try waitUntil("the command gives up", every: .seconds(1)) {
             guard process.isRunning else { return true }
             kill(process.id, SIGINT)
             return false
         }
-        let ending = try process.wait()
-        #expect(ending.status == 130)
-        #expect(ending.errors.contains { $0.contains("its end may be lost") }, "\(ending.errors)")
+        let outcome = try process.wait()
+        #expect(outcome.status == 130)
+        #expect(outcome.errors.contains { $0.contains("its end may be lost") }, "\(outcome.errors)")
     }
 
-    @Test("after stop, until the archive has the recording's end, verify finds nothing wrong, and list says so")
+    @Test("until the archive contains a stopped recording's end, list shows \"stopping\" and verify finds no fault")
     func isNotDamage() throws {
-        // The end is in the history before it is in the database.
+        // The history contains the recording's end before the database does.
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440",
             environment: try stalling("/history.jsonl", at: 1, milliseconds: 600_000))
         #expect(try appliance.run("start").output == "recording 1\n")
-        try appliance.hear(seconds: 0.5)
+        try appliance.waitForSound(seconds: 0.5)
         #expect(try appliance.run("stop").output == "stopped 1\n")
-        try appliance.process.wait(until: "the entry's sync begins, and does not end") { try raised() > 0 }
+        try appliance.process.wait(until: "the sync of the entry begins") { try delayedCalls() > 0 }
         let verified = try appliance.run("verify")
-        expectAllIsWell(verified)
+        expectVerified(verified)
         #expect(verified.output.contains("recording 1 is being recorded"), "\(verified.output)")
         #expect(try appliance.run("list").output.contains(/00:0\d    stopping/))
         #expect(try appliance.run("delete", "1", "--yes").status == 1)
     }
 
-    /// Variables that delay a sync of a file, by default the fourth one of a recording's audio.
-    private func stalling(_ file: String = "/audio.wav", at number: Int = 4, milliseconds: Int) throws -> [String] {
+    /// Returns environment variables that delay one sync of a file, by default the fourth sync of a recording's audio.
+    private func stalling(_ file: String = "/audio.wav", at ordinal: Int = 4, milliseconds: Int) throws -> [String] {
         let storage = folder.file("storage")
         mkdir(storage, 0o700)
         let executable = try Fieldscribe.executable()
@@ -79,15 +79,15 @@ import TestKit
         try #require(access(library, R_OK) == 0, "\(library) is built by swift build")
         return [
             "LD_PRELOAD=\(library)", "FAULT_UNDER=\(storage)", "FAULT_FILE=\(file)", "FAULT_CALL=fdatasync",
-            "FAULT_AT=\(number)", "FAULT_ERROR=HANG", "FAULT_STALL=\(milliseconds)",
+            "FAULT_AT=\(ordinal)", "FAULT_ERROR=HANG", "FAULT_STALL=\(milliseconds)",
             "FAULT_STATE=\(folder.file("state"))",
         ]
     }
 
-    /// The number of delayed calls so far, with the layout of `struct fault_state`.
-    private func raised() throws -> UInt64 {
+    /// Returns the number of delayed calls so far, from a file in the layout of `struct fault_state`.
+    private func delayedCalls() throws -> UInt64 {
         let bytes = try Data(contentsOf: URL(filePath: folder.file("state")))
-        // The file exists before it has its length.
+        // The file is still empty when the library has just created it.
         guard bytes.count >= 17 * 8 else { return 0 }
         return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 16 * 8, as: UInt64.self) }
     }

@@ -3,8 +3,8 @@ import Glibc
 import Testing
 import TestKit
 
-/// A file with only a tone, at full scale from its first sample to its last.
-@Suite("Files with a tone") struct ToneFileTests {
+/// Files that contain nothing but a tone at full scale.
+@Suite("Files that contain only a tone") struct ToneFileTests {
     private static func wave(hertz: Double, seconds: Int) -> Data {
         let rate: Int32 = 16_000
         var bytes = Data("RIFF".utf8)
@@ -30,15 +30,15 @@ import TestKit
         return bytes
     }
 
-    @Test("PocketSphinx returns no words for it", arguments: [300.0, 2_000, 3_000])
+    @Test("PocketSphinx recognizes no words in a tone", arguments: [300.0, 2_000, 3_000])
     func tone(hertz: Double) throws {
         let folder = TemporaryFolder()
         try Self.wave(hertz: hertz, seconds: 10).write(to: URL(filePath: folder.file("tone.wav")))
-        let ending = try Fieldscribe.run(
+        let outcome = try Fieldscribe.run(
             "transcribe", "--engine", "pocketsphinx", folder.file("tone.wav"),
             in: folder)
-        #expect(ending.status == 0)
-        #expect(ending.errors.isEmpty)
-        #expect(ending.output.split(whereSeparator: \.isWhitespace).isEmpty, "\(ending.output)")
+        #expect(outcome.status == 0)
+        #expect(outcome.errors.isEmpty)
+        #expect(outcome.output.split(whereSeparator: \.isWhitespace).isEmpty, "\(outcome.output)")
     }
 }

@@ -6,7 +6,7 @@ import TestKit
 @testable import System
 
 @Suite("transcribe", .serialized) struct TranscribeTests {
-    @Test("a 48 kHz stereo FLAC has the original's words, with times within 50 ms")
+    @Test("a 48 kHz stereo FLAC yields the original's words, with times within 50 ms")
     func resampledFlac() throws {
         let folder = TemporaryFolder()
         let joined = try Speech.joined(in: folder)
@@ -16,7 +16,7 @@ import TestKit
         let original = try Transcript(try Fieldscribe.run("transcribe", "--format", "json", joined, in: folder).output)
         let copy = try Transcript(try Fieldscribe.run("transcribe", "--format", "json", flac, in: folder).output)
         #expect(original.words.count > 50)
-        // Resampling changes samples, and with them a few words; equal words must have the same time.
+        // Resampling changes samples and therefore a few words; equal words must have the same time.
         var same = 0
         for word in original.words {
             guard let other = copy.words.min(by: { abs($0.start - word.start) < abs($1.start - word.start) }),
@@ -29,50 +29,50 @@ import TestKit
         #expect(same * 10 >= original.words.count * 9, "\(same) of \(original.words.count) words are the same")
     }
 
-    @Test("one worker and two yield the same texts, in the order of the command line")
+    @Test("one worker and two yield the same transcripts, in the order of the command line")
     func workers() throws {
         let folder = TemporaryFolder()
-        let one = try Fieldscribe(["transcribe", "--jobs", "1"] + Speech.all, in: folder).wait()
-        let two = try Fieldscribe(["transcribe", "--jobs", "2"] + Speech.all, in: folder).wait()
-        #expect(one.status == 0 && two.status == 0)
-        #expect(one.output == two.output)
+        let oneWorker = try Fieldscribe(["transcribe", "--jobs", "1"] + Speech.all, in: folder).wait()
+        let twoWorkers = try Fieldscribe(["transcribe", "--jobs", "2"] + Speech.all, in: folder).wait()
+        #expect(oneWorker.status == 0 && twoWorkers.status == 0)
+        #expect(oneWorker.output == twoWorkers.output)
         let single = try Fieldscribe.run("transcribe", Speech.all[4], in: folder)
-        #expect(one.output.hasSuffix(single.output) && !single.output.isEmpty)
+        #expect(oneWorker.output.hasSuffix(single.output) && !single.output.isEmpty)
     }
 
-    // wait: a guard; workers that run one after the other never meet
-    @Test("Many short files keep all workers busy to the end", .timeLimit(.minutes(60)))
+    // wait: a limit; workers that run one after the other never meet
+    @Test("many short files keep all workers busy until the last one", .timeLimit(.minutes(60)))
     func manyFiles() async throws {
         let folder = TemporaryFolder()
         let (workers, rounds) = (3, 2)
         let meeting = try WorkerMeeting()
         let script =
             #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/RecognizingTests/worker.py"
-        let own = folder.file("own.conf")
+        let config = folder.file("own.conf")
         let engine = try folder.program(
             "engine", "exec /usr/bin/python3 '\(script)' meet '\(meeting.here)' '\(meeting.go)'")
-        try "[recognizer]\nengine = command:\(engine)\n".write(toFile: own, atomically: true, encoding: .utf8)
+        try "[recognizer]\nengine = command:\(engine)\n".write(toFile: config, atomically: true, encoding: .utf8)
         let files = (1...workers * rounds).map { folder.file("\($0).wav") }
         for file in files {
             try Fieldscribe.tool(
                 "sox", "-R", "-n", "-r", "16000", "-b", "16", file, "synth", "0.8", "whitenoise", "gain", "-12", "pad",
                 "0.5", "1", in: folder)
         }
-        async let met = meeting.hold(workers: workers, rounds: rounds)
-        let ending = try await onThread(named: "transcribe") {
-            try Fieldscribe(["transcribe", "--config", own, "--jobs", "\(workers)"] + files, in: folder).wait()
+        async let metWorkers = meeting.hold(workers: workers, rounds: rounds)
+        let outcome = try await onThread(named: "transcribe") {
+            try Fieldscribe(["transcribe", "--config", config, "--jobs", "\(workers)"] + files, in: folder).wait()
         }
         try meeting.end()
-        #expect(ending.status == 0, "\(ending.errors)")
-        let texts = ending.output.split(separator: "\n").filter { !$0.hasPrefix("==> ") }
-        #expect(texts.count == files.count, "\(ending.output)\(ending.errors)")
-        #expect(try await met == files.count)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let texts = outcome.output.split(separator: "\n").filter { !$0.hasPrefix("==> ") }
+        #expect(texts.count == files.count, "\(outcome.output)\(outcome.errors)")
+        #expect(try await metWorkers == files.count)
     }
 
-    @Test("a terminal shows the progress in a line that disappears")
+    @Test("a terminal shows the progress in a line that disappears at the end")
     func progress() throws {
         let folder = TemporaryFolder()
-        // One worker, whose utterances end less often than the line is drawn, even on a fast machine.
+        // One worker finishes utterances less often than the line is drawn, even on a fast machine.
         let speech = try Speech.joined(in: folder)
         let command = "\(try Fieldscribe.executable()) transcribe --jobs 1 \(speech) > \(folder.file("text"))"
         let shown = try Fieldscribe(
@@ -90,13 +90,13 @@ import TestKit
         #expect(try Fieldscribe.text(folder.file("text")).contains("amiable"))
     }
 
-    @Test("with --output each file has its own text, and none overwrites another")
+    @Test("with --output each file has its own transcript, and two files with the same name are refused")
     func output() throws {
         let folder = TemporaryFolder()
         let texts = folder.file("texts")
-        let ending = try Fieldscribe.run(
+        let outcome = try Fieldscribe.run(
             "transcribe", "--format", "json", "--output", texts, Speech.all[1], Speech.all[4], in: folder)
-        #expect(ending.status == 0 && ending.output.isEmpty)
+        #expect(outcome.status == 0 && outcome.output.isEmpty)
         let transcript = try Transcript(
             try Fieldscribe.text("\(texts)/sense_and_sensibility_01_austen_64kb-0880.json"))
         #expect(!transcript.words.isEmpty)
@@ -106,13 +106,13 @@ import TestKit
     }
 
     @Test(
-        "a page has its waveform and its sound: the file beside it, or a copy that replaces no other file")
+        "a page has a waveform and plays the file in the same folder, or a copy that overwrites no other file")
     func page() throws {
         let folder = TemporaryFolder()
         let (talk, pages) = (folder.file("talk.wav"), folder.file("pages"))
         try Fieldscribe.tool("cp", Speech.all[4], talk, in: folder)
         func text(_ name: String) throws -> String { try Fieldscribe.text(folder.file(name)) }
-        func transcribe(into target: String) throws -> Fieldscribe.Ending {
+        func transcribe(into target: String) throws -> Fieldscribe.Outcome {
             try Fieldscribe.run(
                 "transcribe", "--engine", "pocketsphinx", "--format", "html", "--output", target, talk, in: folder)
         }
@@ -142,7 +142,7 @@ import TestKit
     }
 
     @Test(
-        "every format yields the same text",
+        "every audio format yields the same transcript",
         arguments: [
             ["-b", "8"], ["-b", "24"], ["-e", "floating-point"], ["-c", "6"], ["-r", "96000"],
             ["-r", "44100", "-c", "2"],
@@ -151,25 +151,25 @@ import TestKit
         let folder = TemporaryFolder()
         let copy = folder.file("copy.wav")
         // Without dither, which would be different each time.
-        let made = try Fieldscribe(program: "sox", ["-D", Speech.all[4]] + options + [copy], in: folder).wait()
-        #expect(made.status == 0)
-        let ending = try Fieldscribe.run("transcribe", copy, in: folder)
-        #expect(ending.status == 0 && ending.errors.isEmpty)
+        let converted = try Fieldscribe(program: "sox", ["-D", Speech.all[4]] + options + [copy], in: folder).wait()
+        #expect(converted.status == 0)
+        let outcome = try Fieldscribe.run("transcribe", copy, in: folder)
+        #expect(outcome.status == 0 && outcome.errors.isEmpty)
         // he might even have been made amiable himself
-        #expect(ending.output.contains("might even"), "\(ending.output)")
+        #expect(outcome.output.contains("might even"), "\(outcome.output)")
     }
 
-    @Test("a truncated file is read to its end, and a line reports it")
+    @Test("the readable part of a truncated file is transcribed, and a line reports the truncation")
     func truncated() throws {
         let folder = TemporaryFolder()
         let cut = folder.file("cut.wav")
-        let made = try Fieldscribe(
+        let converted = try Fieldscribe(
             program: "head", ["-c", "80000", Speech.all[4]], in: folder, output: cut
         ).wait()
-        #expect(made.status == 0)
-        let ending = try Fieldscribe.run("transcribe", cut, in: folder)
-        #expect(ending.status == 4)
-        #expect(!ending.output.isEmpty)
-        #expect(ending.errors.count == 1 && ending.errors[0].contains("holds"), "\(ending.errors)")
+        #expect(converted.status == 0)
+        let outcome = try Fieldscribe.run("transcribe", cut, in: folder)
+        #expect(outcome.status == 4)
+        #expect(!outcome.output.isEmpty)
+        #expect(outcome.errors.count == 1 && outcome.errors[0].contains("holds"), "\(outcome.errors)")
     }
 }

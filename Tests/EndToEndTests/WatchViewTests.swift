@@ -4,7 +4,7 @@ import Testing
 @testable import System
 
 @Suite("Terminal output") struct TerminalTests {
-    @Test("no text moves the cursor, sets the window title or sends keys; words stay unchanged")
+    @Test("control sequences in text are replaced, and words stay unchanged")
     func plain() {
         #expect(Terminal.plain("a\u{1B}]0;title\u{07}b\u{9B}2J\rc") == "a\u{FFFD}]0;title\u{FFFD}b\u{FFFD}2J\u{FFFD}c")
         #expect(Terminal.plain("a\u{202E}cba\u{202C} \u{2067}b\u{2069}") == "a\u{FFFD}cba\u{FFFD} \u{FFFD}b\u{FFFD}")
@@ -13,7 +13,7 @@ import Testing
 }
 
 @Suite("The screen of watch") struct WatchViewTests {
-    /// The lines of a terminal of that width after all output.
+    /// A terminal of a given width, with the lines that it shows.
     private struct Screen {
         var width: Int
         var lines = [""]
@@ -52,7 +52,7 @@ import Testing
 
     private func event(_ json: String) throws -> WatchEvent { try #require(WatchEvent(json)) }
 
-    @Test("a partial text of any length is replaced in place, and final text stays", arguments: [20, 21, 40, 80, 200])
+    @Test("partial text of any length is replaced, and final text stays", arguments: [20, 21, 40, 80, 200])
     func replacing(_ width: Int) throws {
         var view = WatchView(width: width)
         var screen = Screen(width: width)
@@ -80,8 +80,8 @@ import Testing
         _ = view.apply(try event(#"{"event":"partial","segment":3,"start":5,"end":6,"text":"next words"}"#))
         let earlier = view.apply(try event(#"{"event":"final","segment":2,"start":1,"end":4,"text":"said"}"#))
         #expect(earlier.contains("said") && earlier.contains("next words"))
-        let own = view.apply(try event(#"{"event":"final","segment":3,"start":5,"end":6,"text":"quite certain"}"#))
-        #expect(own.contains("quite certain") && !own.contains("next words"))
+        let result = view.apply(try event(#"{"event":"final","segment":3,"start":5,"end":6,"text":"quite certain"}"#))
+        #expect(result.contains("quite certain") && !result.contains("next words"))
     }
 
     @Test("wrapping keeps leading spaces")
@@ -90,7 +90,7 @@ import Testing
         #expect(Terminal.wrapped("    ~  had he married", to: 20, hanging: 7) == ["    ~  had he", "       married"])
     }
 
-    @Test("wrapping to few columns ends, and keeps all words", arguments: [0, 1, 2, 3, 8, 11, 12, 13, 20])
+    @Test("wrapping to few columns terminates and keeps all words", arguments: [0, 1, 2, 3, 8, 11, 12, 13, 20])
     func fewColumns(width: Int) {
         let text = "usage: fieldscribe list 漢字 [--directory DIR]"
         for hanging in [0, 7, 11, 40] {
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("a terminal of one column does no harm", arguments: [1, 2, 3, 8])
+    @Test("the view works on a very narrow terminal", arguments: [1, 2, 3, 8])
     func narrow(width: Int) throws {
         var view = WatchView(width: width)
         for line in [
@@ -109,8 +109,8 @@ import Testing
         _ = view.close()
     }
 
-    @Test("without colours, the view only moves the cursor")
-    func colourless() throws {
+    @Test("without styles, the view's only control sequences move the cursor")
+    func unstyled() throws {
         var view = WatchView(width: 80, isStyled: false)
         var written = ""
         for line in [
@@ -121,7 +121,7 @@ import Testing
         #expect(written.contains("some words") && !written.contains(/\u{1B}\[[0-9]+m/))
     }
 
-    @Test("attributes are shown unless NO_COLOR or the terminal forbids them; a text has none of its own")
+    @Test("styles are used unless NO_COLOR or the terminal forbids them; control sequences in text are replaced")
     func styledText() {
         func allows(_ variables: [String: String]) -> Bool { Terminal.allowsStyles { variables[$0] } }
         #expect(allows([:]) && allows(["NO_COLOR": "", "TERM": "xterm"]))
@@ -131,7 +131,7 @@ import Testing
         #expect(text.styled == "\u{1B}[2m00:05\u{1B}[0m  \u{1B}[1ma\u{FFFD}[31mb\u{1B}[0m c")
     }
 
-    @Test("what search found is bold instead of in brackets, but the text's own brackets stay")
+    @Test("matches of a search are bold instead of in brackets, but the text's own brackets stay")
     func bold() {
         let text = SearchCommand.marked("he [made] it [laughs] [ami", of: "he made it [laughs] [amiable]")
         #expect(text.styled == "he \u{1B}[1mmade\u{1B}[0m it [laughs] [ami")

@@ -5,18 +5,18 @@ import TestKit
 
 @testable import Core
 
-/// whisper.cpp as the engine: the real program if installed, and various answers from a replacement.
+/// whisper.cpp as the engine: the real program if installed, and a fake program with various answers.
 @Suite("The engine whisper", .serialized) struct WhisperTests {
     private let folder = TemporaryFolder()
 
-    /// The file that `make_whisper_model` of Tests/lib/whisper.sh made; nil, with a message, without one.
+    /// The file that `make_whisper_model` in Tests/lib/whisper.sh made. If there is no such file, nil and a message.
     private static let model: String? = {
         if let path = getenv("FIELDSCRIBE_TEST_WHISPER").map({ String(cString: $0) }), !path.isEmpty { return path }
-        print("➜ skipped: tests with Whisper's real model: FIELDSCRIBE_TEST_WHISPER names no file of it")
+        print("➜ skipped: tests with Whisper's real model: FIELDSCRIBE_TEST_WHISPER does not name its file")
         return nil
     }()
 
-    /// Speech beside the repository, which is not part of it.
+    /// A folder of speech outside the repository.
     private static let corpus = "../shared/corpus/open"
     private static let sentences = ["lj_LJ001-0009", "lso_1688-142285-0004"]
 
@@ -34,20 +34,20 @@ import TestKit
         return path
     }
 
-    /// Transcribes an utterance or other files, with only `tools` in PATH.
+    /// Transcribes the given files, by default one utterance, with only `tools` in PATH.
     private func transcribe(
-        _ configuration: String, tools: String = "/nowhere", _ words: [String] = [Speech.all[4]]
-    ) throws -> Fieldscribe.Ending {
+        _ configuration: String, tools: String = "/nowhere", _ arguments: [String] = [Speech.all[4]]
+    ) throws -> Fieldscribe.Outcome {
         try Fieldscribe(
             program: "env",
             [
                 "PATH=\(tools)", try Fieldscribe.executable(), "transcribe", "--config", configuration, "--format",
                 "json",
-            ] + words, in: folder
+            ] + arguments, in: folder
         ).wait()
     }
 
-    @Test("models lists its file as the chosen model, so that the office's work finds it")
+    @Test("models lists the model file as chosen; the office's jobs rely on that")
     func models() throws {
         struct Row: Decodable {
             var engine: String
@@ -62,11 +62,11 @@ import TestKit
         _ = mkdir(bin, 0o755)
         _ = symlink("/bin/true", "\(bin)/whisper-cli")
         func rows(_ tools: String, _ model: String?) throws -> [Row] {
-            let words = ["models", "--json", "--config", try configuration("whisper", model: model)]
-            let ending = try Fieldscribe(
-                program: "env", ["PATH=\(tools)", try Fieldscribe.executable()] + words, in: folder
+            let arguments = ["models", "--json", "--config", try configuration("whisper", model: model)]
+            let outcome = try Fieldscribe(
+                program: "env", ["PATH=\(tools)", try Fieldscribe.executable()] + arguments, in: folder
             ).wait()
-            return try JSONDecoder().decode([Row].self, from: Data(ending.output.utf8)).filter(\.isChosen)
+            return try JSONDecoder().decode([Row].self, from: Data(outcome.output.utf8)).filter(\.isChosen)
         }
         let row = try #require(try rows(bin, model).first)
         #expect(row.engine == "whisper" && row.name == "ggml-small.bin" && row.problems.isEmpty)
@@ -83,16 +83,16 @@ import TestKit
             .first { access($0, X_OK) == 0 }
     }
 
-    /// A folder with only the real program.
-    private func onlyWhisper(_ program: String) -> String {
+    /// Creates a folder that contains only the real program.
+    private func folderWithOnly(_ program: String) -> String {
         let bin = folder.file("real")
         _ = mkdir(bin, 0o755)
         _ = symlink(program, "\(bin)/whisper-cli")
         return bin
     }
 
-    /// A `whisper-cli` that prints a file.
-    private func standIn(answering answer: String) throws -> String {
+    /// Creates a fake `whisper-cli` that writes `answer`.
+    private func fakeWhisper(answering answer: String) throws -> String {
         try Data(answer.utf8).write(to: URL(filePath: folder.file("answer.json")))
         let script = """
             PATH=/usr/bin:/bin
@@ -114,7 +114,7 @@ import TestKit
         return model
     }
 
-    @Test("the real program transcribes an utterance with a model of random weights, and its words have times")
+    @Test("with random weights the real program returns words with valid times")
     func real() throws {
         guard let installed else {
             print("➜ skipped: whisper.cpp is not installed, and could not be installed from Debian")
@@ -123,16 +123,16 @@ import TestKit
         let model = folder.file("random.bin")
         let maker = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "random-whisper-model").path
         try Fieldscribe.tool("python3", maker, model, in: folder)
-        let bin = onlyWhisper(installed)
-        let ending = try transcribe(try configuration("whisper", model: model), tools: bin)
-        #expect(ending.status == 0, "\(ending.errors)")
-        let transcript = try Transcript(ending.output)
-        #expect(ending.output.contains(#""name":"whisper""#) && ending.output.contains("random.bin"))
-        // The words of a random model are random; their valid times are not.
+        let bin = folderWithOnly(installed)
+        let outcome = try transcribe(try configuration("whisper", model: model), tools: bin)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let transcript = try Transcript(outcome.output)
+        #expect(outcome.output.contains(#""name":"whisper""#) && outcome.output.contains("random.bin"))
+        // The words are random, but their times must be valid.
         #expect(!transcript.segments.isEmpty)
         let words = transcript.words
         #expect(words.allSatisfy { $0.text.hasPrefix("w") && $0.start <= $0.end && $0.end <= transcript.duration })
-        // It must be requested by name, because it cannot run in the service's sandbox.
+        // `auto` never selects whisper, because whisper.cpp cannot run in the service's sandbox.
         let best = try transcribe(try configuration("auto", model: model), tools: bin)
         #expect(best.output.contains(#""name":"pocketsphinx""#), "\(best.errors)")
         try Data("lmgg".utf8).write(to: URL(filePath: model))
@@ -140,40 +140,40 @@ import TestKit
         #expect(cut.status == 0 && cut.output.contains(#""endedBy":"error""#), "\(cut.errors)")
     }
 
-    @Test("the real program with a real model reads clear sentences, and the times of their words increase")
+    @Test("the real program with a real model transcribes clear sentences, with increasing word times")
     func sentences() throws {
         guard let installed, let model = Self.model else {
             print("➜ skipped: whisper.cpp with a real model: it or its model is missing")
             return
         }
         guard let references = try? String(contentsOfFile: "\(Self.corpus)/transcripts.tsv", encoding: .utf8) else {
-            print("➜ skipped: whisper.cpp with a real model: \(Self.corpus) is not there")
+            print("➜ skipped: whisper.cpp with a real model: \(Self.corpus) does not exist")
             return
         }
         let output = folder.file("texts")
-        let ending = try transcribe(
-            try configuration("whisper", model: model), tools: onlyWhisper(installed),
+        let outcome = try transcribe(
+            try configuration("whisper", model: model), tools: folderWithOnly(installed),
             ["--jobs", "1", "--output", output] + Self.sentences.map { "\(Self.corpus)/wav/\($0).wav" })
-        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(outcome.status == 0, "\(outcome.errors)")
         for name in Self.sentences {
             let transcript = try Transcript(String(contentsOfFile: "\(output)/\(name).json", encoding: .utf8))
             let line = references.split(separator: "\n").first { $0.hasPrefix("wav/\(name).wav\t") }
-            let said = WordErrorRate.normalized(String(try #require(line).drop { $0 != "\t" }))
-            let steps = WordErrorRate.align(said, WordErrorRate.normalized(transcript.text))
+            let reference = WordErrorRate.normalized(String(try #require(line).drop { $0 != "\t" }))
+            let steps = WordErrorRate.align(reference, WordErrorRate.normalized(transcript.text))
             let right = steps.count { if case .same = $0 { true } else { false } }
-            print("➜ whisper.cpp, \(name): \(right) of \(said.count) words: \(transcript.text)")
-            #expect(right * 2 >= said.count, "\(transcript.text)")
+            print("➜ whisper.cpp, \(name): \(right) of \(reference.count) words: \(transcript.text)")
+            #expect(right * 2 >= reference.count, "\(transcript.text)")
             let words = transcript.words
             #expect(zip(words, words.dropFirst()).allSatisfy { $0.start <= $1.start }, "\(words)")
             #expect(
                 words.allSatisfy { $0.start >= 0 && $0.start <= $0.end && $0.end <= transcript.duration }, "\(words)")
-            // It writes capitals and punctuation itself.
+            // whisper.cpp itself writes capitals and punctuation.
             let ends = transcript.text.contains { ".,?!".contains($0) }
             #expect(ends && transcript.text.contains(where: \.isUppercase), "\(transcript.text)")
         }
     }
 
-    @Test("words get the times of their tokens, non-speech marks are left out, other text is spread evenly")
+    @Test("words get their tokens' times, or evenly spaced times if tokens do not match; non-speech marks are dropped")
     func answers() throws {
         func token(_ text: String, _ from: Int, _ to: Int, _ p: Double) -> String {
             #"{"text":"\#(text)","offsets":{"from":\#(from),"to":\#(to)},"p":\#(p)}"#
@@ -193,10 +193,10 @@ import TestKit
                 " [BLANK_AUDIO]", 900, 1_000, [token(" [BLANK", 900, 950, 0.5), token("_AUDIO]", 950, 1_000, 0.5)]),
             segment(" eins zwei", 1_000, 2_000, [token(" einszwei", 1_000, 2_000, 0.5)]),
         ]
-        let bin = try standIn(answering: #"{"transcription":[\#(segments.joined(separator: ","))]}"#)
-        let ending = try transcribe(try configuration("whisper", model: try emptyModel()), tools: bin)
-        #expect(ending.status == 0, "\(ending.errors)")
-        let transcript = try Transcript(ending.output)
+        let bin = try fakeWhisper(answering: #"{"transcription":[\#(segments.joined(separator: ","))]}"#)
+        let outcome = try transcribe(try configuration("whisper", model: try emptyModel()), tools: bin)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let transcript = try Transcript(outcome.output)
         let first = try #require(transcript.segments.first)
         #expect(first.text == "Two words. eins zwei")
         let begin = try #require(first.words.first).start
@@ -207,22 +207,22 @@ import TestKit
 
     @Test("an invalid answer yields a segment without words", arguments: ["", "{", #"{"transcription":1}"#])
     func damaged(_ answer: String) throws {
-        let bin = try standIn(answering: answer)
-        let ending = try transcribe(try configuration("whisper", model: try emptyModel()), tools: bin)
-        #expect(ending.status == 0 && ending.output.contains(#""endedBy":"error""#), "\(ending.errors)")
+        let bin = try fakeWhisper(answering: answer)
+        let outcome = try transcribe(try configuration("whisper", model: try emptyModel()), tools: bin)
+        #expect(outcome.status == 0 && outcome.output.contains(#""endedBy":"error""#), "\(outcome.errors)")
     }
 
-    @Test("missing parts are named, and with auto PocketSphinx transcribes")
+    @Test("a missing program or model is named in the error; with auto, PocketSphinx transcribes")
     func missing() throws {
         let model = try emptyModel()
-        let bin = try standIn(answering: "{}")
+        let bin = try fakeWhisper(answering: "{}")
         let noProgram = try transcribe(try configuration("whisper", model: model))
         #expect(noProgram.status == 3 && noProgram.errors.count == 1 && noProgram.errors[0].contains("whisper-cli"))
         let noModel = try transcribe(try configuration("whisper", model: nil), tools: bin)
         #expect(
             noModel.status == 3 && noModel.errors.count == 1 && noModel.errors[0].contains("recognizer.whisper-model"))
-        let gone = try transcribe(try configuration("whisper", model: folder.file("gone.bin")), tools: bin)
-        #expect(gone.status == 3 && gone.errors.count == 1 && gone.errors[0].contains("gone.bin"))
+        let missing = try transcribe(try configuration("whisper", model: folder.file("gone.bin")), tools: bin)
+        #expect(missing.status == 3 && missing.errors.count == 1 && missing.errors[0].contains("gone.bin"))
         let other = try transcribe(try configuration("whisper", model: "\(bin)/whisper-cli"), tools: bin)
         #expect(other.status == 4 && other.errors.count == 1 && other.errors[0].contains("not a whisper.cpp model"))
         #expect(chmod("\(bin)/whisper-cli", 0o644) == 0)

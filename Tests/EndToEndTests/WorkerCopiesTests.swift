@@ -5,7 +5,7 @@ import Testing
 @testable import Core
 @testable import Recognition
 
-/// The real worker with the real model, shared by several workers.
+/// Real workers, which are forked from a worker that has loaded the real model.
 @Suite("Workers that share a model", .serialized) struct WorkerCopiesTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
@@ -20,59 +20,59 @@ import Testing
         return [UInt8](wave.dropFirst(44)).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
     }
 
-    private static func read(_ samples: [Int16], by worker: WorkerProcess) throws -> [Word] {
+    private static func transcribe(_ samples: [Int16], with worker: WorkerProcess) throws -> [Word] {
         try worker.open(adaptation: nil, alternatives: 0, parts: [])
         try worker.append(samples)
         let reply = try worker.close(samples.count)
         return try worker.finish(samples.count, after: reply).words
     }
 
-    /// The private memory of a process, in kilobytes.
-    private static func own(_ worker: WorkerProcess) throws -> Int {
+    /// Returns the private memory of a worker in kilobytes.
+    private static func privateMemory(_ worker: WorkerProcess) throws -> Int {
         let lines = try Fieldscribe.text("/proc/\(worker.id)/smaps_rollup").split(separator: "\n")
         let line = try #require(lines.first { $0.hasPrefix("Private_Dirty:") })
         return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
     }
 
-    @Test("they return the same text as a single worker, and have little private memory")
-    func alike() throws {
+    @Test("workers that share a model return the same text as a single worker, and have little private memory")
+    func sameText() throws {
         let samples = try Self.speech()
-        let lone = try WorkerProcess(Self.command())
-        let words = try Self.read(samples, by: lone)
-        let loneOwn = try Self.own(lone)
+        let single = try WorkerProcess(Self.command())
+        let words = try Self.transcribe(samples, with: single)
+        let singleMemory = try Self.privateMemory(single)
         #expect(words.count > 10)
         let workers = try WorkerProcess.start(Self.command(), count: 3)
         #expect(Set(workers.map(\.id)).count == 3)
-        #expect(workers.map(\.engine) == [lone.engine, lone.engine, lone.engine])
-        let waiting = try Self.own(workers[2])
-        #expect(waiting * 20 < loneOwn, "\(waiting) of \(loneOwn) kB, before it has read anything")
+        #expect(workers.map(\.engine) == [single.engine, single.engine, single.engine])
+        let idleMemory = try Self.privateMemory(workers[2])
+        #expect(idleMemory * 20 < singleMemory, "\(idleMemory) of \(singleMemory) kB before the first utterance")
         for worker in workers.reversed() {
-            let again = try Self.read(samples, by: worker)
+            let again = try Self.transcribe(samples, with: worker)
             #expect(again == words)
-            let own = try Self.own(worker)
-            #expect(own * 2 < loneOwn, "\(own) of \(loneOwn) kB")
+            let memory = try Self.privateMemory(worker)
+            #expect(memory * 2 < singleMemory, "\(memory) of \(singleMemory) kB")
         }
     }
 
-    @Test("a dying worker does not end others, and none remains")
+    @Test("when a worker dies, the others continue, and at the end all have exited")
     func death() throws {
         let samples = try Self.speech()
         var workers = try WorkerProcess.start(Self.command(), count: 3)
         let ids = workers.map(\.id)
         // The worker that loaded the model, from which the others are forked.
         kill(ids[0], SIGKILL)
-        #expect { _ = try Self.read(samples, by: workers[0]) } throws: { error in
+        #expect { _ = try Self.transcribe(samples, with: workers[0]) } throws: { error in
             let error = error as? DeviceError
             return error?.code == .disconnected || error?.operation == "write"
         }
-        let one = try Self.read(samples, by: workers[1])
-        let other = try Self.read(samples, by: workers[2])
-        #expect(one == other && one.count > 10)
+        let second = try Self.transcribe(samples, with: workers[1])
+        let third = try Self.transcribe(samples, with: workers[2])
+        #expect(second == third && second.count > 10)
         workers = []
         #expect(ids.map { kill($0, 0) } == [-1, -1, -1])
     }
 
-    @Test("a finished pool has waited for all workers, even during an utterance")
+    @Test("finishing a pool waits until all workers have exited, even during an utterance")
     func finished() async throws {
         let samples = try Self.speech()
         let pool = WorkerPool(try Self.command(), size: 2)
@@ -81,7 +81,7 @@ import Testing
             (try? Fieldscribe.text("/proc/\(id)/cmdline"))?.contains("decode-worker\0--copies\01\0") == true
         }
         #expect(workers.count == 2)
-        let reading = Task {
+        let transcription = Task {
             guard let session = try? await pool.begin(samples, adaptation: nil, alternatives: 0) else { return }
             _ = try? await pool.finish(session, samples, adaptation: nil, alternatives: 0)
         }
@@ -92,10 +92,10 @@ import Testing
         #expect(workers.map { kill($0, 0) } == [-1, -1])
         getrusage(RUSAGE_CHILDREN.rawValue, &usage)
         #expect(usage.ru_utime.tv_sec * 1_000_000 + Int(usage.ru_utime.tv_usec) > before)
-        _ = await reading.value
+        _ = await transcription.value
     }
 
-    @Test("their pool replaces a worker that dies")
+    @Test("the pool replaces a worker that dies")
     func pool() async throws {
         let samples = try Self.speech()
         let pool = WorkerPool(try Self.command(), size: 3)
@@ -105,7 +105,7 @@ import Testing
         }
         #expect(workers.count == 3)
         kill(try #require(workers.first), SIGKILL)
-        // Each is busy when the next one starts.
+        // Each worker is still busy when the next session begins.
         var sessions: [WorkerPool.Session] = []
         for _ in 0..<3 { sessions.append(try await pool.begin(samples, adaptation: nil, alternatives: 0)) }
         var decoded: [WorkerPool.Decoded] = []

@@ -3,19 +3,19 @@ import Glibc
 import Testing
 import TestKit
 
-/// A machine without a clock may have any time; its recordings work like all others.
+/// A machine without a hardware clock may have any time; its recordings must work like all others.
 @Suite("A wrong clock") struct WrongClockTests {
-    private func run(_ words: [String], at wall: Int64, in folder: TemporaryFolder) throws -> Fieldscribe.Ending {
+    private func run(_ arguments: [String], at wall: Int64, in folder: TemporaryFolder) throws -> Fieldscribe.Outcome {
         let executable = try Fieldscribe.executable()
         let library = executable.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/libFaultShim.so"
         try #require(access(library, R_OK) == 0, "\(library) is built by swift build")
         let environment = ["LD_PRELOAD=\(library)", "FAULT_WALL=\(wall)"]
-        return try Fieldscribe(program: "env", environment + [executable] + words, in: folder).wait()
+        return try Fieldscribe(program: "env", environment + [executable] + arguments, in: folder).wait()
     }
 
-    // The year 2300, when nanoseconds exceed 64 bits; the last second of 9999; beyond any calendar; 1901.
+    // The year 2300, when nanoseconds exceed 64 bits; the last second of 9999; a time beyond any calendar; 1901.
     @Test(
-        "with any time, recordings are made, listed, shown, checked, recovered and copied",
+        "at any time, recordings can be made, listed, shown, checked, recovered and copied",
         arguments: [
             (10_413_792_000, "2300-01-01"), (253_402_300_799, "9999-12-31"), (Int64.max / 2, "9999-12-31"),
             (-2_177_452_800, "1970-01-01"),
@@ -34,10 +34,10 @@ import TestKit
         ]
         try FileManager.default.createDirectory(atPath: folder.file("copy"), withIntermediateDirectories: true)
         for command in commands {
-            let ending = try run(command + archive, at: wall, in: folder)
-            // Nothing is transcribed yet.
+            let outcome = try run(command + archive, at: wall, in: folder)
+            // Nothing is transcribed yet, so a search finds nothing.
             let status: Int32 = command[0] == "search" ? 1 : 0
-            #expect(ending.status == status, "\(command): \(ending.status) \(ending.errors)")
+            #expect(outcome.status == status, "\(command): \(outcome.status) \(outcome.errors)")
         }
         let rows = try Fieldscribe.run("list", "--json", "--directory", folder.file("archive"), in: folder)
         #expect(rows.output.contains("\"start\":\"\(day)T"), "\(rows.output)")

@@ -3,10 +3,10 @@ import Testing
 @testable import Core
 @testable import Transcripts
 
-@Suite("Events as lines")
+@Suite("Events as JSON lines")
 struct EventTests {
     @Test(
-        "each event is one object with the documented keys",
+        "each event is an object with the documented keys",
         arguments: [
             (.state(.recording), #"{"event":"state","state":"recording"}"#),
             (.level(rms: -31.2345, peak: -12), #"{"event":"level","peak":-12,"rms":-31.2}"#),

@@ -5,14 +5,14 @@ import Testing
 
 @Suite("Exact output of each format")
 struct GoldenTests {
-    @Test("text has one line per segment with words, and bookmarks with text and gaps before the next one")
+    @Test("text has one line per segment with words, with gaps and bookmarks with text between segments")
     func text() throws {
         #expect(
             try TranscriptFormat.text.render(sample)
                 == "go forward\n[bookmark 0:00: say \"here\"]\n[gap 2.3 s: overrun]\nten meters\n")
     }
 
-    @Test("JSON has the documented shape, with short numbers")
+    @Test("JSON has the documented members and short numbers")
     func json() throws {
         #expect(
             try TranscriptFormat.json.render(sample) == """
@@ -115,7 +115,7 @@ struct GoldenTests {
                 ].joined(separator: "\r\n"))
     }
 
-    @Test("a document for Word has a paragraph for title, length, and each passage, bookmark and gap")
+    @Test("a Word document has paragraphs for the title, the length, and each passage, bookmark and gap")
     func docx() throws {
         let text = try TranscriptFormat.docx.render(sample)
         let start = #"<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>"#
@@ -132,14 +132,14 @@ struct GoldenTests {
             ("Turn", run("0:00", time) + run(" ") + run("forward")), ("Note", run("[gap 2.3 s: overrun]")),
             ("Turn", run("0:12", time) + run(" ") + run("ten meters")),
         ]
-        let wanted = paragraphs.map { style, runs in
+        let expected = paragraphs.map { style, runs in
             #"<w:p><w:pPr><w:pStyle w:val="\#(style)"/></w:pPr>\#(runs)</w:p>"#
         }
-        #expect(lines.dropLast().map(String.init) == wanted)
+        #expect(lines.dropLast().map(String.init) == expected)
         #expect(lines.last?.hasSuffix("</w:sectPr></w:body></w:document>") == true)
     }
 
-    @Test("on the page, consecutive segments without words are one line, but an unread one stays separate")
+    @Test("on the page, consecutive segments without words are one line, but a segment with an error stays separate")
     func withoutSpeech() throws {
         var segments = [(0, 60), (100, 240), (250, 251), (300, 310), (320, 330), (340, 350)].enumerated().map {
             segment($0 + 1, [word("yes", Double($1.0), Double($1.1))])
@@ -216,7 +216,7 @@ struct GoldenTests {
         #expect(try format.render(Self.interrupted) == (format == .srt ? all + "\n" : "WEBVTT\n\n" + all))
     }
 
-    @Test("tables, labels, and texts for coding and notes show gaps")
+    @Test("tables, labels, and texts for qualitative analysis and for notes show gaps")
     func gapsElsewhere() throws {
         #expect(
             try TranscriptFormat.csv.render(Self.interrupted)
@@ -266,7 +266,7 @@ struct GoldenTests {
     }
 
     /// Each format's text for a pause, a redaction and a loss, in this order.
-    private static let saysGaps: [TranscriptFormat: [String]] = [
+    private static let gapTexts: [TranscriptFormat: [String]] = [
         .text: shown, .srt: shown, .vtt: shown, .labels: shown, .qda: shown, .textgrid: shown, .eaf: shown,
         .docx: shown, .odt: shown,
         .markdown: shown.map { $0.replacing("[", with: "\\[").replacing("]", with: "\\]") },
@@ -287,15 +287,15 @@ struct GoldenTests {
     @Test("every format shows pauses, redactions and losses", arguments: TranscriptFormat.allCases)
     func gapsEverywhere(format: TranscriptFormat) throws {
         let text = try format.render(Self.interrupted)
-        let said = try #require(Self.saysGaps[format], "\(format) says nothing")
+        let expected = try #require(Self.gapTexts[format], "no expected text for \(format)")
         var rest = text[...]
-        for gap in said {
-            let place = try #require(rest.firstRange(of: gap), "\(format) does not say \(gap): \(text)")
-            rest = rest[place.upperBound...]
+        for gap in expected {
+            let range = try #require(rest.firstRange(of: gap), "\(format) does not contain \(gap): \(text)")
+            rest = rest[range.upperBound...]
         }
     }
 
-    /// Words, rejected speech, words.
+    /// A timeline with rejected speech between two words.
     static let unclear = timeline(
         [
             segment(1, [word("before", 0, 0.5)]), unclearSegment(2, 2, 4.3, "lobster a la newberg"),
@@ -304,7 +304,7 @@ struct GoldenTests {
         seconds: 10)
 
     /// Each format's text for rejected speech.
-    private static let saysUnclear: [TranscriptFormat: String] = [
+    private static let unclearTexts: [TranscriptFormat: String] = [
         .text: "before\n[unclear]\nafter\n",
         .srt: "\n\n2\n00:00:02,000 --> 00:00:04,300\n[unclear]\n\n",
         .vtt: "\n\n00:00:02.000 --> 00:00:04.300\n[unclear]\n\n",
@@ -327,12 +327,12 @@ struct GoldenTests {
     @Test("every format shows rejected speech", arguments: TranscriptFormat.allCases)
     func unclearEverywhere(format: TranscriptFormat) throws {
         let text = try format.render(Self.unclear)
-        let said = try #require(Self.saysUnclear[format], "\(format) says nothing")
-        #expect(text.ranges(of: said).count == 1, "\(text)")
+        let expected = try #require(Self.unclearTexts[format], "no expected text for \(format)")
+        #expect(text.ranges(of: expected).count == 1, "\(text)")
         #expect(format == .html || text.ranges(of: "unclear").count == 1, "\(text)")
     }
 
-    @Test("with several speakers it belongs to nobody")
+    @Test("with several speakers, an unclear segment has no speaker")
     func unclearBetweenSpeakers() throws {
         var timeline = Self.unclear
         timeline.speakers = Speakers(turns: [
@@ -348,7 +348,7 @@ struct GoldenTests {
     }
 
     @Test(
-        "an empty transcript is an empty file of its format",
+        "an empty transcript is a valid file without content",
         arguments: [
             (.text, ""), (.srt, ""), (.vtt, "WEBVTT\n"), (.labels, ""),
             (.csv, "kind,segment,start,end,text,confidence,detail\r\n"),
@@ -373,15 +373,15 @@ struct GoldenTests {
         #expect(try format.render(timeline(seconds: 0)) == expected)
     }
 
-    private static let endings = [
+    private static let fileExtensions = [
         "text": "txt", "json": "json", "jsonl": "jsonl", "srt": "srt", "vtt": "vtt", "csv": "csv",
         "textgrid": "TextGrid", "eaf": "eaf", "labels": "labels.txt", "html": "html", "qda": "qda.txt",
         "docx": "docx", "odt": "odt", "markdown": "md",
     ]
 
-    @Test("every format has its usual name, and is found by that name", arguments: TranscriptFormat.allCases)
+    @Test("every format has its usual file extension, and is found by its name", arguments: TranscriptFormat.allCases)
     func names(format: TranscriptFormat) {
-        #expect(format.fileExtension == Self.endings[format.rawValue])
+        #expect(format.fileExtension == Self.fileExtensions[format.rawValue])
         #expect(TranscriptFormat(rawValue: format.rawValue) == format)
         #expect(TranscriptFormat.allCases.count { $0.fileName == format.fileName } == 1)
     }

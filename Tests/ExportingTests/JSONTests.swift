@@ -5,7 +5,7 @@ import Testing
 @testable import System
 @testable import Transcripts
 
-@Suite("JSON read back")
+@Suite("JSON round trips")
 struct JSONTests {
     private struct Document: Decodable {
         struct Segment: Decodable, Equatable {
@@ -50,7 +50,7 @@ struct JSONTests {
         try JSONDecoder().decode(type, from: Data(json.utf8))
     }
 
-    @Test("a transcript is read back with the same times, to the sample")
+    @Test("a decoded transcript has the same times, exact to the sample")
     func transcript() throws {
         let read = try decode(Document.self, TranscriptFormat.json.render(sample))
         #expect(read.file == sample.name)
@@ -75,7 +75,7 @@ struct JSONTests {
         }
     }
 
-    @Test("a position after a hundred hours and one sample is exact")
+    @Test("a position after a hundred hours is exact to the sample")
     func longRecording() throws {
         let position = SamplePosition(100 * 3_600 * 16_000 + 1)
         let written = timeline(
@@ -86,7 +86,7 @@ struct JSONTests {
     }
 
     @Test(
-        "unusual characters are read back unchanged, and every object stays on one line",
+        "unusual characters are decoded unchanged, and every object stays on one line",
         arguments: [
             "\"quoted\" \\ /slashes/", "two\nlines\r\nand\u{2028}more", "nul\0nul", "👩‍🚀 e\u{301}",
             "\u{202E}bidi\u{202C}",
@@ -104,7 +104,7 @@ struct JSONTests {
         #expect(try lines.map { try decode(Kind.self, $0).type } == ["header", "segment", "mark"])
     }
 
-    @Test("NaN confidences are 0", arguments: [Double.nan, .infinity, -.infinity])
+    @Test("NaN and infinite confidences become 0", arguments: [Double.nan, .infinity, -.infinity])
     func notANumber(confidence: Double) throws {
         let written = timeline([segment(1, [word("a", 0, 1, confidence)])])
         let read = try decode(Document.self, TranscriptFormat.json.render(written))
@@ -112,10 +112,10 @@ struct JSONTests {
         #expect(read.segments.first?.confidence == 0)
     }
 
-    @Test("a word is marked only if its times are an estimate")
+    @Test("a word is marked only if its times are estimated")
     func estimated() throws {
         var estimate = word("b", 1, 2)
-        estimate.isSpread = true
+        estimate.hasEstimatedTime = true
         let line = try jsonObject(SegmentJSON(segment(1, [word("a", 0, 1), estimate])))
         let words = line.split(separator: #"{"confidence""#).dropFirst()
         #expect(words.map { $0.contains(#""timeEstimated":true"#) } == [false, true])
@@ -133,7 +133,7 @@ struct JSONTests {
         }
     }
 
-    @Test("lines that start together keep their order")
+    @Test("lines with the same start keep their order")
     func ties() throws {
         let position = SamplePosition(seconds: 1)
         let written = timeline(

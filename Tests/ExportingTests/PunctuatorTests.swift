@@ -4,7 +4,7 @@ import Testing
 @testable import Transcripts
 
 @Suite("Punctuation") struct PunctuatorTests {
-    /// A word every half second, in the given segments, with half a second between them.
+    /// Words of half a second each, in the given segments, with half a second between segments.
     private func spoken(_ lines: [String], model: String = "en-us") -> Timeline {
         var time = 0.0
         let segments = lines.enumerated().map { index, line in
@@ -40,7 +40,7 @@ import Testing
         #expect(try text(lines, Punctuator(.spoken)) == expected)
     }
 
-    @Test("a sentence ends where pause and language model together indicate it, and at the end")
+    @Test("a sentence ends where the pause and the language model indicate it, and at the end of the transcript")
     func sentences() throws {
         let lines = ["we met him he was old and", "kind i think"]
         let never = Punctuator(.automatic) { _, _ in -10 }
@@ -53,7 +53,7 @@ import Testing
         #expect(try text(lines, Punctuator(.both) { _, _ in -10 }) == "We met him he was old and\nkind I think.\n")
     }
 
-    @Test("neither a longer pause nor better odds of the language model make an end less likely")
+    @Test("neither a longer pause nor higher odds from the language model make a sentence end less likely")
     func monotonic() {
         let values = [-20, -5, -1, 0, 1, 5, 20].map(Double.init)
         for pause in [0, 0.1, 0.5, 1, 9] {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("a falling voice makes an end more likely, a level one less likely; an unknown one changes nothing")
+    @Test("a falling voice makes a sentence end more likely and a level voice less likely; unknown pitch has no effect")
     func pitch() throws {
         func score(_ lowering: Double?) -> Double {
             Punctuator.Boundary(word: 0, pauseSeconds: 0.5, odds: 0, lowering: lowering).score
@@ -85,7 +85,9 @@ import Testing
         #expect(try never.punctuated(fallen).segments.map(\.text) == ["We met him.", "He was old."])
     }
 
-    @Test("times, confidences and segments stay; without punctuation nothing changes", arguments: Punctuation.allCases)
+    @Test(
+        "times, confidences and segments stay the same; without punctuation, nothing changes",
+        arguments: Punctuation.allCases)
     func unchanged(punctuation: Punctuation) throws {
         let before = spoken(["go forward ten meters", "and stop there"])
         let after = try Punctuator(punctuation) { _, _ in 10 }.punctuated(before)
@@ -100,7 +102,7 @@ import Testing
     }
 
     @Test(
-        "punctuation around a word and its capitals are removed, punctuation inside stays",
+        "capitals and the punctuation around a word are removed, and punctuation inside it stays",
         arguments: [
             ("Hello,", "hello"), ("\u{201C}Don\u{2019}t!\u{201D}", "don\u{2019}t"), ("well-known.", "well-known"),
             ("3.5", "3.5"), ("(R2-D2)", "r2-d2"), ("\u{2014}", ""), ("...", ""), ("", ""),
@@ -109,22 +111,22 @@ import Testing
         ])
     func bare(text: String, expected: String) { #expect(bareWord(text) == expected) }
 
-    /// Text of an engine that writes punctuation, and the result.
+    /// Punctuates the text of an engine that writes punctuation itself.
     private func shown(_ lines: [String], _ punctuation: Punctuation) throws -> Timeline {
         try Punctuator(punctuation, writtenBy: ["pocketsphinx"]) { _, _ in 10 }.punctuated(spoken(lines))
     }
 
-    @Test("the sentence model is loaded only if needed, and only then reports what is missing")
+    @Test("the sentence model is loaded only if needed, and its errors are reported only then")
     func lazily() throws {
-        let lack = DeviceError(.missing, "access", "/nowhere: this language model is not there; install it")
-        let punctuator = Punctuator(.both, writtenBy: ["whisper"], asking: { () throws(DeviceError) in throw lack })
+        let missing = DeviceError(.missing, "access", "/nowhere: this language model is not there; install it")
+        let punctuator = Punctuator(.both, writtenBy: ["whisper"], asking: { () throws(DeviceError) in throw missing })
         var written = spoken(["Come in."])
-        #expect(throws: lack) { try punctuator.punctuated(written) }
+        #expect(throws: missing) { try punctuator.punctuated(written) }
         written.engine.name = "whisper"
         #expect(try punctuator.punctuated(written).segments == written.segments)
     }
 
-    @Test("an engine's punctuation stays or is removed completely; no time changes")
+    @Test("an engine's punctuation either stays or is removed completely; times do not change")
     func engineMarks() throws {
         let lines = ["\u{201C}Come in,\u{201D} said Ms. O'Neil \u{2014} and", "\u{2026}", "I came comma At 3.5 m."]
         let before = spoken(lines)
@@ -136,11 +138,11 @@ import Testing
         let ranges = before.segments.flatMap(\.words).filter { !bareWord($0.text).isEmpty }.map(\.range)
         #expect(bare.segments.flatMap(\.words).map(\.range) == ranges)
         #expect(bare.segments.map(\.id) == [1, 3])
-        // Another engine's text stays unchanged.
+        // The text of other engines stays unchanged.
         #expect(try Punctuator(.none, writtenBy: ["whisper"]).punctuated(before).segments == before.segments)
     }
 
-    @Test("a spoken name of punctuation that the engine wrote as a word also becomes punctuation")
+    @Test("spoken names of punctuation also become punctuation if the engine writes punctuation itself")
     func saidInMarks() throws {
         let after = try shown(["Dear Bob, comma, how are you Question Mark."], .spoken)
         #expect(after.segments.map(\.text) == ["Dear Bob, how are you?"])

@@ -9,14 +9,14 @@ func segment(_ id: Int, _ words: [Word], endedBy: EndReason = .silence) -> Segme
     return Segment(id: id, range: range, words: words, endedBy: endedBy)
 }
 
-/// A segment without words, with a held-back text.
+/// Returns a segment without words, but with a held-back text.
 func unclearSegment(_ id: Int, _ start: Double, _ end: Double, _ heldBack: String) -> Segment {
     Segment(
         id: id, range: SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end)), words: [],
         alternatives: [Alternative(text: heldBack, confidence: 0)], endedBy: .silence)
 }
 
-/// A segment with the words of `text`, one after another, each `length` seconds long.
+/// Returns a segment with the words of `text`, one after another, each `length` seconds long.
 func segment(_ id: Int, at start: Double, _ text: String, wordLength length: Double = 0.5) -> Segment {
     let words = text.split(separator: " ").enumerated().map { index, text in
         word(String(text), start + Double(index) * length, start + Double(index + 1) * length)
@@ -38,7 +38,7 @@ func gap(_ start: Double, _ end: Double, _ cause: Gap.Cause = .overrun) -> Gap {
     Gap(SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end)), cause: cause)
 }
 
-/// Three segments, of which the second has no words, a gap, two bookmarks and statistics.
+/// A timeline with three segments, of which the second has no words, a gap, two bookmarks, and statistics.
 let sample: Timeline = {
     var first = segment(1, [word("go", 0.42, 0.71), word("forward", 0.71, 1.3, 0.72)])
     first.alternatives = [Alternative(text: "go for word", confidence: 0.1)]

@@ -3,9 +3,9 @@ import Testing
 @testable import Core
 @testable import Transcripts
 
-@Suite("Who spoke, in each format")
+@Suite("Speakers in each format")
 struct SpeakerTests {
-    /// Two people, one of whom continues in a segment that the other began.
+    /// A dialogue between two people, one of whom starts speaking in a segment that the other began.
     static let dialogue: Timeline = {
         func turn(_ start: Double, _ end: Double, _ speaker: Int) -> Speakers.Turn {
             Speakers.Turn(
@@ -32,7 +32,7 @@ struct SpeakerTests {
         #expect(try TranscriptFormat.text.render(Self.named).hasPrefix("Anna <1>: how are you\n\nB: well and\n"))
     }
 
-    @Test("a paragraph of text begins again after a gap, with its speaker")
+    @Test("in text, a new paragraph with the speaker's name begins after a gap")
     func gaps() throws {
         var dialogue = Self.dialogue
         dialogue.gaps = [gap(1.9, 2, .redacted), gap(3, 3.5, .paused), gap(7, 8, .paused)]
@@ -54,18 +54,18 @@ struct SpeakerTests {
                 """)
     }
 
-    @Test("a single voice has no name in a text, but has one in JSON")
-    func alone() throws {
-        var alone = Self.dialogue
-        alone.speakers = Speakers(turns: [
+    @Test("a single speaker is named in JSON, but not in text formats")
+    func single() throws {
+        var single = Self.dialogue
+        single.speakers = Speakers(turns: [
             Speakers.Turn(SampleRange(.zero, SamplePosition(seconds: 10)), speaker: 0)
         ])
         var plain = Self.dialogue
         plain.speakers = nil
         for format in [TranscriptFormat.text, .srt, .vtt, .textgrid, .eaf] {
-            #expect(try format.render(alone) == format.render(plain))
+            #expect(try format.render(single) == format.render(plain))
         }
-        #expect(try TranscriptFormat.json.render(alone).contains(#""speakers":[{"seconds":10,"speaker":"A"}]"#))
+        #expect(try TranscriptFormat.json.render(single).contains(#""speakers":[{"seconds":10,"speaker":"A"}]"#))
         #expect(try !TranscriptFormat.json.render(plain).contains("speaker"))
     }
 
@@ -81,7 +81,7 @@ struct SpeakerTests {
         #expect(try TranscriptFormat.text.render(Self.dialogue, details: details).contains("B: well and"))
     }
 
-    /// The second speaker begins while the first one still speaks.
+    /// The dialogue, in which the second speaker starts while the first still speaks.
     static var overlapped: Timeline {
         var both = dialogue
         let range = SampleRange(SamplePosition(seconds: 1.4), SamplePosition(seconds: 2.6))
@@ -89,7 +89,7 @@ struct SpeakerTests {
         return both
     }
 
-    @Test("overlapping speech is between slashes, on a tier, marked in a table and on the page")
+    @Test("overlapping speech is between slashes, on its own tier, and marked in tables and on the page")
     func overlap() throws {
         let both = Self.overlapped
         let json = try TranscriptFormat.json.render(both)
@@ -113,7 +113,7 @@ struct SpeakerTests {
         }
     }
 
-    @Test("JSON has it for each word and segment, and each speaker's time")
+    @Test("JSON has the speaker of each word and segment, and each speaker's speaking time")
     func json() throws {
         let json = try TranscriptFormat.json.render(Self.named)
         #expect(
@@ -124,7 +124,7 @@ struct SpeakerTests {
         #expect(try TranscriptFormat.jsonl.render(Self.named).contains(#""speaker":"A","start":8,"text":"fine""#))
     }
 
-    @Test("subtitles change with the speaker: WebVTT tags the name, SubRip prints it at changes")
+    @Test("subtitles show the speaker: WebVTT in a tag, and SubRip when the speaker changes")
     func subtitles() throws {
         #expect(
             try TranscriptFormat.vtt.render(Self.named) == """
@@ -148,7 +148,7 @@ struct SpeakerTests {
         #expect(srt.contains("\nfine\n"))
     }
 
-    @Test("a bookmark above a line belongs to no speaker")
+    @Test("a bookmark above a line has no speaker")
     func marks() throws {
         var marked = Self.dialogue
         marked.marks = [Bookmark(SamplePosition(seconds: 1.2), text: "look")]
@@ -158,7 +158,7 @@ struct SpeakerTests {
             try TranscriptFormat.text.render(marked).hasPrefix("A: how are you\n[bookmark 0:01: look]\n\nB: well and"))
     }
 
-    @Test("for coding interviews: a paragraph for each turn, its end, pauses, and gaps")
+    @Test("text for qualitative analysis has a paragraph per turn with its end time, and shows pauses and gaps")
     func coding() throws {
         var dialogue = Self.dialogue
         dialogue.segments.append(segment(4, at: 3_725.04, "late"))
@@ -189,7 +189,7 @@ struct SpeakerTests {
         #expect(withoutTimeStamps("well (3 s) and # 5-0#") == "well (3 s) and # 5-0#")
     }
 
-    @Test("the page shows speakers at their turns with their times, and lets people name them")
+    @Test("the page shows the speaker at each turn and the speaking times, and has fields for names")
     func page() throws {
         let details = RecordingDetails(
             title: "t", identity: RecordingIdentity(recording: 7, sound: String(repeating: "0", count: 64)))
@@ -198,7 +198,7 @@ struct SpeakerTests {
             page.contains(##"<span class="who p0 named" data-who="A" data-t="999" dir="auto">Anna &lt;1&gt;</span>"##))
         #expect(page.contains(##"<span class="who p1" data-who="B" data-t="3999" dir="auto">B</span>"##))
         #expect(page.contains(##"data-n="2" data-e="5000" data-p="B""##))
-        // A speaker change begins a line.
+        // A change of speaker begins a new line.
         #expect(page.contains(##"<p class="s" data-t="5000" data-n="2" data-k="2" data-e="5500" data-p="A">"##))
         #expect(page.contains(##"data-who="B" data-from="3800" dir="auto">B</span>&nbsp;0:01"##))
         #expect(page.contains("0:02, ") && page.contains(##"<select id="speaker">"##))
@@ -209,7 +209,7 @@ struct SpeakerTests {
         #expect(!other.contains(##"class="who"##) && !other.contains(##"<select id="speaker">"##))
     }
 
-    @Test("a person whose turns were all given to another is not listed")
+    @Test("a speaker whose turns were all assigned to another speaker is not listed")
     func merged() throws {
         var merged = Self.dialogue
         let range = SampleRange(.zero, SamplePosition(seconds: 10))
@@ -236,7 +236,7 @@ struct SpeakerTests {
         #expect(rows.contains("word,2,5,5.5,you,0.9,,A"))
     }
 
-    @Test("Praat and ELAN have a tier for each speaker, after or among the others")
+    @Test("Praat and ELAN files have a tier for each speaker")
     func tiers() throws {
         let grid = try TranscriptFormat.textgrid.render(Self.named)
         #expect(
@@ -247,22 +247,22 @@ struct SpeakerTests {
         #expect(document.contains(#"PARTICIPANT="B" TIER_ID="speaker B""#))
     }
 
-    @Test("tiers have different names, even if two people have one name, or one has the other's letter")
-    func alike() throws {
+    @Test("tier names are unique, even if two people have the same name, or one is named like the other's label")
+    func sameNames() throws {
         for (names, expected) in [
             (["A": "Anna", "B": "Anna"], ["Anna (A)", "Anna (B)"]), (["A": "B"], ["B (A)", "B (B)"]),
             (["A": "Anna", "B": "Anna (A)"], ["Anna", "Anna (A)"]),
         ] {
-            var alike = Self.dialogue
-            alike.annotations = Annotations()
-            alike.annotations?.speakers = names
-            let document = try TranscriptFormat.eaf.render(alike)
-            let grid = try TranscriptFormat.textgrid.render(alike)
+            var renamed = Self.dialogue
+            renamed.annotations = Annotations()
+            renamed.annotations?.speakers = names
+            let document = try TranscriptFormat.eaf.render(renamed)
+            let grid = try TranscriptFormat.textgrid.render(renamed)
             for name in expected {
                 #expect(document.ranges(of: "TIER_ID=\"speaker \(name)\"").count == 1, "\(document)")
                 #expect(grid.ranges(of: "name = \"speaker \(name)\"").count == 1, "\(grid)")
             }
-            #expect(document.contains("PARTICIPANT=\"\(names["A"] ?? "")\""), "who it is stays as it is called")
+            #expect(document.contains("PARTICIPANT=\"\(names["A"] ?? "")\""), "the participant's name was changed")
         }
     }
 }

@@ -4,9 +4,9 @@ import Testing
 @testable import Core
 @testable import Transcripts
 
-@Suite("Subtitles of any transcript")
+@Suite("Subtitles from random transcripts")
 struct SubtitleProperties {
-    @Test("cues are in order, never overlap, and contain every word once, in order")
+    @Test("cues are in chronological order, never overlap, and contain every word once, in order")
     func anyTimeline() throws {
         var random = SeededGenerator()
         let seed = random.seed
@@ -32,21 +32,22 @@ struct SubtitleProperties {
         }
     }
 
-    /// Segments in order, with words that may be short, long, crowded or of no length, and gaps anywhere.
+    /// Returns a timeline with segments in order, whose words may be short, long, close together or without duration,
+    /// and with gaps anywhere.
     private func randomTimeline(_ random: inout SeededGenerator) -> Timeline {
         var timeline = timeline(seconds: 0)
         var position = SamplePosition(Int64.random(in: 0...1_000_000, using: &random))
         var number = 0
-        let longest = [0, 20, 5_000, 40_000, 200_000].randomElement(using: &random) ?? 0
+        let maxSamples = [0, 20, 5_000, 40_000, 200_000].randomElement(using: &random) ?? 0
         for id in 1...Int.random(in: 1...12, using: &random) {
             let start = position
             var words: [Word] = []
             for _ in 0..<Int.random(in: 0...40, using: &random) {
                 number += 1
                 let text = String(repeating: "w", count: Int.random(in: 0...50, using: &random) / 4) + "\(number)"
-                let end = position + Int64.random(in: 0...Int64(longest), using: &random)
+                let end = position + Int64.random(in: 0...Int64(maxSamples), using: &random)
                 words.append(Word(text, SampleRange(position, end), confidence: 0.5))
-                position = end + Int64.random(in: 0...Int64(longest), using: &random) / 4
+                position = end + Int64.random(in: 0...Int64(maxSamples), using: &random) / 4
             }
             timeline.segments.append(
                 Segment(id: id, range: SampleRange(start, position), words: words, endedBy: .silence))

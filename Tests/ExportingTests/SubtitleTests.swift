@@ -9,7 +9,7 @@ struct SubtitleTests {
         try Subtitles(format.render(timeline)).cues
     }
 
-    @Test("a single word is shown for a second if possible, and not beyond the recording")
+    @Test("a single word is shown for a second if possible, but not beyond the end of the recording")
     func oneWord() throws {
         let word = [segment(1, [word("yes", 1, 1.1)])]
         #expect(try cues(timeline(word)) == [.init(start: 1_000, end: 2_000, lines: ["yes"])])
@@ -17,14 +17,14 @@ struct SubtitleTests {
         #expect(try cues(timeline(word, seconds: 0)) == [.init(start: 1_000, end: 1_100, lines: ["yes"])])
     }
 
-    @Test("hours pass 99")
+    @Test("hours may exceed 99")
     func hours() throws {
         let late = timeline([segment(1, [word("late", 360_000, 360_001.5)])], seconds: 400_000)
         #expect(try TranscriptFormat.srt.render(late) == "1\n100:00:00,000 --> 100:00:01,500\nlate\n\n")
         #expect(try TranscriptFormat.vtt.render(late) == "WEBVTT\n\n100:00:00.000 --> 100:00:01.500\nlate\n")
     }
 
-    @Test("a long segment becomes cues of two even lines, at word times")
+    @Test("a long segment becomes cues with two lines of equal length, at word times")
     func longSegment() throws {
         let text = Array(repeating: "ten", count: 30).joined(separator: " ")
         let cues = try cues(timeline([segment(1, at: 10, text, wordLength: 0.3)]))
@@ -37,7 +37,7 @@ struct SubtitleTests {
             ])
     }
 
-    @Test("slow speech is cut after seven seconds, and one endless word is shown for as long")
+    @Test("slow speech is cut after at most seven seconds, and so is a very long word")
     func slow() throws {
         let slow = try cues(timeline([segment(1, at: 0, "one two three four", wordLength: 3)]))
         #expect(
@@ -45,8 +45,8 @@ struct SubtitleTests {
                 .init(start: 0, end: 6_000, lines: ["one two"]),
                 .init(start: 6_000, end: 12_000, lines: ["three four"]),
             ])
-        let endless = try cues(timeline([segment(1, [word("aaah", 0, 20)])]))
-        #expect(endless == [.init(start: 0, end: 7_000, lines: ["aaah"])])
+        let longWord = try cues(timeline([segment(1, [word("aaah", 0, 20)])]))
+        #expect(longWord == [.init(start: 0, end: 7_000, lines: ["aaah"])])
     }
 
     @Test("words with times out of order keep their order")
@@ -61,7 +61,7 @@ struct SubtitleTests {
             ])
     }
 
-    @Test("a gap in a segment is between its words")
+    @Test("a gap in a segment is shown between its words")
     func gapInside() throws {
         let words = [word("before", 1, 2), word("after", 4, 5.5)]
         #expect(
@@ -73,12 +73,12 @@ struct SubtitleTests {
     }
 
     @Test(
-        "a gap's length has suitable units",
+        "a gap's length has a suitable unit",
         arguments: [
             (0.01, "10 ms"), (0.0996, "0.1 s"), (0.1, "0.1 s"), (2.26, "2.3 s"), (9.96, "10.0 s"), (600, "600.0 s"),
         ])
-    func gapLength(seconds: Double, said: String) throws {
-        #expect(try cues(timeline(gaps: [gap(1, 1 + seconds)])).map(\.lines) == [["[gap \(said): overrun]"]])
+    func gapLength(seconds: Double, expected: String) throws {
+        #expect(try cues(timeline(gaps: [gap(1, 1 + seconds)])).map(\.lines) == [["[gap \(expected): overrun]"]])
     }
 
     @Test(
@@ -90,12 +90,12 @@ struct SubtitleTests {
             let lines = try format.render(odd).unicodeScalars.split(separator: "\n").map { Array($0) }
             let arrows = lines.filter { line in line.indices.contains { line[$0...].starts(with: "-->".unicodeScalars) }
             }
-            // Those of the word and of the mark.
+            // The arrows in the times of two cues: the word's and the mark's.
             #expect(arrows.count == 2, "\(format)")
         }
     }
 
-    @Test("WebVTT escapes markup, SubRip breaks it with a zero-width character")
+    @Test("WebVTT escapes markup, and SubRip breaks it up with a zero-width character")
     func escapes() throws {
         let odd = timeline([segment(1, [word("<b>a&amp;b", 0, 1)])])
         #expect(try cues(odd, .vtt).map(\.lines) == [["&lt;b&gt;a&amp;amp;b"]])
@@ -103,7 +103,7 @@ struct SubtitleTests {
     }
 
     @Test(
-        "ffmpeg shows words of SubRip that look like markup",
+        "ffmpeg shows words in SubRip that look like markup",
         arguments: ["<laughs>", "<i>x</i>", "{\\an8}y", "a\\Nb", "-->"])
     func shown(text: String) throws {
         let odd = timeline([segment(1, [word(text, 0, 1)])])
@@ -124,7 +124,7 @@ struct SubtitleTests {
     }
 
     @Test(
-        "bookmarks with text are above the cue at their time, or alone without one",
+        "a bookmark with text is above the cue at its time or, if there is none, in its own cue",
         arguments: [TranscriptFormat.srt, .vtt])
     func marks(format: TranscriptFormat) throws {
         let marks = [(1.5, "first"), (1.5, "second"), (3.5, "soon"), (7, "alone"), (8, " "), (20, "late")].map {
@@ -140,7 +140,7 @@ struct SubtitleTests {
             ])
     }
 
-    @Test("a long bookmark has two lines, and ends in an ellipsis")
+    @Test("a long bookmark has two lines and ends in an ellipsis")
     func longMark() throws {
         let mark = Bookmark(SamplePosition(seconds: 1), text: String(repeating: "many words ", count: 30))
         let cues = try cues(timeline(marks: [mark]))
@@ -148,7 +148,7 @@ struct SubtitleTests {
         #expect(cues[0].lines[0].hasPrefix("[bookmark 0:01: many words") && cues[0].lines[1].hasSuffix(" …]"))
     }
 
-    @Test("a blank word adds no cue and no line")
+    @Test("a blank word adds neither a cue nor a line")
     func blankWords() throws {
         let odd = timeline([segment(1, [word("\n", 0, 1), word("", 1, 2)])])
         #expect(try cues(odd).isEmpty)
@@ -162,7 +162,7 @@ struct SubtitleTests {
         #expect(cues.map(\.lines) == [["a"], [long], ["b"]])
     }
 
-    @Test("ffmpeg reads all cues at the same times", arguments: [TranscriptFormat.srt, .vtt])
+    @Test("ffmpeg reads all cues with the same times", arguments: [TranscriptFormat.srt, .vtt])
     func ffmpeg(format: TranscriptFormat) throws {
         var timeline = sample
         let odd = ["12", "👩‍🚀 & <i> \u{202E}bidi", "-->", "\"quoted\"", "NOTE", "1\n2"]

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// Subtitles as parsed by a player.
+/// Subtitles, parsed as players do.
 struct Subtitles {
     struct Cue: Equatable {
         var start: Int
@@ -12,7 +12,7 @@ struct Subtitles {
 
     var cues: [Cue] = []
 
-    /// Reads srt or vtt: blocks between blank lines, of which those with a line of times are cues.
+    /// Parses srt or vtt. Blocks are separated by blank lines; a block with a line of times is a cue.
     init(_ text: String) throws {
         for block in text.split(separator: "\n\n") {
             let lines = block.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -33,7 +33,7 @@ struct Subtitles {
         return ((numbers[0] * 60 + numbers[1]) * 60 + numbers[2]) * 1_000 + numbers[3]
     }
 
-    /// A file with this content, converted to srt by ffmpeg.
+    /// Returns the subtitles after ffmpeg has converted a file with this content to srt.
     static func throughFFmpeg(_ text: String, format: String) throws -> Subtitles {
         let file = FileManager.default.temporaryDirectory.appending(path: "fieldscribe-\(UUID().uuidString).\(format)")
         try Data(text.utf8).write(to: file)

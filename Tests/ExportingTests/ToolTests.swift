@@ -6,15 +6,15 @@ import TestKit
 @testable import Core
 @testable import Transcripts
 
-/// Each format, read by its typical tool.
-@Suite("Formats read by their tools") struct ToolTests {
+/// Each format, read by a typical program.
+@Suite("Formats read by other programs") struct ToolTests {
     static let oddWords = [
         "plain", "\"quoted\"", "a,b", "tab\there", "new\nline", "<b>&amp;</b>", "שלום", "\u{202E}bidi", "👩‍🚀",
         "semi;colon",
         "it's", "\\a trigraph", "]]>", "x\u{0}y", "-->", "=1+1",
     ]
 
-    /// A word on one line, as every tool shows it.
+    /// The words as all programs show them: each on a single line.
     static let shownWords = oddWords.map {
         $0.replacing("\t", with: " ").replacing("\n", with: " ").replacing("\0", with: " ")
     }
@@ -32,11 +32,11 @@ import TestKit
             Bookmark(.zero),
         ], seconds: 30)
 
-    /// Extreme transcripts: empty, one word, hours, an engine's wrong times.
+    /// Extreme transcripts, such as an empty one, a very long one, and one with wrong times.
     static let edges: [(String, Timeline)] = [
         ("empty", timeline(seconds: 0)), ("silent", timeline(seconds: 10)),
         ("one word", timeline([segment(1, [word("yes", 0, 0.5)])], seconds: 0.5)),
-        ("longer than said", timeline([segment(1, [word("late", 5, 6)])], seconds: 1)),
+        ("speech after the end", timeline([segment(1, [word("late", 5, 6)])], seconds: 1)),
         ("hours", timeline([segment(1, [word("late", 360_000.5, 360_002)])], seconds: 400_000)),
         (
             "disordered",
@@ -99,8 +99,8 @@ import TestKit
         #expect(words == timeline.segments.flatMap(\.words).map { shown($0.text) })
         #expect(lines.count(where: { $0.hasPrefix("segments\t") }) == timeline.segments.count)
         #expect(lines.count(where: { $0.hasPrefix("gaps\t") }) == timeline.gaps.count)
-        let places = Set(timeline.marks.map(\.position))
-        #expect(lines.count(where: { $0.hasPrefix("marks\t") }) == places.count)
+        let positions = Set(timeline.marks.map(\.position))
+        #expect(lines.count(where: { $0.hasPrefix("marks\t") }) == positions.count)
         if name == "odd" {
             #expect(lines.contains("marks\t2.0000\tsay \"here\" <&> / twice"))
             #expect(lines.contains("gaps\t17.0000\t18.5000\t[gap 1.5 s: disk]"))
@@ -109,7 +109,7 @@ import TestKit
         }
     }
 
-    @Test("ELAN's document is well-formed and valid against its schema", arguments: edges.map(\.0))
+    @Test("an ELAN document is well-formed and valid according to ELAN's schema", arguments: edges.map(\.0))
     func elan(name: String) throws {
         let folder = TemporaryFolder()
         let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
@@ -132,7 +132,7 @@ import TestKit
     }
 
     @Test(
-        "ELAN's document names the sound and its type",
+        "an ELAN document has the audio file's name and media type",
         arguments: [
             ("audio.wav", "audio/x-wav"), ("talk.WAV", "audio/x-wav"), ("audio.flac", "audio/flac"),
             ("a.mp3", "audio/mpeg"),
@@ -143,15 +143,17 @@ import TestKit
         #expect(text.contains(#"RELATIVE_MEDIA_URL="./\#(name)" MIME_TYPE="\#(kind)""#), "\(text)")
     }
 
-    @Test("a document is a package with its MIME type first and well-formed files", arguments: edges.map(\.0))
+    @Test(
+        "an OpenDocument file is a package with its MIME type first and with well-formed files",
+        arguments: edges.map(\.0))
     func package(name: String) throws {
         let folder = TemporaryFolder()
         let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
         let path = folder.file("t.odt")
         let bytes = try TranscriptFormat.odt.file(timeline)
         try Data(bytes).write(to: URL(filePath: path))
-        #expect(try TranscriptFormat.odt.file(timeline) == bytes, "equal texts yield equal files")
-        // file(1) reads the type there.
+        #expect(try TranscriptFormat.odt.file(timeline) == bytes, "files from equal transcripts differ")
+        // file(1) reads the type at this offset.
         #expect(Array(bytes[30..<38]) == Array("mimetype".utf8))
         #expect(Array(bytes[38..<77]) == Array("application/vnd.oasis.opendocument.text".utf8))
         let checker =
@@ -165,27 +167,27 @@ import TestKit
         }
         // Every used style is defined.
         let file = String(decoding: bytes, as: UTF8.self)
-        let (used, known) = (
+        let (used, defined) = (
             file.matches(of: /text:style-name="(.*?)"/), file.matches(of: /<style:style style:name="(.*?)"/)
         )
-        #expect(!used.isEmpty && Set(used.map(\.1)).isSubset(of: known.map(\.1)))
+        #expect(!used.isEmpty && Set(used.map(\.1)).isSubset(of: defined.map(\.1)))
     }
 
-    @Test("a document for Word is a package that python-docx reads", arguments: edges.map(\.0))
+    @Test("a Word document is a package that python-docx reads", arguments: edges.map(\.0))
     func wordPackage(name: String) throws {
         let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
         let document = try wordDocument(timeline, RecordingDetails(timeline))
         #expect(try TranscriptFormat.docx.file(timeline) == TranscriptFormat.docx.file(timeline))
         #expect(document.title == timeline.name && document.page == [210, 297])
         #expect(document.paragraphs.first == ["Title", timeline.name])
-        let said = document.paragraphs.filter { $0[0] == "Turn" }.flatMap { $0[1].split(separator: " ").dropFirst() }
-        let words = timeline.segments.flatMap(\.words).flatMap { shown($0.text).split(separator: " ") }
-        #expect(said == words)
+        let words = document.paragraphs.filter { $0[0] == "Turn" }.flatMap { $0[1].split(separator: " ").dropFirst() }
+        let expected = timeline.segments.flatMap(\.words).flatMap { shown($0.text).split(separator: " ") }
+        #expect(words == expected)
         let notes = document.paragraphs.filter { $0[0] == "Note" }.map { $0[1] }
         #expect(notes.count == timeline.gaps.count + timeline.marks.count { !$0.text.isEmpty })
     }
 
-    @Test("python-docx sees the styles: title, names in bold, notes, and a paragraph per turn")
+    @Test("python-docx finds the styles: the title, names in bold, notes, and a paragraph per turn")
     func pythonDocx() throws {
         let document = try wordDocument(Self.interview, Self.interviewDetails)
         let styles = [
@@ -214,7 +216,7 @@ import TestKit
         return try JSONDecoder().decode(WordDocument.self, from: Data(read.output.utf8))
     }
 
-    /// Two people, a gap, a pause, a bookmark, and a person's annotations.
+    /// A timeline with two people, a gap, a pause, a bookmark, and annotations.
     private static let interview: Timeline = {
         var reported = SpeakerTests.named
         reported.gaps = [gap(6, 7.5), gap(7.5, 7.6, .paused)]
@@ -239,7 +241,7 @@ import TestKit
     ]
 
     @Test(
-        "LibreOffice opens a document: title, people, and a paragraph per turn with its time",
+        "LibreOffice opens a document with the title, the people, and a paragraph with its time for each turn",
         arguments: [(TranscriptFormat.odt, "docx"), (.docx, "odt")])
     func libreOffice(format: TranscriptFormat, other: String) throws {
         let folder = TemporaryFolder()
@@ -254,14 +256,14 @@ import TestKit
             "soffice (package libreoffice-writer-nogui) must be installed: \(converted.output)")
         let text = try String(contentsOf: URL(filePath: folder.file("text/t.txt")), encoding: .utf8)
         #expect(text.split(separator: "\n").map { $0.filter { $0 != "\u{FEFF}" } } == Self.interviewLines)
-        // Converted to the other program's format, the text is the same.
+        // Converted to the other format, the text is the same.
         let second = conversion("txt:Text:UTF8", folder.file("other/t.\(other)"), to: "other")
         let both = try run("\(conversion(other, document, to: "other")) && \(second)")
         #expect(both.status == 0, "\(both.output)")
         #expect(try String(contentsOf: URL(filePath: folder.file("other/t.txt")), encoding: .utf8) == text)
     }
 
-    @Test("Markdown shows the words with any characters, as cmark reads it")
+    @Test("cmark renders Markdown with the original words, including special characters")
     func markdown() throws {
         let folder = TemporaryFolder()
         var reported = SpeakerTests.named
@@ -301,12 +303,12 @@ import TestKit
         let rows = try JSONDecoder().decode([[String: String]].self, from: Data(read.output.utf8))
         let columns: Set = ["kind", "segment", "start", "end", "text", "confidence", "detail"]
         #expect(rows.allSatisfy { Set($0.keys) == columns })
-        let said = rows.filter { $0["kind"] == "word" }.compactMap { $0["text"] }
-        #expect(said.map(withoutGuard).sorted() == timeline.segments.flatMap(\.words).map { shown($0.text) }.sorted())
+        let words = rows.filter { $0["kind"] == "word" }.compactMap { $0["text"] }
+        #expect(words.map(withoutGuard).sorted() == timeline.segments.flatMap(\.words).map { shown($0.text) }.sorted())
         #expect(rows.count(where: { $0["kind"] == "gap" }) == timeline.gaps.count)
         #expect(rows.count(where: { $0["kind"] == "mark" }) == timeline.marks.count)
         let starts = rows.filter { $0["kind"] != "word" }.compactMap { $0["start"].flatMap { Double($0) } }
-        #expect(starts == starts.sorted() && starts.count == rows.count - said.count)
+        #expect(starts == starts.sorted() && starts.count == rows.count - words.count)
         // RFC 4180: every record ends in CR LF, including the last.
         let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
         #expect(text.unicodeScalars.count(where: { $0 == "\n" }) == rows.count + 1 && text.hasSuffix("\r\n"))
@@ -322,7 +324,7 @@ import TestKit
             try #require(fields.count == 3)
             let (start, end) = (try #require(Double(String(fields[0]))), try #require(Double(String(fields[1]))))
             #expect(start <= end && !fields[2].isEmpty)
-            #expect(fields[0].allSatisfy { $0.isNumber || $0 == "." }, "no exponent")
+            #expect(fields[0].allSatisfy { $0.isNumber || $0 == "." }, "has an exponent")
         }
         if name == "odd" {
             #expect(lines.contains("2\t2\tmark: say \"here\" <&>") && lines.contains("0\t0\tmark"))

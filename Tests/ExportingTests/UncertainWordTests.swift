@@ -4,13 +4,13 @@ import Testing
 @testable import System
 @testable import Transcripts
 
-@Suite("Uncertain words, voices and pace") struct UncertainWordTests {
+@Suite("Uncertain words, voices and speaking rate") struct UncertainWordTests {
     private let segments = [
         segment(1, [word("go", 0, 0.5, 0.9), word("four", 0.5, 1, 0.2), word("words", 1.5, 2, 0.4)]),
         segment(2, [word("ten", 60, 60.5, 0.2), word("meters", 60.5, 61, 0.95)]),
     ]
 
-    @Test("the least certain words come first; among equally certain ones, the earlier")
+    @Test("the least certain words come first; equally certain words are in chronological order")
     func worst() {
         let uncertain = UncertainWord.worst(3, of: segments)
         #expect(uncertain.map(\.word.text) == ["four", "ten", "words"])
@@ -21,7 +21,7 @@ import Testing
         #expect(UncertainWord.worst(0, of: segments).isEmpty && UncertainWord.worst(5, of: []).isEmpty)
     }
 
-    @Test("a word that is uncertain in many places comes first, once, unless it is short")
+    @Test("if a word is uncertain in many positions, its least certain occurrence comes first, unless it is short")
     func frequent() {
         let often = [
             segment(1, [word("in", 0, 0.2, 0.1), word("Hale", 1, 1.5, 0.4), word("fort", 2, 2.5, 0.2)]),
@@ -30,10 +30,10 @@ import Testing
         let uncertain = UncertainWord.worst(9, of: often)
         #expect(uncertain.map(\.word.text) == ["hale,", "in", "in", "fort", "Hale", "Hale"])
         #expect(uncertain.map(\.word.confidence) == [0.3, 0.1, 0.15, 0.2, 0.4, 0.9])
-        #expect(UncertainWord.order([]).isEmpty)
+        #expect(UncertainWord.reviewOrder([]).isEmpty)
     }
 
-    @Test("unclear segments come first, in their order")
+    @Test("unclear segments come first, in chronological order")
     func unclear() throws {
         let mixed = segments + [unclearSegment(3, 70, 72, "lobster a la newberg"), unclearSegment(4, 80, 81, "oh")]
         let uncertain = UncertainWord.worst(3, of: mixed)
@@ -56,8 +56,8 @@ import Testing
         #expect(UncertainWord.worst(9, of: marked).map(\.word.text) == ["Go", "on!"])
     }
 
-    @Test("pace and pauses are counted within segments")
-    func pace() throws {
+    @Test("the speaking rate and pauses are measured within segments")
+    func speakingRate() throws {
         let metadata = try #require(SpeechMetadata(of: segments))
         #expect(metadata.speechStart == .zero && metadata.speechDuration == 3)
         #expect(metadata.speakingRate == 100)
@@ -65,7 +65,7 @@ import Testing
         #expect(SpeechMetadata(of: [segment(1, [])]) == nil)
     }
 
-    @Test("a recording's voice is the mean of its segments by length; silence does not count")
+    @Test("a recording's voice is the mean of its segments' voices, weighted by length; silence does not count")
     func voice() throws {
         var (long, short) = (segments[0], segments[1])
         long.voice = VoiceAnalytics(pitch: 100, jitter: 0.01, shimmer: 0.1, voicing: 0.6)
@@ -75,31 +75,31 @@ import Testing
         #expect(VoiceAnalytics(of: segments) == nil)
     }
 
-    @Test("JSON has voice and pace of each segment with words and of the whole")
+    @Test("JSON has the voice and speaking rate of the recording and of each segment with words")
     func json() throws {
         var spoken = segments[0]
         spoken.voice = VoiceAnalytics(pitch: 100.00004, jitter: 0.01, shimmer: 0.1, voicing: 0.6)
         let json = try TranscriptFormat.json.render(timeline([spoken]))
         let voice = #""voice":{"jitter":0.01,"pitch":100,"shimmer":0.1,"voicing":0.6}"#
-        let pace = #""metadata":{"averagePause":0.5,"speakingRate":90,"speechDuration":2,"speechStart":0}"#
+        let metadata = #""metadata":{"averagePause":0.5,"speakingRate":90,"speechDuration":2,"speechStart":0}"#
         #expect(json.split(separator: voice, omittingEmptySubsequences: false).count == 3, "\(json)")
-        #expect(json.split(separator: pace, omittingEmptySubsequences: false).count == 3, "\(json)")
+        #expect(json.split(separator: metadata, omittingEmptySubsequences: false).count == 3, "\(json)")
     }
 
-    @Test("the page links to the least certain words, and shows voice and pace")
+    @Test("the page links to the least certain words, and shows the voice and the speaking rate")
     func page() throws {
         var spoken = segments[0]
         spoken.voice = VoiceAnalytics(pitch: 100, jitter: 0.01, shimmer: 0.1, voicing: 0.6)
         let page = try TranscriptFormat.html.render(timeline([spoken]))
-        let heard = #"<button type="button" class="hear" data-from="500" data-to="1000">four</button>"#
-        let line = ##"<li><a href="#t=0.5" data-t="500">0:00</a> <span dir="auto">go "## + heard + " words</span></li>"
+        let button = #"<button type="button" class="hear" data-from="500" data-to="1000">four</button>"#
+        let line = ##"<li><a href="#t=0.5" data-t="500">0:00</a> <span dir="auto">go "## + button + " words</span></li>"
         #expect(page.contains(line))
         #expect(page.contains("90 words a minute, pitch 100 Hz, jitter 1.0 %, shimmer 10.0 %, voiced 60.0 %"))
-        let sure = try TranscriptFormat.html.render(timeline([segment(1, [word("go", 0, 1, 0.9)])]))
-        #expect(!sure.contains("Words to review"))
+        let certain = try TranscriptFormat.html.render(timeline([segment(1, [word("go", 0, 1, 0.9)])]))
+        #expect(!certain.contains("Words to review"))
     }
 
-    @Test("the page distinguishes losses from intended gaps")
+    @Test("the page distinguishes losses from intentional gaps")
     func gaps() throws {
         var timeline = timeline([segment(1, [word("go", 0, 1, 0.9)])])
         let range = { (from: Double, to: Double) in

@@ -12,10 +12,10 @@ for name in ("AUTHOR", "DATE", "FORMAT", "VERSION"):
 datetime.datetime.fromisoformat(root.get("DATE").replace("Z", "+00:00"))
 
 # The schema requires this order of children.
-order = ["LICENSE", "HEADER", "TIME_ORDER", "TIER", "LINGUISTIC_TYPE", "LOCALE", "LANGUAGE", "CONSTRAINT"]
-places = [order.index(child.tag) for child in root]
-assert places == sorted(places), [child.tag for child in root]
-assert places.count(1) == 1 and places.count(2) == 1
+child_order = ["LICENSE", "HEADER", "TIME_ORDER", "TIER", "LINGUISTIC_TYPE", "LOCALE", "LANGUAGE", "CONSTRAINT"]
+positions = [child_order.index(child.tag) for child in root]
+assert positions == sorted(positions), [child.tag for child in root]
+assert positions.count(1) == 1 and positions.count(2) == 1
 
 header = root.find("HEADER")
 assert header.get("TIME_UNITS") == "milliseconds"
@@ -27,7 +27,7 @@ last = 0
 for slot in root.find("TIME_ORDER"):
     assert slot.tag == "TIME_SLOT" and slot.get("TIME_SLOT_ID") not in slots
     time = int(slot.get("TIME_VALUE"))
-    assert time >= last, "time slots are in order"
+    assert time >= last, "time slots are not in order"
     slots[slot.get("TIME_SLOT_ID")] = last = time
 
 types = {kind.get("LINGUISTIC_TYPE_ID"): kind for kind in root.findall("LINGUISTIC_TYPE")}
@@ -49,12 +49,12 @@ for tier in root.findall("TIER"):
         assert value.tag == "ANNOTATION_VALUE"
         span = slots[alignable.get("TIME_SLOT_REF1")], slots[alignable.get("TIME_SLOT_REF2")]
         assert span[0] < span[1], span
-        assert not spans or spans[-1][1] <= span[0], "annotations of a tier do not overlap"
+        assert not spans or spans[-1][1] <= span[0], "annotations on a tier overlap"
         spans.append((*span, value.text or ""))
     if parent:
-        above = tiers[parent]
+        parent_spans = tiers[parent]
         for start, end, text in spans:
-            assert any(first <= start and end <= last for first, last, _ in above), (start, end, "lies outside every parent annotation")
-    assert tier.get("TIER_ID") not in tiers, "tier names are unique"
+            assert any(first <= start and end <= last for first, last, _ in parent_spans), (start, end, "is outside all parent annotations")
+    assert tier.get("TIER_ID") not in tiers, "tier names are not unique"
     tiers[tier.get("TIER_ID")] = spans
 print(json.dumps({name: [text for _, _, text in spans] for name, spans in tiers.items()}))

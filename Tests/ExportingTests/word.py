@@ -18,7 +18,7 @@ assert names[0] == "[Content_Types].xml", names
 assert len(set(names)) == len(names), names
 roots = {name: ET.fromstring(package.read(name)) for name in names}
 
-# Every part has a type, and every part but the .rels lists is the target of a relationship.
+# Every part has a type, and every part except the .rels lists is the target of a relationship.
 types = roots["[Content_Types].xml"]
 overrides = [part.get("PartName")[1:] for part in types.findall(PACKAGE % ("content-types", "Override"))]
 lists = [name for name in names if name.endswith(".rels")]
@@ -32,11 +32,11 @@ for name in lists:
 assert sorted(targets) == sorted(overrides), (targets, overrides)
 
 # Every used style is defined.
-known = {style.get(WORD + "styleId") for style in roots["word/styles.xml"].iter(WORD + "style")}
+defined = {style.get(WORD + "styleId") for style in roots["word/styles.xml"].iter(WORD + "style")}
 used = {
     style.get(WORD + "val") for kind in ("pStyle", "rStyle") for style in roots["word/document.xml"].iter(WORD + kind)
 }
-assert used and used <= known, (used, known)
+assert used and used <= defined, (used, defined)
 
 document = docx.Document(sys.argv[1])
 (section,) = document.sections

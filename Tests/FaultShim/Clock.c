@@ -1,4 +1,4 @@
-// The wall clock of a machine that nobody has set, or somebody has set wrongly; the monotonic one stays as it is.
+// Simulates a wall clock that was never set, or set incorrectly. The monotonic clock stays unchanged.
 #include "shim.h"
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
-    // Not among the other settings: reading those may ask for the time.
+    // Not part of fault_settings, because reading the settings may call clock_gettime.
     static _Atomic(const char *) wall;
     static _Atomic(void *) next;
     int (*real)(clockid_t, struct timespec *) = (int (*)(clockid_t, struct timespec *))atomic_load(&next);

@@ -1,4 +1,4 @@
-// Settings, counters, and the decision whether a call fails.
+// Reads settings, maintains counters, and decides whether a call fails.
 #include "shim.h"
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -18,32 +18,32 @@ struct fault_settings fault_settings = {.call = -1};
 static struct fault_state own_state;
 struct fault_state *fault_state = &own_state;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Atomic uint64_t any_calls;
+static _Atomic uint64_t total_calls;
 
 static const char *const call_names[FAULT_CALLS] = {
     "open", "write", "pwrite", "writev", "fsync", "fdatasync", "ftruncate", "rename", "unlink", "mkdir", "fallocate"};
 
-static uint64_t number(const char *name, uint64_t usual) {
+static uint64_t number(const char *name, uint64_t default_value) {
     const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : usual;
+    return text ? strtoull(text, NULL, 10) : default_value;
 }
 
 static void map_state(const char *path) {
     int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return;
     if (syscall(SYS_ftruncate, file, sizeof *fault_state) == 0) {
-        void *place = mmap(NULL, sizeof *fault_state, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-        if (place != MAP_FAILED) fault_state = place;
+        void *mapping = mmap(NULL, sizeof *fault_state, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (mapping != MAP_FAILED) fault_state = mapping;
     }
     syscall(SYS_close, file);
 }
 
 static void read_settings(void) {
     struct fault_settings *s = &fault_settings;
-    static char under[PATH_MAX];
+    static char folder[PATH_MAX];
     const char *text = getenv("FAULT_UNDER");
-    // The folder exists before the program starts.
-    if (text && realpath(text, under)) s->under = under, s->under_length = strlen(under);
+    // realpath works because the folder exists before the program starts.
+    if (text && realpath(text, folder)) s->under = folder, s->under_length = strlen(folder);
     s->worker = getenv("FAULT_WORKER");
     s->file = getenv("FAULT_FILE");
     s->suspend = number("FAULT_SUSPEND", 0);
@@ -54,7 +54,7 @@ static void read_settings(void) {
     s->stall = (long)number("FAULT_STALL", 300);
     s->swallows = number("FAULT_SWALLOW", 0);
     s->leaks = number("FAULT_LEAK", 0);
-    s->clocked = number("FAULT_CLOCK", 0);
+    s->is_paced = number("FAULT_CLOCK", 0);
     if ((text = getenv("FAULT_CALL"))) {
         for (int call = 0; call < FAULT_CALLS; call++)
             if (strcmp(text, call_names[call]) == 0) s->call = call;
@@ -85,11 +85,11 @@ uint64_t fault_now(void) {
 
 enum fault_verdict fault_decide(int call) {
     struct fault_settings *s = &fault_settings;
-    uint64_t turn = atomic_fetch_add((_Atomic uint64_t *)&fault_state->calls[call], 1) + 1;
-    uint64_t any = atomic_fetch_add(&any_calls, 1) + 1;
+    uint64_t call_number = atomic_fetch_add((_Atomic uint64_t *)&fault_state->calls[call], 1) + 1;
+    uint64_t total = atomic_fetch_add(&total_calls, 1) + 1;
     if (s->at == 0 || (s->call != call && s->call != FAULT_ANY)) return FAULT_NONE;
-    if (s->call == FAULT_ANY) turn = any;
-    bool hit = s->span == 1 ? turn % s->at == 0 : s->span == 2 ? turn >= s->at : turn == s->at;
+    if (s->call == FAULT_ANY) call_number = total;
+    bool hit = s->span == 1 ? call_number % s->at == 0 : s->span == 2 ? call_number >= s->at : call_number == s->at;
     if (!hit) return FAULT_NONE;
     atomic_fetch_add((_Atomic uint64_t *)&fault_state->raised, 1);
     if (s->kills) {
@@ -97,9 +97,9 @@ enum fault_verdict fault_decide(int call) {
         for (;;) pause();
     }
     if (s->hangs) {
-        struct timespec left = {s->stall / 1000, s->stall % 1000 * 1000000};
+        struct timespec remaining = {s->stall / 1000, s->stall % 1000 * 1000000};
         // wait: the stall is the fault
-        while (nanosleep(&left, &left) != 0 && errno == EINTR) {}
+        while (nanosleep(&remaining, &remaining) != 0 && errno == EINTR) {}
         return FAULT_NONE;
     }
     if (s->is_short) return FAULT_SHORT;
@@ -111,29 +111,30 @@ enum fault_verdict fault_decide(int call) {
 bool fault_is_under(int folder, const char *path) {
     const struct fault_settings *s = &fault_settings;
     if (!s->under || !path) return false;
-    char whole[PATH_MAX];
-    if (!fault_whole(folder, path, whole)) return false;
-    size_t length = strlen(whole), end = s->file ? strlen(s->file) : 0;
-    if (end > length || (end > 0 && strcmp(whole + length - end, s->file) != 0)) return false;
-    return strncmp(whole, s->under, s->under_length) == 0
-           && (whole[s->under_length] == '/' || whole[s->under_length] == 0);
+    char full_path[PATH_MAX];
+    if (!fault_full_path(folder, path, full_path)) return false;
+    size_t length = strlen(full_path), suffix_length = s->file ? strlen(s->file) : 0;
+    if (suffix_length > length) return false;
+    if (suffix_length > 0 && strcmp(full_path + length - suffix_length, s->file) != 0) return false;
+    return strncmp(full_path, s->under, s->under_length) == 0
+           && (full_path[s->under_length] == '/' || full_path[s->under_length] == 0);
 }
 
-/// The whole path of a name in an open folder; false if it has none. `whole` has PATH_MAX bytes.
-bool fault_whole(int folder, const char *path, char *whole) {
-    const size_t room = PATH_MAX;
+/// Writes the full path of a name in an open folder to `full_path`, which has PATH_MAX bytes. Returns false if there is no such path.
+bool fault_full_path(int folder, const char *path, char *full_path) {
+    const size_t capacity = PATH_MAX;
     if (path[0] != '/' && folder == AT_FDCWD) {
-        if (!getcwd(whole, room)) return false;
+        if (!getcwd(full_path, capacity)) return false;
     } else if (path[0] != '/') {
         char link[64];
         snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
-        ssize_t count = readlink(link, whole, room - 1);
+        ssize_t count = readlink(link, full_path, capacity - 1);
         if (count < 0) return false;
-        whole[count] = 0;
+        full_path[count] = 0;
     } else {
-        whole[0] = 0;
+        full_path[0] = 0;
     }
-    if (path[0] != '/') strncat(whole, "/", room - strlen(whole) - 1);
-    strncat(whole, path, room - strlen(whole) - 1);
+    if (path[0] != '/') strncat(full_path, "/", capacity - strlen(full_path) - 1);
+    strncat(full_path, path, capacity - strlen(full_path) - 1);
     return true;
 }

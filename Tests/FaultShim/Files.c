@@ -1,4 +1,4 @@
-// The calls of libc that change files, and open, which tells which descriptors are meant.
+// Wraps the libc calls that change files, and open, which determines the descriptors to track.
 #include "shim.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -21,7 +21,7 @@ static void track(int descriptor, bool is_under) {
     if (descriptor >= 0 && descriptor < DESCRIPTORS) atomic_store(&tracked[descriptor], is_under);
 }
 
-/// The next definition of the function, looked up once.
+/// Declares `next`, the next definition of the function, which is looked up once.
 #define NEXT(type, name) \
     static type next; \
     if (!next) next = (type)fault_next(name)
@@ -35,24 +35,24 @@ static int open_under(int folder, const char *path, int flags, mode_t mode) {
         track(file, false);
         return file;
     }
-    // A lie about a descriptor cannot be kept up.
+    // LIE is not supported here, because a fake descriptor would not work.
     if (fault_decide(FAULT_OPEN) == FAULT_FAIL) return -1;
     bool existed = !(flags & O_CREAT) || faccessat(folder, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
     int file = next(folder, path, flags, mode);
     if (file < 0) return file;
     track(file, true);
-    char whole[PATH_MAX];
-    if (!existed && fault_whole(folder, path, whole)) journal_created(whole);
+    char full_path[PATH_MAX];
+    if (!existed && fault_full_path(folder, path, full_path)) journal_created(full_path);
     return file;
 }
 
 #define MODE(flags) \
     mode_t mode = 0; \
     if ((flags) & (O_CREAT | __O_TMPFILE)) { \
-        va_list rest; \
-        va_start(rest, flags); \
-        mode = va_arg(rest, mode_t); \
-        va_end(rest); \
+        va_list arguments; \
+        va_start(arguments, flags); \
+        mode = va_arg(arguments, mode_t); \
+        va_end(arguments); \
     }
 
 int open(const char *path, int flags, ...) { MODE(flags) return open_under(AT_FDCWD, path, flags, mode); }
@@ -67,16 +67,16 @@ int close(int descriptor) {
     return next(descriptor);
 }
 
-/// What a program that leaks loses with each write.
+/// Simulates a leak of memory and descriptors with each write.
 static void leak(void) {
-    static _Atomic unsigned turn;
-    // An optimizing compiler leaves out memory that nobody ever sees.
-    static char *volatile lost;
+    static _Atomic unsigned calls;
+    // volatile, because an optimizing compiler removes an allocation whose memory is never used.
+    static char *volatile leaked;
     if (!fault_settings.leaks) return;
     char *memory = malloc(4096);
     if (memory) memset(memory, 1, 4096);
-    lost = memory;
-    if (atomic_fetch_add(&turn, 1) % 64 == 0) (void)!dup(0);
+    leaked = memory;
+    if (atomic_fetch_add(&calls, 1) % 64 == 0) (void)!dup(0);
 }
 
 ssize_t write(int descriptor, const void *bytes, size_t count) {
@@ -166,7 +166,7 @@ int ftruncate(int descriptor, off_t length) {
 
 int ftruncate64(int descriptor, off64_t length) { return ftruncate(descriptor, length); }
 
-/// What the change leaves in the file's length is undone as a truncation's is.
+/// Journaled like a write, so that a change of the file's size is undone, too.
 int fallocate(int descriptor, int mode, off_t offset, off_t count) {
     typedef int (*fallocate_type)(int, int, off_t, off_t);
     NEXT(fallocate_type, "fallocate");
@@ -182,7 +182,7 @@ int fallocate64(int descriptor, int mode, off64_t offset, off64_t count) {
     return fallocate(descriptor, mode, offset, count);
 }
 
-/// The same, with the error as the result.
+/// Like fallocate, but returns the error.
 int posix_fallocate(int descriptor, off_t offset, off_t count) {
     return fallocate(descriptor, 0, offset, count) == 0 ? 0 : errno;
 }
@@ -199,8 +199,8 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to) {
     enum fault_verdict verdict = fault_decide(FAULT_RENAME);
     if (verdict == FAULT_FAIL) return -1;
     if (verdict == FAULT_LIE) return 0;
-    char whole[PATH_MAX], new_whole[PATH_MAX];
-    if (fault_whole(from_folder, from, whole) && fault_whole(to_folder, to, new_whole)) journal_renaming(whole, new_whole);
+    char full_path[PATH_MAX], new_full_path[PATH_MAX];
+    if (fault_full_path(from_folder, from, full_path) && fault_full_path(to_folder, to, new_full_path)) journal_renaming(full_path, new_full_path);
     return next(from_folder, from, to_folder, to);
 }
 
@@ -214,8 +214,8 @@ int unlinkat(int folder, const char *path, int flags) {
     enum fault_verdict verdict = fault_decide(FAULT_UNLINK);
     if (verdict == FAULT_FAIL) return -1;
     if (verdict == FAULT_LIE) return 0;
-    char whole[PATH_MAX];
-    if (fault_whole(folder, path, whole)) journal_unlinking(whole);
+    char full_path[PATH_MAX];
+    if (fault_full_path(folder, path, full_path)) journal_unlinking(full_path);
     return next(folder, path, flags);
 }
 
@@ -226,14 +226,14 @@ int mkdirat(int folder, const char *path, mode_t mode) {
     NEXT(mkdirat_type, "mkdirat");
     fault_begin();
     if (!fault_is_under(folder, path)) return next(folder, path, mode);
-    // A folder that was lied about would fail at once in the next call.
+    // LIE is not supported here, because the next call in the missing folder would fail immediately.
     return fault_decide(FAULT_MKDIR) == FAULT_FAIL ? -1 : next(folder, path, mode);
 }
 
 int mkdir(const char *path, mode_t mode) { return mkdirat(AT_FDCWD, path, mode); }
 
-/// Calls without a function in libc fail with ENOSYS, as openat2 does in the recorder's sandbox; the program then uses one of the
-/// above instead.
+/// Makes calls that have no wrapper in libc fail with ENOSYS, as openat2 does in the recorder's sandbox. The program then uses one of the
+/// calls above instead.
 long syscall(long number, ...) {
     typedef long (*syscall_type)(long, ...);
     NEXT(syscall_type, "syscall");
@@ -241,22 +241,22 @@ long syscall(long number, ...) {
         errno = ENOSYS;
         return -1;
     }
-    va_list rest;
-    va_start(rest, number);
-    long words[6];
-    for (int word = 0; word < 6; word++) words[word] = va_arg(rest, long);
-    va_end(rest);
-    return next(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+    va_list arguments;
+    va_start(arguments, number);
+    long values[6];
+    for (int index = 0; index < 6; index++) values[index] = va_arg(arguments, long);
+    va_end(arguments);
+    return next(number, values[0], values[1], values[2], values[3], values[4], values[5]);
 }
 
-/// How the recorder's children become other programs.
-int execve(const char *path, char *const words[], char *const environment[]) {
+/// Replaces decode workers, which the recorder's child processes execute.
+int execve(const char *path, char *const arguments[], char *const environment[]) {
     typedef int (*execve_type)(const char *, char *const[], char *const[]);
     NEXT(execve_type, "execve");
     const char *worker = fault_settings.worker;
-    if (worker && words[0] && words[1] && strcmp(words[1], "decode-worker") == 0) {
+    if (worker && arguments[0] && arguments[1] && strcmp(arguments[1], "decode-worker") == 0) {
         char *stand_in[] = {(char *)worker, "worker", NULL};
         return next(worker, stand_in, environment);
     }
-    return next(path, words, environment);
+    return next(path, arguments, environment);
 }

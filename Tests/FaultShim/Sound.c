@@ -1,4 +1,4 @@
-// The calls of libasound: a clock for a PCM that has none, overruns, an unplugged microphone.
+// Wraps libasound calls: paces a PCM without a clock, and simulates overruns and an unplugged microphone.
 #include "shim.h"
 #include <time.h>
 
@@ -8,17 +8,17 @@ typedef struct snd_pcm snd_pcm_t;
     static type next; \
     if (!next) next = (type)fault_next(name)
 
-// One PCM is open at a time, and one thread reads it.
+// Only one PCM is open at a time, and only one thread reads it.
 static uint64_t started, frames_since, rate = 16000;
-static bool is_gone, is_asleep;
+static bool is_unplugged, is_asleep;
 static uint64_t refusals_left;
 
 static void add(uint64_t *counter, uint64_t count) { atomic_fetch_add((_Atomic uint64_t *)counter, count); }
 
 static void sleep_until(uint64_t time) {
-    struct timespec when = {(time_t)(time / 1000000000u), (long)(time % 1000000000u)};
-    // wait: paces the sound as a microphone does
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) == EINTR) {}
+    struct timespec deadline = {(time_t)(time / 1000000000u), (long)(time % 1000000000u)};
+    // wait: paces the audio like a microphone
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL) == EINTR) {}
 }
 
 int snd_pcm_open(snd_pcm_t **pcm, const char *name, int stream, int mode) {
@@ -26,12 +26,12 @@ int snd_pcm_open(snd_pcm_t **pcm, const char *name, int stream, int mode) {
     NEXT(open_type, "snd_pcm_open");
     fault_begin();
     add(&fault_state->opens, 1);
-    if (is_gone && refusals_left > 0) {
+    if (is_unplugged && refusals_left > 0) {
         refusals_left--;
         add(&fault_state->refusals, 1);
         return -ENODEV;
     }
-    is_gone = false;
+    is_unplugged = false;
     return next(pcm, name, stream, mode);
 }
 
@@ -43,7 +43,7 @@ int snd_pcm_hw_params_get_rate(const void *parameters, unsigned *value, int *dir
     return status;
 }
 
-/// A driver says twice that the machine is still waking up, then that its card cannot go on where it was, as most cannot.
+/// Simulates a driver that reports twice that the machine is still waking up, and then, like most, that it cannot resume.
 int snd_pcm_resume(snd_pcm_t *pcm) {
     typedef int (*resume_type)(snd_pcm_t *);
     NEXT(resume_type, "snd_pcm_resume");
@@ -52,7 +52,7 @@ int snd_pcm_resume(snd_pcm_t *pcm) {
     return fault_state->resumes < 3 ? -EAGAIN : -ENOSYS;
 }
 
-/// Wakes a card that slept.
+/// Ends a simulated sleep.
 int snd_pcm_prepare(snd_pcm_t *pcm) {
     typedef int (*prepare_type)(snd_pcm_t *);
     NEXT(prepare_type, "snd_pcm_prepare");
@@ -72,26 +72,26 @@ int snd_pcm_start(snd_pcm_t *pcm) {
     return status;
 }
 
-/// Below 0 where the read shall fail.
+/// Counts and paces a read. Returns a negative error if the read must fail.
 static long before_read(unsigned long count) {
     const struct fault_settings *s = &fault_settings;
     fault_begin();
-    uint64_t turn = atomic_fetch_add((_Atomic uint64_t *)&fault_state->reads, 1) + 1;
-    if (is_gone) return -ENODEV;
-    if (s->unplug > 0 && turn == s->unplug) {
-        is_gone = true;
+    uint64_t read_number = atomic_fetch_add((_Atomic uint64_t *)&fault_state->reads, 1) + 1;
+    if (is_unplugged) return -ENODEV;
+    if (s->unplug > 0 && read_number == s->unplug) {
+        is_unplugged = true;
         refusals_left = s->refusals;
         fault_state->frames_before = fault_state->frames;
         add(&fault_state->raised, 1);
         return -ENODEV;
     }
-    if (s->overrun > 0 && turn == s->overrun) {
+    if (s->overrun > 0 && read_number == s->overrun) {
         fault_state->frames_before = fault_state->frames;
         add(&fault_state->raised, 1);
         sleep_until(fault_now() + (uint64_t)s->stall * 1000000u);
         return -EPIPE;
     }
-    if (s->suspend > 0 && turn == s->suspend) {
+    if (s->suspend > 0 && read_number == s->suspend) {
         fault_state->frames_before = fault_state->frames;
         add(&fault_state->raised, 1);
         sleep_until(fault_now() + (uint64_t)s->stall * 1000000u);
@@ -99,7 +99,7 @@ static long before_read(unsigned long count) {
         return -ESTRPIPE;
     }
     if (is_asleep) return -ESTRPIPE;
-    if (s->clocked) sleep_until(started + (frames_since + count) * 1000000000u / rate);
+    if (s->is_paced) sleep_until(started + (frames_since + count) * 1000000000u / rate);
     return 0;
 }
 
@@ -111,16 +111,16 @@ static long after_read(long count) {
     return count;
 }
 
-long snd_pcm_readi(snd_pcm_t *pcm, void *room, unsigned long count) {
+long snd_pcm_readi(snd_pcm_t *pcm, void *buffer, unsigned long count) {
     typedef long (*read_type)(snd_pcm_t *, void *, unsigned long);
     NEXT(read_type, "snd_pcm_readi");
     long failure = before_read(count);
-    return failure < 0 ? failure : after_read(next(pcm, room, count));
+    return failure < 0 ? failure : after_read(next(pcm, buffer, count));
 }
 
-long snd_pcm_mmap_readi(snd_pcm_t *pcm, void *room, unsigned long count) {
+long snd_pcm_mmap_readi(snd_pcm_t *pcm, void *buffer, unsigned long count) {
     typedef long (*read_type)(snd_pcm_t *, void *, unsigned long);
     NEXT(read_type, "snd_pcm_mmap_readi");
     long failure = before_read(count);
-    return failure < 0 ? failure : after_read(next(pcm, room, count));
+    return failure < 0 ? failure : after_read(next(pcm, buffer, count));
 }

@@ -17,7 +17,7 @@ struct fault_settings {
     int call, error, span;
     uint64_t at, overrun, suspend, unplug, refusals;
     long stall;
-    bool is_short, lies, kills, hangs, swallows, leaks, clocked;
+    bool is_short, lies, kills, hangs, swallows, leaks, is_paced;
 };
 
 #define FAULT_ANY 98
@@ -27,10 +27,10 @@ extern struct fault_state *fault_state;
 
 void fault_begin(void);
 void *fault_next(const char *name);
-/// Counts a call, and says whether it shall fail; errno is then set. Does not return where it shall kill.
+/// Counts a call, and decides whether it fails; sets errno if it does. Does not return if the fault is KILL.
 enum fault_verdict fault_decide(int call);
 bool fault_is_under(int folder, const char *path);
-bool fault_whole(int folder, const char *path, char *whole);
+bool fault_full_path(int folder, const char *path, char *full_path);
 bool fault_tracks(int descriptor);
 uint64_t fault_now(void);
 
@@ -41,4 +41,4 @@ void journal_created(const char *path);
 void journal_renaming(const char *from, const char *to);
 void journal_unlinking(const char *path);
 uint64_t journal_sync_begin(void);
-void journal_synced(int descriptor, uint64_t from);
+void journal_synced(int descriptor, uint64_t durable);

@@ -1,6 +1,6 @@
 @testable import Settings
 
-/// Settings that a person wrote.
+/// Fuzzes the parser of configuration files.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
     do { _ = try ConfigurationParser.parse(bytes, file: "fieldscribe.conf") } catch {

@@ -3,7 +3,7 @@ import Glibc
 @testable import Audio
 @testable import Core
 
-/// Foreign audio files: WAV, RF64, AIFF, CAF.
+/// Fuzzes the check of untrusted audio files: WAV, RF64, AIFF and CAF.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = UnsafeBufferPointer(start: data, count: size)
     let check = ContainerCheck(length: Int64(size)) { offset, count in

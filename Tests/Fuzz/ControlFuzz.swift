@@ -3,27 +3,27 @@ import Glibc
 @testable import Appliance
 @testable import Core
 
-/// Requests on the control socket, and the responses.
+/// Fuzzes requests on the control socket, and the responses.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-    var ends: (Int32, Int32) = (-1, -1)
-    let paired = withUnsafeMutableBytes(of: &ends) {
+    var sockets: (Int32, Int32) = (-1, -1)
+    let status = withUnsafeMutableBytes(of: &sockets) {
         socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, $0.bindMemory(to: Int32.self).baseAddress)
     }
-    guard paired == 0 else { return 0 }
-    defer { close(ends.1) }
-    let connection = ControlConnection(ends.0, at: .zero)
-    var place = 0
+    guard status == 0 else { return 0 }
+    defer { close(sockets.1) }
+    let connection = ControlConnection(sockets.0, at: .zero)
+    var offset = 0
     do {
-        while place < size {
-            let count = send(ends.1, data + place, min(size - place, 10_000), Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+        while offset < size {
+            let count = send(sockets.1, data + offset, min(size - offset, 10_000), Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
             guard count > 0 else { break }
-            place += count
+            offset += count
             var line = try connection.read(at: .zero)
             while let request = line { line = try answer(request, on: connection) }
             _ = connection.write(at: .zero)
         }
     } catch {
-        connection.refuse(Array((error.words ?? "").utf8), at: .zero)
+        connection.refuse(Array((error.message ?? "").utf8), at: .zero)
         _ = connection.write(at: .zero)
     }
     return 0
@@ -34,14 +34,14 @@ nonisolated(unsafe) private var imported = ImportedTexts()
 private func answer(
     _ request: [UInt8], on connection: ControlConnection
 ) throws(ControlConnection.Refusal) -> [UInt8]? {
-    precondition(request.count <= ControlLine.longest)
+    precondition(request.count <= ControlLine.maximumBytes)
     let decoded = try? ControlLine.decode(ControlRequest.self, from: request)
     let bytes = decoded.map { ControlLine.encode($0) } ?? []
-    // Values within the ranges of `RequestField` stay there.
+    // Encoding and decoding keeps values within the ranges of `RequestField`.
     precondition(decoded == nil || (try? ControlLine.decode(ControlRequest.self, from: bytes)) == decoded)
     if case .archive(.importing(let part, _), _) = decoded {
         _ = try? imported.append(part, from: 1)
-        precondition(imported.bytes <= ImportedTexts.most)
+        precondition(imported.bytes <= ImportedTexts.maximumBytes)
     }
     return try connection.append(.init(client: 1, bytes: bytes + [0x0A], answers: true), at: .zero)
 }

@@ -14,20 +14,21 @@ private let timeline = Timeline(
     name: "x", length: SamplePosition(500_000), engine: EngineDescription(name: "x", version: "", model: ""),
     segments: segments)
 
-/// Corrections: a page's, or a format chosen by the first byte.
+/// Fuzzes corrections. The first byte chooses the format: a transcript, or corrections from a page.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
     guard let first = bytes.first, let text = try? incomingText(Array(bytes.dropFirst()), name: "f") else { return 0 }
     _ = RecordingIdentity(in: text)
-    let kind = Int(first) % (WrittenText.endings.count + 1)
-    if kind == WrittenText.endings.count {
+    let kind = Int(first) % (EditedTranscript.fileExtensions.count + 1)
+    if kind == EditedTranscript.fileExtensions.count {
         guard let file = try? CorrectionsFile(text, name: "f") else { return 0 }
         for edit in file.edits { check(segments[0], edit.words) }
-    } else if let written = try? WrittenText(text, ending: WrittenText.endings[kind], name: "f"),
-        RecordingCapacity(timeline.length).excess(of: written) == nil
+    } else if let edited = try? EditedTranscript(
+        text, fileExtension: EditedTranscript.fileExtensions[kind], name: "f"),
+        RecordingCapacity(timeline.length).excess(of: edited) == nil
     {
         var end = SamplePosition.zero
-        for (index, line) in CorrectedText(written, over: timeline).lines.enumerated() {
+        for (index, line) in CorrectedText(edited, over: timeline).lines.enumerated() {
             precondition(line.segment.id == index + 1 && line.segment.range.start >= end)
             end = line.segment.range.end
             if line.segment.id == segments[min(index, 2)].id, line.segment.range == segments[min(index, 2)].range {

@@ -5,39 +5,41 @@ import FoundationEssentials
 @testable import Office
 @testable import Transcripts
 
-/// The files of a gathered copy: a tar in pieces, a transcript, a page, or corrections, chosen by the first byte.
+/// Fuzzes the files of a gathered copy. The first byte chooses the parser: a tar in chunks, a transcript, a page, or
+/// corrections.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
     guard let kind = bytes.first else { return 0 }
     let content = Array(bytes.dropFirst())
     switch kind % 4 {
-    case 0: readTar(content, pieces: 1 + Int(kind / 4))
+    case 0: parseTar(content, chunkSize: 1 + Int(kind / 4))
     case 1:
         if let bytes = try? JSONStrings.check(content) {
             let expected = try? JSONDecoder().decode(TranscriptDocument.self, from: Data(bytes))
             precondition((try? TranscriptDocument(bytes)) == expected)
         }
-        guard let timeline = try? TranscriptReading(content, name: "f").timeline else { return 0 }
+        guard let timeline = try? ParsedTranscript(content, name: "f").timeline else { return 0 }
         var end = SamplePosition.zero
         for segment in timeline.segments {
             precondition(segment.id > 0 && end <= segment.range.start)
             end = segment.range.end
         }
         for format in TranscriptFormat.allCases { _ = try? format.render(timeline) }
-    case 2: _ = try? PageReading(content, name: "f")
+    case 2: _ = try? ParsedPage(content, name: "f")
     default: _ = try? IncomingFile(content, as: .corrections, name: "f")
     }
     return 0
 }
 
-/// Checks that a file's bytes are between its beginning and its end, and that no name leads outside.
-private func readTar(_ content: [UInt8], pieces: Int) {
-    var tar = TarReading()
+/// Parses a tar in chunks. Checks that a file's bytes come between its start and end events, and that no name contains
+/// a path.
+private func parseTar(_ content: [UInt8], chunkSize: Int) {
+    var tar = TarParser()
     var isOpen = false
-    for start in stride(from: 0, to: content.count, by: pieces) {
-        let piece = Array(content[start..<min(content.count, start + pieces)])
-        let isRead: Void? = try? piece.withUnsafeBytes { piece in
-            try tar.take(piece) { event throws(DeviceError) in
+    for start in stride(from: 0, to: content.count, by: chunkSize) {
+        let chunk = Array(content[start..<min(content.count, start + chunkSize)])
+        let result: Void? = try? chunk.withUnsafeBytes { chunk in
+            try tar.parse(chunk) { event throws(DeviceError) in
                 switch event {
                 case .file(let name, _):
                     precondition(!isOpen && !name.contains("/") && !name.isEmpty && name != "..")
@@ -49,6 +51,6 @@ private func readTar(_ content: [UInt8], pieces: Int) {
                 }
             }
         }
-        if isRead == nil { return }
+        if result == nil { return }
     }
 }

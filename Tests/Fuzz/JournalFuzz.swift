@@ -4,20 +4,20 @@ import Glibc
 @testable import Core
 @testable import Transcripts
 
-/// A recording's journal, unchanged and with valid checksums on each line; restored into an archive
-/// and shown.
+/// Fuzzes a recording's journal, with and without valid checksums. Valid lines are restored into an archive and
+/// rendered.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = UnsafeBufferPointer(start: data, count: size)
     check(Journal.entries(in: bytes).entries)
-    var signed: [UInt8] = []
+    var withChecksums: [UInt8] = []
     for line in bytes.split(separator: 0x0A) {
-        signed += Array(CRC32.text(of: line).utf8) + [0x20] + line + [0x0A]
+        withChecksums += Array(CRC32.text(of: line).utf8) + [0x20] + line + [0x0A]
     }
-    let (entries, damaged) = Journal.entries(in: signed)
+    let (entries, damaged) = Journal.entries(in: withChecksums)
     precondition(damaged == 0)
     check(entries)
-    // An unknown line changes nothing.
-    if !entries.isEmpty { take(signed) }
+    // A journal with only unknown lines changes nothing.
+    if !entries.isEmpty { restore(withChecksums) }
     return 0
 }
 
@@ -31,7 +31,7 @@ private func check(_ entries: [JournalEntry]) {
     }
 }
 
-/// An archive in memory with one recording, which is added and removed.
+/// An archive in memory, with the folder of one recording.
 private let storage = {
     var template = Array("/dev/shm/fieldscribe-journal-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { fatalError("mkdtemp") }
@@ -42,15 +42,16 @@ private let storage = {
     return (path: path, archive: archive)
 }()
 
-private func take(_ journal: [UInt8]) {
+/// Restores a recording from a journal, renders it, and deletes it.
+private func restore(_ journal: [UInt8]) {
     let path = "\(storage.path)/recordings/000001/journal.jsonl"
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     precondition(file >= 0 && write(file, journal, journal.count) == journal.count)
     close(file)
-    let done = Turn()
+    let done = Semaphore()
     Task.detached {
         do {
-            // An error here would end every start.
+            // An error here would make every start fail.
             try await storage.archive.adopt(recording: 1, startedAt: 0)
             guard let (summary, timeline) = try await storage.archive.transcript(of: 1) else { fatalError("lost") }
             precondition(summary.startedAt == summary.startedAt.asWallTime)
@@ -64,7 +65,7 @@ private func take(_ journal: [UInt8]) {
     done.wait()
 }
 
-private final class Turn: @unchecked Sendable {
+private final class Semaphore: @unchecked Sendable {
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
     init() { sem_init(semaphore, 0, 0) }

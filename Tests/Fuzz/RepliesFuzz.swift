@@ -1,7 +1,7 @@
 @testable import Core
 @testable import Recognition
 
-/// A decode worker's answers, in pieces of the length in the first byte.
+/// Fuzzes a decode worker's replies, in chunks whose size is the first byte.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = UnsafeBufferPointer(start: data, count: size)
     guard let first = bytes.first else { return 0 }
@@ -22,7 +22,7 @@ private func check(_ reply: WorkerProtocol.Reply, _ samples: Int) {
         precondition(!word.text.isEmpty && !word.text.contains("\n") && (0...1).contains(word.confidence))
         precondition(start <= word.range.start && word.range.start <= word.range.end)
         precondition(word.range.end.samples <= samples)
-        // They do not overlap.
+        // Words do not overlap.
         start = word.range.end
     }
 }

@@ -8,14 +8,14 @@ import Glibc
 @testable import Maintenance
 @testable import Transcripts
 
-/// The rows of an archive with any values that SQLite accepts: shown in every format, copied, verified and
-/// listed for review.
+/// Fuzzes the rows of an archive with any values that SQLite accepts. The archive is rendered in every format, copied,
+/// verified and listed for review.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-    var rest = UnsafeBufferPointer(start: data, count: size)[...]
+    var input = UnsafeBufferPointer(start: data, count: size)[...]
     do {
         try bench.connection.execute("BEGIN IMMEDIATE")
-        for _ in 0..<8 where !rest.isEmpty { change(&rest) }
-        look()
+        for _ in 0..<8 where !input.isEmpty { change(&input) }
+        readArchive()
     } catch {}
     try? bench.connection.execute("ROLLBACK")
     return 0
@@ -28,7 +28,7 @@ private struct Bench {
     var storage: String
 }
 
-/// An archive of one recording whose rows may be changed arbitrarily.
+/// An archive with one recording, whose constraints and triggers are disabled.
 // Safety: libFuzzer calls from one thread.
 private nonisolated(unsafe) let bench = {
     var template = Array("/dev/shm/fieldscribe-rows-XXXXXX".utf8CString)
@@ -94,15 +94,15 @@ private let columns = [
     ("mark", ["sample", "text"]), ("export", ["recording", "pass", "volume", "folder", "manifest", "exported_at"]),
 ]
 
-/// One column of one row, or of all.
-private func change(_ rest: inout UnsafeBufferPointer<UInt8>.SubSequence) {
-    let (table, names) = columns[Int(rest.popFirst() ?? 0) % columns.count]
-    let column = names[Int(rest.popFirst() ?? 0) % names.count]
-    let kind = rest.popFirst() ?? 0
+/// Changes one column of one row or of all rows, as the input says.
+private func change(_ input: inout UnsafeBufferPointer<UInt8>.SubSequence) {
+    let (table, names) = columns[Int(input.popFirst() ?? 0) % columns.count]
+    let column = names[Int(input.popFirst() ?? 0) % names.count]
+    let kind = input.popFirst() ?? 0
     let row =
         kind & 0x80 == 0 ? "" : table == "word" || table == "alternative" ? " WHERE segment = 1" : " WHERE rowid = 1"
     let sql = "UPDATE OR IGNORE \(table) SET \(column) = ?\(row)"
-    let bits = (0..<8).reduce(UInt64(0)) { sum, _ in sum << 8 | UInt64(rest.popFirst() ?? 0) }
+    let bits = (0..<8).reduce(UInt64(0)) { sum, _ in sum << 8 | UInt64(input.popFirst() ?? 0) }
     let value: SQLValue
     switch kind & 7 {
     case 0: value = .integer(Int64(bitPattern: bits))
@@ -111,13 +111,14 @@ private func change(_ rest: inout UnsafeBufferPointer<UInt8>.SubSequence) {
     case 3: value = .real([Double.infinity, -.infinity, 1e19, -1e300, 5e-324, 1e300][Int(bits % 6)])
     case 4: value = .null
     default:
-        value = .text(String(decoding: rest.prefix(Int(bits % 40)), as: UTF8.self))
-        rest = rest.dropFirst(Int(bits % 40))
+        value = .text(String(decoding: input.prefix(Int(bits % 40)), as: UTF8.self))
+        input = input.dropFirst(Int(bits % 40))
     }
     _ = try? bench.connection.run(sql, value)
 }
 
-private func look() {
+/// Reads everything in the archive, as commands do.
+private func readArchive() {
     let queries = ArchiveQueries(connection: bench.connection)
     _ = try? queries.unfinished()
     for summary in (try? queries.recordings()) ?? [] {
@@ -126,16 +127,16 @@ private func look() {
     _ = try? queries.exports(of: 1)
     _ = try? queries.passes(of: 1).map { $0.lastSegment + 1 }
     guard let (summary, timeline) = try? queries.transcript(of: 1) else { return }
-    // In the form that the control socket sends.
-    guard let reported = try? ControlLine.decode(Timeline.self, from: ControlLine.encode(timeline)),
+    // The values after a round trip over the control socket.
+    guard let received = try? ControlLine.decode(Timeline.self, from: ControlLine.encode(timeline)),
         (try? ControlLine.decode(RecordingSummary.self, from: ControlLine.encode(summary))) == summary
     else { fatalError("cannot be sent over the socket") }
-    for timeline in [timeline, reported] {
+    for timeline in [timeline, received] {
         for format in TranscriptFormat.allCases {
             guard (try? format.render(timeline)) != nil else { fatalError("cannot be rendered as \(format)") }
         }
         _ = UncertainWord.worst(20, of: timeline.segments)
-        _ = unwrittenText(timeline)
+        _ = transcriptionProgress(timeline)
     }
     let folder = RecordingFolder(storage: bench.storage, recording: 1)
     let verification = Verification(storage: bench.storage, archive: bench.archive)

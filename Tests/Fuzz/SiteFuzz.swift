@@ -6,31 +6,31 @@ import Glibc
 @testable import System
 @testable import Transcripts
 
-/// A web server with an archive of two recordings, on a socket in its own folder, for one request after the other.
-private final class Served {
-    /// Texts that require the password, and a secret text beside the archive.
-    static let (title, beside) = ("<b>TITLE-OF-ALL", "WORDS-BESIDE")
+/// A web server for an archive with two recordings, on a socket in its own folder. Handles one request at a time.
+private final class TestServer {
+    /// A text that requires the password, and a secret text outside the archive's files.
+    static let (title, secret) = ("<b>TITLE-OF-ALL", "WORDS-BESIDE")
 
     private let path: String
     private let server: WebServer
 
-    init(_ folder: String, asksPassword: Bool) throws {
-        path = "\(folder)/\(asksPassword ? "shut" : "open")"
+    init(_ folder: String, requiresPassword: Bool) throws {
+        path = "\(folder)/\(requiresPassword ? "shut" : "open")"
         let archive = try OfficeFolder("\(folder)/archive", creates: true)
         if try archive.recordings(OfficeFilter()).isEmpty { try Self.fill(archive) }
         let access = SiteAccess(
-            password: asksPassword ? "a long password that nobody finds" : nil,
-            names: asksPassword ? nil : ["localhost"])
+            password: requiresPassword ? "a long password that nobody finds" : nil,
+            names: requiresPassword ? nil : ["localhost"])
         let site = OfficeSite(
             archive, access: access, reader: "/bin/false",
             open: { () throws(DeviceError) in try OfficeFolder("\(folder)/archive", creates: false) },
-            tell: { _ in })
+            report: { _ in })
         server = try WebServer(WebListener(path: path), serving: site)
     }
 
     private static func fill(_ archive: OfficeFolder) throws {
         try makeFolder("\(archive.files)/pi/one")
-        for (name, text) in [("pi/one/audio.flac", String(repeating: "sound", count: 200)), ("../beside", beside)] {
+        for (name, text) in [("pi/one/audio.flac", String(repeating: "sound", count: 200)), ("../beside", secret)] {
             try durableReplace(path: "\(archive.files)/\(name)", with: text)
         }
         let words = ["we", "planted", "fonio"].enumerated().map { index, text in
@@ -42,10 +42,10 @@ private final class Served {
         var timeline = Timeline(
             name: "1", length: SamplePosition(40_000), engine: EngineDescription(name: "e", version: "", model: ""),
             segments: [segment])
-        var added = Annotations()
-        added.people = "Awa"
-        added.title = title
-        timeline.annotations = added
+        var annotations = Annotations()
+        annotations.people = "Awa"
+        annotations.title = title
+        timeline.annotations = annotations
         timeline.pass = 1
         let recorder = try archive.recorder(RecorderIdentity(name: "pi"))
         for (number, audio) in [(1, "audio.flac"), (2, "../../beside")] {
@@ -54,39 +54,40 @@ private final class Served {
                     recorder: recorder, number: number, root: "", startedAt: 1_795_163_412, clock: .synchronized,
                     length: timeline.length, digest: "\(number)", place: "pi/one", audio: audio, isSigned: nil,
                     sealed: nil,
-                    readings: [GatheredReading(digest: "\(number)", timeline: timeline, person: nil, madeAt: 1)],
+                    readings: [GatheredTranscript(digest: "\(number)", timeline: timeline, person: nil, madeAt: 1)],
                     history: [],
                     sound: String(repeating: "ab", count: 32), struck: 0)
             ])
         }
     }
 
-    /// Sends bytes unchanged and closes; returns the answer.
+    /// Sends bytes unchanged, closes the connection for writing, and returns the answer.
     func answer(to bytes: [UInt8]) -> [UInt8] {
         let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
         defer { close(client) }
         var name = sockaddr_un()
         name.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8) }
-        let isThere = withUnsafePointer(to: &name) {
+        let isConnected = withUnsafePointer(to: &name) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(client, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
             }
         }
-        precondition(isThere)
+        precondition(isConnected)
         guard write(client, bytes, bytes.count) == bytes.count else { return [] }
-        var (answer, room) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
+        var (answer, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
         var (isOver, rounds) = (false, 0)
         try? server.run {
-            while case let count = read(client, &room, room.count), count >= 0 {
-                answer += room[..<count]
+            while case let count = read(client, &buffer, buffer.count), count >= 0 {
+                answer += buffer[..<count]
                 isOver = count == 0
                 if isOver { break }
             }
             rounds += 1
-            // After it has been read: the library notices an end that arrives with the last bytes only after a timeout.
+            // Waits until the request is read. The library notices an end of stream that arrives with the last bytes
+            // only after a timeout.
             if rounds == 3 { shutdown(client, Int32(SHUT_WR)) }
-            precondition(rounds < 1_000, "a half-closed connection never ends")
+            precondition(rounds < 1_000, "a half-closed connection is never closed")
             return !isOver
         }
         return answer
@@ -94,15 +95,15 @@ private final class Served {
 }
 
 // Safety: a fuzzer runs on one thread.
-private nonisolated(unsafe) let served: [Served] = {
-    // Like the program: a disconnected client must not end the server.
+private nonisolated(unsafe) let servers: [TestServer] = {
+    // Same as in the program: a disconnected client must not kill the server.
     signal(SIGPIPE, SIG_IGN)
     let folder = ".build/fuzz/site-archive"
     try? makeFolder(folder)
     _ = try? Folder(opening: ".build/fuzz").removeAll("site-archive")
     try? makeFolder(folder)
-    return [false, true].map { asksPassword in
-        do { return try Served(folder, asksPassword: asksPassword) } catch { fatalError("\(error)") }
+    return [false, true].map { requiresPassword in
+        do { return try TestServer(folder, requiresPassword: requiresPassword) } catch { fatalError("\(error)") }
     }
 }()
 
@@ -110,18 +111,18 @@ private let statuses: Set<Int> = [
     100, 200, 204, 206, 400, 401, 403, 404, 405, 409, 411, 413, 414, 416, 417, 421, 429, 431, 500, 501, 503, 505,
 ]
 
-/// A request to the server of an archive: request line, headers and body, unchanged; the first byte says
-/// whether it needs a password.
+/// Fuzzes a request to the archive's web server: request line, headers and body, unchanged. The first byte says whether
+/// the server requires a password.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
     guard let kind = bytes.first, bytes.count < 100_000 else { return 0 }
-    let answer = served[Int(kind % 2)].answer(to: Array(bytes.dropFirst()))
+    let answer = servers[Int(kind % 2)].answer(to: Array(bytes.dropFirst()))
     let text = String(decoding: answer, as: UTF8.self)
-    precondition(!text.contains(Served.beside), "the page shows a file outside the archive")
-    if kind % 2 == 1 { precondition(!text.contains("TITLE-OF-ALL"), "it is shown to anyone") }
+    precondition(!text.contains(TestServer.secret), "the page shows a file outside the archive")
+    if kind % 2 == 1 { precondition(!text.contains("TITLE-OF-ALL"), "the page shows recordings without the password") }
     // Text from people or requests never becomes markup.
     precondition(!text.contains("<b>TITLE") && !text.contains("<fuzz"))
-    // Any number of answers, but never a partial one.
+    // There may be any number of answers, but no incomplete one.
     guard !answer.isEmpty else { return 0 }
     let words = text.prefix { $0 != "\r\n" }.split(separator: " ")
     precondition(words.first?.hasPrefix("HTTP/1.") == true && words.count > 1, "\(text.prefix(80))")

@@ -4,7 +4,7 @@ import Glibc
 @testable import Core
 @testable import System
 
-/// Our recordings after a power cut, card damage or changes: WAV and RF64.
+/// Fuzzes the reader of the recorder's own WAV and RF64 files, as after a power cut or card damage.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let path = "/proc/self/fd/\(memory)"
     guard ftruncate(memory, off_t(size)) == 0, pwrite(memory, data, size, 0) == size else { return 0 }
@@ -18,7 +18,7 @@ import Glibc
     return 0
 }
 
-/// An unnamed file in memory.
+/// A file in memory without a name.
 private let memory = {
     var template = Array("/dev/shm/fieldscribe-fuzz-XXXXXX".utf8CString)
     let number = mkstemp(&template)

@@ -4,35 +4,37 @@ import Glibc
 @testable import Recognition
 @testable import System
 
-/// The input of a decode worker.
+/// Fuzzes the input of a decode worker.
 @_cdecl("LLVMFuzzerTestOneInput") public func fuzz(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     guard ftruncate(memory, off_t(size)) == 0, pwrite(memory, data, size, 0) == size else { return 0 }
     var worker = DecodeWorker(
         input: FileDescriptor(adopting: open("/proc/self/fd/\(memory)", O_RDONLY), named: "frames"),
         output: FileDescriptor(adopting: open("/dev/null", O_WRONLY), named: "replies"))
-    try? worker.serve(Deaf.Provider())
+    try? worker.serve(SilentRecognizer.Provider())
     return 0
 }
 
-/// Recognizes nothing, but reads every sample.
-private final class Deaf: Adaptation, PartialReading {
+/// A recognizer that reads every sample, but recognizes nothing.
+private final class SilentRecognizer: Adaptation, PartialRecognizer {
     struct Provider: RecognizerProvider {
-        func open() throws(DeviceError) -> any Recognizer { Deaf() }
+        func open() throws(DeviceError) -> any Recognizer { SilentRecognizer() }
     }
 
-    let engine = EngineDescription(name: "deaf", version: "1", model: "none")
+    let engine = EngineDescription(name: "silent", version: "1", model: "none")
 
     private var sum = 0
 
-    func read(
-        _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
+    func recognize(
+        _ samples: UnsafeBufferPointer<Int16>, options: RecognitionOptions
     ) throws(DeviceError) -> Hypothesis {
-        try recognize(samples, from: nil, alternatives: request.alternatives) { _ throws(DeviceError) in }
+        try recognize(samples, from: nil, alternatives: options.alternatives) { _ throws(DeviceError) in }
     }
 
     func begin(from state: AdaptationState?) throws(DeviceError) { sum = 0 }
 
-    func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) { sum = samples.reduce(sum) { $0 &+ Int($1) } }
+    func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
+        sum = samples.reduce(sum) { $0 &+ Int($1) }
+    }
 
     func search() throws(DeviceError) -> Bool { false }
 
@@ -55,7 +57,7 @@ private final class Deaf: Adaptation, PartialReading {
     func endPartials() throws(DeviceError) {}
 }
 
-/// An unnamed file in memory.
+/// A file in memory without a name.
 private let memory = {
     var template = Array("/dev/shm/fieldscribe-fuzz-XXXXXX".utf8CString)
     let number = mkstemp(&template)

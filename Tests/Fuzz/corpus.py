@@ -1,4 +1,4 @@
-"""Writes the fuzzers' seeds: corpus.py FOLDER. They are small and hostile on purpose, and all made here."""
+"""Writes the fuzzers' seed inputs: corpus.py FOLDER. The inputs are generated here, and deliberately small and hostile."""
 import base64, io, json, os, struct, sys, tarfile
 
 folder = sys.argv[1]
@@ -102,7 +102,7 @@ put("settings", "wrong", b"[capture]\ndevice = alsa:tee:hw,'|x',raw\n[storage]\n
 put("settings", "words", "Nokou\u00e9 * 3\nDogon = D OW G\n<p> = Awa | Bintou\nask <p> about <p>\n".encode())
 put("settings", "grammar", b"#JSGF V1.0;\ngrammar g;\npublic <a> = /2/ call <b>* (up | [down]) <g.b>; /* x */\n<b> = <c> <c>;\n<c> = <b> | one {t};\n")
 
-said = "we crossed the river again\nwe crossed the old river again\nwe crossed\n"
+spoken = "we crossed the river again\nwe crossed the old river again\nwe crossed\n"
 sealed = io.BytesIO()
 with tarfile.open(fileobj=sealed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
     for name, content in [("copy/SHA256SUMS", b"0" * 700), ("copy/none", b"")]:
@@ -117,9 +117,9 @@ put("gathered", "transcript", b"\1" + line(
     gaps=[{"start": 1, "end": 1e300, "cause": "struck"}], marks=[{"time": -1, "text": "m"}]))
 put("gathered", "page", b"\2<script type=\"application/json\" id=\"data\">" + line(
     recording={"id": 7, "sound": "ab" * 32, "pass": 1}, speakers={"A": "Awa"}) + b"</script>")
-put("corrections", "text", b"\0" + said.encode())
-put("corrections", "srt", b"\1" + b"1\n00:00:01,000 --> 00:00:02,000\n" + said.encode())
-put("corrections", "vtt", b"\2WEBVTT\n\n00:01.000 --> 00:02.000\n" + said.encode() + b"<i>we</i> &amp;\n")
+put("corrections", "text", b"\0" + spoken.encode())
+put("corrections", "srt", b"\1" + b"1\n00:00:01,000 --> 00:00:02,000\n" + spoken.encode())
+put("corrections", "vtt", b"\2WEBVTT\n\n00:01.000 --> 00:02.000\n" + spoken.encode() + b"<i>we</i> &amp;\n")
 put("corrections", "csv", b"\3kind,segment,start,end,text\r\nsegment,1,0,1,\"we \"\"crossed\"\"\"\r\nword,1,0,1,we\r\n")
 put("corrections", "grid", b'\4"ooTextFile" "TextGrid" 0 1 <exists> 1 "IntervalTier" "segments" 0 1 1 0 1 "we ""crossed"""\n! x\n')
 put("corrections", "eaf", b"\5<ANNOTATION_DOCUMENT><TIME_SLOT TIME_SLOT_ID='a' TIME_VALUE='5'/><TIER TIER_ID='words'>"
@@ -131,7 +131,7 @@ put("corrections", "page", b"\6" + line(
     notes=[{"time": 1e300, "text": "x"}], quotations=[{"start": -1, "end": 2, "text": "t", "word": "w", "colour": "c"}]))
 
 
-def asked(line, *headers, body=b"", host="localhost"):
+def http_request(line, *headers, body=b"", host="localhost"):
     head = [line + " HTTP/1.1", f"Host: {host}", *headers] + ([f"Content-Length: {len(body)}"] if body else [])
     return ("\r\n".join(head) + "\r\n\r\n").encode() + body
 
@@ -140,21 +140,21 @@ saved = line(format="fieldscribe-corrections", version=1, recording={"id": 1, "s
              editor={"name": "Anna", "saved": 1.5}, segments=[{"id": 1, "was": "we planted fonio", "text": "we plant fonio"}])
 json_type = "Content-Type: application/json"
 requests = {
-    "list": asked("GET /"),
-    "find": asked("GET /?q=f%6fnio+%3Cfuzz&alike=yes&since=2026-11-01&until=&recorder=pi&person=awa&speaker=A"),
-    "part": asked("GET /?before=1&after=2&q="),
-    "page": asked("GET /recording/1/?reading=1", "Cookie: fieldscribe=x; a=b", "Accept-Encoding: gzip"),
-    "sound": asked("HEAD /recording/1/audio.flac", "Range: bytes=5-", "If-Range: x"),
-    "range": asked("GET /recording/1/audio.flac", "Range: bytes=-7"),
-    "beside": asked("GET /recording/2/../../beside") + asked("GET /recording/2/..%2F..%2fbeside"),
-    "save": asked("POST /recording/1/corrections?reading=1&seen=1", json_type, "Origin: http://localhost", body=saved),
-    "foreign": asked("POST /recording/1/corrections", json_type, "Sec-Fetch-Site: cross-site", "Expect: 100-continue", body=saved),
-    "chunks": asked("POST /recording/1/corrections?seen=1", json_type, "Transfer-Encoding: chunked") + b"5\r\n{\"a\":\r\n0\r\nx: y\r\n\r\n",
-    "two": asked("GET /favicon.ico") + asked("DELETE /", "Connection: close"),
-    "other": asked("GET /", host="evil.example:1"),
+    "list": http_request("GET /"),
+    "find": http_request("GET /?q=f%6fnio+%3Cfuzz&alike=yes&since=2026-11-01&until=&recorder=pi&person=awa&speaker=A"),
+    "part": http_request("GET /?before=1&after=2&q="),
+    "page": http_request("GET /recording/1/?reading=1", "Cookie: fieldscribe=x; a=b", "Accept-Encoding: gzip"),
+    "sound": http_request("HEAD /recording/1/audio.flac", "Range: bytes=5-", "If-Range: x"),
+    "range": http_request("GET /recording/1/audio.flac", "Range: bytes=-7"),
+    "beside": http_request("GET /recording/2/../../beside") + http_request("GET /recording/2/..%2F..%2fbeside"),
+    "save": http_request("POST /recording/1/corrections?reading=1&seen=1", json_type, "Origin: http://localhost", body=saved),
+    "foreign": http_request("POST /recording/1/corrections", json_type, "Sec-Fetch-Site: cross-site", "Expect: 100-continue", body=saved),
+    "chunks": http_request("POST /recording/1/corrections?seen=1", json_type, "Transfer-Encoding: chunked") + b"5\r\n{\"a\":\r\n0\r\nx: y\r\n\r\n",
+    "two": http_request("GET /favicon.ico") + http_request("DELETE /", "Connection: close"),
+    "other": http_request("GET /", host="evil.example:1"),
     "odd": b"GET  //%00%ff HTTP/1.0\r\nHost: [::1]:2\r\n x\r\nRange:\r\n\r\n",
 }
 for name, data in requests.items():
     put("site", name, b"\0" + data)
     put("site", f"{name}-shut", b"\1" + data)
-put("site", "wrong", b"\1" + asked("GET /recording/1/", "Authorization: Basic " + base64.b64encode(b"Anna:a long guess").decode(), "X-Forwarded-Host: a", "Origin: https://a"))
+put("site", "wrong", b"\1" + http_request("GET /recording/1/", "Authorization: Basic " + base64.b64encode(b"Anna:a long guess").decode(), "X-Forwarded-Host: a", "Origin: https://a"))

@@ -4,15 +4,15 @@ import Testing
 @testable import Audio
 @testable import Core
 
-/// libasound's own plugins simulate sound cards.
+/// Tests in which libasound's own plugins simulate sound cards.
 @Suite("ALSA microphones") struct AlsaMicrophoneTests {
-    /// Makes libasound read our configuration, once, before any test opens a device.
+    /// Makes libasound read the tests' configuration once, before any test opens a device.
     private static let folder: Result<Folder, any Error> = Result {
         let folder = try Folder()
         var configuration = "</usr/share/alsa/alsa.conf>\n"
         for (name, bytes) in sources {
             let file = try folder.write(bytes, to: "\(name).raw")
-            // That device has exactly two channels.
+            // The device `pair` has exactly two channels.
             let slave = name == "balanced" ? "pair" : "null"
             configuration += """
                 pcm.\(name) { type file slave.pcm \(slave) file /dev/null infile "\(file)" format raw }
@@ -30,7 +30,7 @@ import Testing
             }
             """
         setenv("ALSA_CONFIG_PATH", try folder.write(Array(configuration.utf8), to: "asound.conf"), 1)
-        // Otherwise nothing frees a static value.
+        // Removes the folder at exit, because a static value is never freed.
         atexit { try? AlsaMicrophoneTests.folder.get().remove() }
         return folder
     }
@@ -70,19 +70,19 @@ import Testing
         #expect(signalToNoise(output, ideal: sine(440, rate: 16_000, count: 31_000)) > 60)
     }
 
-    @Test("if channels of a stereo input cancel each other, the louder one is used, and it is reported")
+    @Test("if the channels of a stereo input cancel each other, the louder one is used, and this is reported")
     func balanced() throws {
         let microphone = try open("balanced")
         #expect(microphone.configuration.channels == 2 && microphone.channels == 1)
         let output = try samples(of: microphone, blocks: 19)
-        // Both are equally loud.
+        // Both channels are equally loud, so either may be used.
         let ideal = sine(440, rate: 16_000, count: output.count)
         #expect(output.count == 30_400)
         #expect(max(signalToNoise(output, ideal: ideal), signalToNoise(output, ideal: ideal.map { -$0 })) > 40)
         #expect(microphone.channelsCancel)
     }
 
-    @Test("the null device delivers silence in blocks of 100 ms and keeps 2 s")
+    @Test("the null device delivers silence in blocks of 100 ms and has a buffer of 2 s")
     func nullIsSilent() throws {
         let microphone = try open("null")
         #expect(try samples(of: microphone, blocks: 4) == [Int16](repeating: 0, count: 6_400))
@@ -103,7 +103,7 @@ import Testing
         #expect(error.message.contains("not found; ") && !error.message.contains("\n"))
     }
 
-    @Test("addresses are parsed, and others are rejected")
+    @Test("ALSA addresses are parsed; others are rejected")
     func addresses() throws {
         #expect(AlsaMicrophone(uri: "alsa:plughw:CARD=Mic")?.name == "alsa:plughw:CARD=Mic")
         #expect(AlsaMicrophone(uri: "alsa:null")?.isRealTime == true)
@@ -122,8 +122,8 @@ import Testing
         #expect(devices.allSatisfy { $0.name.hasPrefix("plughw:CARD=") })
     }
 
-    @Test("a busy device's user is found in /proc")
-    func findsUser() throws {
+    @Test("the process that uses a busy device is found in /proc")
+    func findsProcess() throws {
         let folder = try Folder()
         let root = folder.path
         for part in ["asound", "asound/card1", "asound/card1/pcm0c", "asound/card1/pcm0c/sub0", "4711"] {
@@ -175,7 +175,7 @@ import Testing
         #expect(now == 10_000_000_000)
     }
 
-    @Test("no block is later than slightly more than its length")
+    @Test("no block is delayed by much more than its length")
     func noLongPause() {
         var pacer = Pacer(rate: 16_000, start: 0, isClocked: false)
         var now: Int64 = 0
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test("a fast sound card is never slowed down", arguments: [true, false])
-    func leavesCardsAlone(isClocked: Bool) {
+    func neverSlowsCards(isClocked: Bool) {
         var pacer = Pacer(rate: 16_000, start: 0, isClocked: isClocked)
         // One second ahead after 2,000 s: 500 ppm.
         let pauses = (1...40_000).map { pacer.pause(after: block, at: Int64(Double($0) * 1e8 / 1.0005)) }

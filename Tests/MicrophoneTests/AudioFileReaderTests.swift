@@ -9,7 +9,7 @@ import Testing
     struct Kind: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var format: Int
-        /// In decibels, against the ideal sine.
+        /// The minimum signal-to-noise ratio in decibels, compared with the ideal sine.
         var fidelity: Double
 
         init(_ name: String, _ container: Int, _ coding: Int, fidelity: Double) {
@@ -45,7 +45,7 @@ import Testing
         let path = try folder.encode(input, rate: shape.rate, channels: shape.channels, format: kind.format)
         let reader = try AudioFileReader(path: path)
         let output = try samples(of: reader)
-        // ADPCM fills up its last block, and ffmpeg leaves out the end of Vorbis's.
+        // ADPCM pads its last block, and ffmpeg omits the end of Vorbis files.
         let tolerance = [SF_FORMAT_IMA_ADPCM: 2_048, SF_FORMAT_VORBIS: 512][kind.format & Int(SF_FORMAT_SUBMASK)] ?? 1
         #expect(abs(output.count - 32_000) <= tolerance)
         #expect(signalToNoise(output, ideal: sine(440, rate: 16_000, count: 32_000)) > kind.fidelity)
@@ -53,7 +53,9 @@ import Testing
         #expect(abs(try #require(reader.estimatedLength).samples - Int64(output.count)) <= 1)
     }
 
-    @Test("16 kHz, mono, 16 bits is returned unchanged", arguments: [SF_FORMAT_WAV, SF_FORMAT_FLAC, SF_FORMAT_AIFF])
+    @Test(
+        "16-bit mono audio at 16 kHz is returned unchanged",
+        arguments: [SF_FORMAT_WAV, SF_FORMAT_FLAC, SF_FORMAT_AIFF])
     func exact(container: Int) throws {
         let folder = try Folder()
         let input = ramp(50_001)
@@ -102,7 +104,7 @@ import Testing
     }
 
     @Test("a descriptor is read from its current offset")
-    func readsFromWhereItStands() throws {
+    func readsFromOffset() throws {
         let folder = try Folder()
         let input = ramp(3_000)
         let path = try folder.write(Array("a line before\n".utf8) + wav(input), to: "mixed")
@@ -112,7 +114,7 @@ import Testing
         #expect(try samples(of: AudioFileReader(descriptor: descriptor, named: "standard input")) == input)
     }
 
-    @Test("samples that are not numbers become silence, and are reported")
+    @Test("samples that are not numbers become silence and are reported")
     func notNumbers() throws {
         let folder = try Folder()
         var input = sine(440, rate: 48_000, count: 48_000)
@@ -127,7 +129,7 @@ import Testing
         #expect(reader.report.damage == "2 samples are not numbers; they were read as silence")
     }
 
-    @Test("a recording of the recognizer's own test data is read")
+    @Test("speech from the recognizer's own test data is read")
     func readsSpeech() throws {
         let folder = try Folder()
         let raw = try folder.read("/usr/share/pocketsphinx/test/data/goforward.raw")
@@ -152,10 +154,10 @@ import Testing
             (header, .damaged, "cannot be read as audio"),
             ("/dev/null", .unsupported, "is a device"),
         ]
-        for (path, code, words) in cases {
+        for (path, code, message) in cases {
             let error = try deviceError { _ = try AudioFileReader(path: path) }
             #expect(error.code == code)
-            #expect(error.message.hasPrefix(path) && error.message.contains(words))
+            #expect(error.message.hasPrefix(path) && error.message.contains(message))
             #expect(!error.message.contains("\n"))
         }
     }

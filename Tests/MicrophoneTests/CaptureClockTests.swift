@@ -23,7 +23,7 @@ import Testing
         arguments: [-500.0, -100, 0, 100, 500], [16_000, 48_000])
     func overrunLength(driftPPM: Double, rate: Int) {
         var (clock, now) = capture(seconds: 3_600, driftPPM: driftPPM, rate: rate) { block in
-            // Reads are slightly late, and some very late.
+            // Reads are slightly late, and some are very late.
             block % 50 == 7 ? 60_000_000 : Int64(block * 7_919 % 1_500_000)
         }
         let before = clock.frames
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test("errors of several overruns do not accumulate")
-    func overrunsDoNotAddUp() {
+    func manyOverruns() {
         var clock = CaptureClock(rate: 16_000, start: Self.start)
         var captured = 0.0
         for _ in 0..<100 {
@@ -50,20 +50,20 @@ import Testing
         #expect(abs(Double(clock.frames) - captured * 16_000) < 100)
     }
 
-    @Test("an overrun before the first read is counted from the start")
-    func overrunAtOnce() {
+    @Test("an overrun before the first read is measured from the start")
+    func earlyOverrun() {
         var clock = CaptureClock(rate: 16_000, start: Self.start)
         #expect(clock.restarted(at: Self.start + 2_000_000_000) == 32_000)
     }
 
-    @Test("nothing is missing after an immediate restart")
+    @Test("no samples are missing after an immediate restart")
     func nothingMissing() {
         var (clock, now) = capture(seconds: 10, driftPPM: 0, rate: 16_000) { _ in 0 }
         now -= 8_000_000
         #expect(clock.restarted(at: now) == 0)
     }
 
-    @Test("late first reads do not count as a slow device")
+    @Test("late first reads do not make the device seem slow")
     func lateFirstReads() {
         var clock = CaptureClock(rate: 16_000, start: Self.start)
         clock.delivered(1_600, at: Self.start + 900_000_000)

@@ -5,30 +5,30 @@ import Testing
 
 /// How ffmpeg creates a container, and how its damage can be detected.
 struct ContainerRecipe: CustomTestStringConvertible, Sendable {
-    /// What reveals that a file is incomplete.
-    enum Telling: Sendable {
-        /// The length in its header.
+    /// How an incomplete file can be detected.
+    enum CompletenessSign: Sendable {
+        /// By the length in its header.
         case length
-        /// An end marker.
+        /// By a missing end marker.
         case end
-        /// Nothing: a part is also a valid file.
+        /// Not at all: a truncated file is also valid.
         case nothing
-        /// It cannot be read without its end.
-        case everything
+        /// It cannot be read at all if its end is missing.
+        case unreadable
     }
 
     let testDescription: String
     let ending: String
     let arguments: [String]
-    let telling: Telling
-    /// Whether two concatenated files are one recording.
+    let sign: CompletenessSign
+    /// Whether two concatenated files can be read as one recording.
     let joins: Bool
 
-    init(_ name: String, _ ending: String, _ arguments: String, _ telling: Telling, joins: Bool = true) {
+    init(_ name: String, _ ending: String, _ arguments: String, _ sign: CompletenessSign, joins: Bool = true) {
         testDescription = name
         self.ending = ending
         self.arguments = arguments.split(separator: " ").map(String.init)
-        self.telling = telling
+        self.sign = sign
         self.joins = joins
     }
 
@@ -37,7 +37,7 @@ struct ContainerRecipe: CustomTestStringConvertible, Sendable {
         ContainerRecipe("WAV of IMA ADPCM", "wav", "-c:a adpcm_ima_wav", .length),
         ContainerRecipe("WAV of floats", "wav", "-c:a pcm_f32le", .length),
         ContainerRecipe("AIFF", "aiff", "-c:a pcm_s16be", .length),
-        ContainerRecipe("CAF of ALAC", "caf", "-c:a alac", .everything),
+        ContainerRecipe("CAF of ALAC", "caf", "-c:a alac", .unreadable),
         ContainerRecipe("FLAC", "flac", "-c:a flac", .length),
         ContainerRecipe("Ogg Vorbis", "ogg", "-c:a libvorbis", .end),
         ContainerRecipe("Ogg Opus", "opus", "-c:a libopus", .end),
@@ -63,11 +63,11 @@ struct ContainerRecipe: CustomTestStringConvertible, Sendable {
 
     /// Encodes a WAV, and returns the path of the result.
     func make(of wav: String, in folder: Folder) throws -> String {
-        let path = "\(folder.path)/made.\(ending)"
+        let path = "\(folder.path)/encoded.\(ending)"
         let child = try ChildProcess(
             "/usr/bin/ffmpeg",
             arguments: ["-nostdin", "-loglevel", "error", "-y", "-i", wav] + arguments + [path])
-        // wait: a guard of minutes
+        // wait: a timeout of ten minutes
         try #require(try child.exitStatus(timeoutSeconds: 600) == 0, "ffmpeg cannot write \(testDescription)")
         return path
     }

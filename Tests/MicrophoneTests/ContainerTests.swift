@@ -5,18 +5,18 @@ import TestKit
 @testable import Audio
 @testable import Core
 
-/// For any damage to a container, the returned audio and the reported losses add up to its original length.
+/// Whatever is damaged in a container, the returned audio and the reported losses add up to the original length.
 @Suite("Containers", .serialized) struct ContainerTests {
     private static let seconds = 12
 
-    /// The audio of a file, and the report.
+    /// A file's audio, and the report about it.
     private struct Reading {
         var samples: [Int16]
-        var report: SoundAccount
+        var report: SoundReport
 
         var seconds: Double { Double(samples.count) / 16_000 }
         /// The returned audio plus the reported loss at the end; gaps are returned as silence.
-        var accounted: Double { seconds + report.missingAtEnd }
+        var accountedSeconds: Double { seconds + report.missingAtEnd }
 
         init(_ path: String) throws {
             let reader = try AudioFileReader(path: path)
@@ -24,8 +24,8 @@ import TestKit
             report = reader.report
         }
 
-        /// Identifies by its pitch which second of the original is audible in the middle of a second.
-        func second(heardIn second: Int) -> Int? {
+        /// Returns which second of the original is audible in the middle of a second, identified by its pitch.
+        func originalSecond(at second: Int) -> Int? {
             guard samples.count >= second * 16_000 + 12_000 else { return nil }
             let part = samples[(second * 16_000 + 4_000)..<(second * 16_000 + 12_000)]
             let crossings = zip(part, part.dropFirst()).count { $0 < 0 && $1 >= 0 }
@@ -42,86 +42,86 @@ import TestKit
         }
     }
 
-    /// The places to cut and damage, the same in each run; `FIELDSCRIBE_SEED=NUMBER` tries others.
-    private static func places(_ recipe: ContainerRecipe) -> SeededGenerator {
+    /// A generator of offsets to cut and damage, the same in each run unless `FIELDSCRIBE_SEED=NUMBER` is set.
+    private static func offsets(_ recipe: ContainerRecipe) -> SeededGenerator {
         let seed = SeededGenerator.given ?? 1
         return SeededGenerator(seed: recipe.testDescription.utf8.reduce(seed) { $0 &* 31 &+ UInt64($1) })
     }
 
-    private func made(_ recipe: ContainerRecipe, in folder: Folder) throws -> [UInt8] {
+    private func encoded(_ recipe: ContainerRecipe, in folder: Folder) throws -> [UInt8] {
         try folder.read(recipe.make(of: folder.write(wav(Self.talk()), to: "talk.wav"), in: folder))
     }
 
-    @Test("A complete file is read completely, with its times, without a report", arguments: ContainerRecipe.all)
+    @Test("a complete file is read completely with correct times and no report", arguments: ContainerRecipe.all)
     func whole(recipe: ContainerRecipe) throws {
         let folder = try Folder()
-        let reading = try Reading(folder.write(made(recipe, in: folder), to: "whole.\(recipe.ending)"))
+        let reading = try Reading(folder.write(encoded(recipe, in: folder), to: "whole.\(recipe.ending)"))
         #expect(abs(reading.seconds - 12) < 0.3)
         #expect(reading.report.damage == nil && reading.report.gaps.isEmpty)
-        for second in [0, 5, 11] { #expect(reading.second(heardIn: second) == second) }
+        for second in [0, 5, 11] { #expect(reading.originalSecond(at: second) == second) }
     }
 
-    @Test("Both of two concatenated files are read", arguments: ContainerRecipe.all)
+    @Test("two concatenated files are both read", arguments: ContainerRecipe.all)
     func joined(recipe: ContainerRecipe) throws {
         let folder = try Folder()
-        let bytes = try made(recipe, in: folder)
+        let bytes = try encoded(recipe, in: folder)
         let reading = try Reading(folder.write(bytes + bytes, to: "joined.\(recipe.ending)"))
         if recipe.joins {
             #expect(abs(reading.seconds - 24) < 0.5)
             #expect(reading.report.damage == nil, "\(reading.report)")
-            for second in [0, 11] { #expect(reading.second(heardIn: second) == second) }
-            for second in [13, 22] { #expect(reading.second(heardIn: second) == second - 12) }
+            for second in [0, 11] { #expect(reading.originalSecond(at: second) == second) }
+            for second in [13, 22] { #expect(reading.originalSecond(at: second) == second - 12) }
         } else {
             // Unreadable audio is reported.
             #expect(abs(reading.seconds - 24) < 0.5 || reading.report.damage != nil, "\(reading.seconds) s")
         }
     }
 
-    @Test("The rest of a truncated file is read, and the missing part is reported", arguments: ContainerRecipe.all)
+    @Test("the remainder of a truncated file is read, and the missing part is reported", arguments: ContainerRecipe.all)
     func cut(recipe: ContainerRecipe) throws {
         let folder = try Folder()
-        let bytes = try made(recipe, in: folder)
-        var places = Self.places(recipe)
-        let share = Double.random(in: 0.3...0.9, using: &places)
+        let bytes = try encoded(recipe, in: folder)
+        var offsets = Self.offsets(recipe)
+        let share = Double.random(in: 0.3...0.9, using: &offsets)
         let path = try folder.write(
             Array(bytes.prefix(Int(Double(bytes.count) * share))), to: "cut.\(recipe.ending)")
-        if recipe.telling == .everything {
+        if recipe.sign == .unreadable {
             #expect(throws: DeviceError.self) { try Reading(path) }
             return
         }
         let reading = try Reading(path)
         let expected = 12 * share
-        // Pages of Ogg hold seconds of a tone.
+        // An Ogg page can contain several seconds of a tone.
         #expect(abs(reading.seconds - expected) < 4, "cut at \(share): \(reading.seconds) s, \(reading.report)")
-        switch recipe.telling {
-        case .length: #expect(abs(reading.accounted - 12) < 0.5, "cut at \(share): \(reading.report)")
+        switch recipe.sign {
+        case .length: #expect(abs(reading.accountedSeconds - 12) < 0.5, "cut at \(share): \(reading.report)")
         case .end: #expect(reading.report.damage != nil, "cut at \(share)")
-        case .nothing, .everything: break
+        case .nothing, .unreadable: break
         }
     }
 
     @Test(
-        "damage keeps the length and the times, and its place is reported",
+        "damaged audio keeps its length and times, and the damaged range is reported",
         arguments: ContainerRecipe.all)
     func damaged(recipe: ContainerRecipe) throws {
         let folder = try Folder()
-        var bytes = try made(recipe, in: folder)
-        var places = Self.places(recipe)
-        let share = Double.random(in: 0.3...0.7, using: &places)
-        let place = Int(Double(bytes.count) * share)
+        var bytes = try encoded(recipe, in: folder)
+        var offsets = Self.offsets(recipe)
+        let share = Double.random(in: 0.3...0.7, using: &offsets)
+        let offset = Int(Double(bytes.count) * share)
         let count = min(bytes.count / 20, 8_192)
-        for index in place..<(place + count) { bytes[index] = 0 }
+        for index in offset..<(offset + count) { bytes[index] = 0 }
         let reading = try Reading(folder.write(bytes, to: "damaged.\(recipe.ending)"))
-        let about = "\(count) of \(bytes.count) bytes at \(share): \(reading.seconds) s, \(reading.report)"
-        // After a damaged fragment header nothing is read, and the reported loss is an estimate.
+        let description = "\(count) of \(bytes.count) bytes at \(share): \(reading.seconds) s, \(reading.report)"
+        // After a damaged fragment header, nothing is read, and the reported loss is an estimate.
         let isEstimate = recipe.ending == "mp4" && reading.report.damage != nil
-        #expect(abs(reading.accounted - 12) < (isEstimate ? 8 : 0.7), "\(about)")
-        #expect(reading.second(heardIn: 0) == 0, "\(about)")
+        #expect(abs(reading.accountedSeconds - 12) < (isEstimate ? 8 : 0.7), "\(description)")
+        #expect(reading.originalSecond(at: 0) == 0, "\(description)")
         // libFLAC sometimes resynchronizes without reporting how many frames it skipped. Speex needs seconds to follow
-        // a tone's pitch again. A WavPack block lasts for seconds and becomes noise.
+        // a tone's pitch again. A damaged WavPack block lasts for seconds and becomes noise.
         if reading.seconds > 11.5, !["flac", "spx", "wv"].contains(recipe.ending) {
-            // The end is in place if less than a quarter of a second was lost or added.
-            #expect(reading.second(heardIn: 10) == 10, "\(about)")
+            // The end has its correct time if less than a quarter of a second was lost or added.
+            #expect(reading.originalSecond(at: 10) == 10, "\(description)")
         }
     }
 }

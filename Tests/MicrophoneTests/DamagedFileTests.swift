@@ -18,9 +18,9 @@ import Testing
         var note: String?
     }
 
-    // All hold two seconds: 32,000 samples, 64,000 bytes.
+    // Each contains two seconds: 32,000 samples, 64,000 bytes.
     static let cases = [
-        Case(testDescription: "a sound header"),
+        Case(testDescription: "an intact header"),
         Case(testDescription: "a header that was never completed", dataSize: 0, riffSize: 36, note: "never completed"),
         Case(testDescription: "a header of zeros", dataSize: 0, riffSize: 0, note: "never completed"),
         Case(testDescription: "a stale header", dataSize: 32_000, riffSize: 32_036, damage: "says 1.00 s"),
@@ -48,7 +48,7 @@ import Testing
         if let note = example.note { #expect(reader.report.notes[0].contains(note)) }
     }
 
-    @Test("the rest of a WAV truncated at any byte is read", arguments: [46, 47, 1_000, 1_001, 63_999])
+    @Test("the remainder of a WAV truncated at any byte is read", arguments: [46, 47, 1_000, 1_001, 63_999])
     func cutAnywhere(length: Int) throws {
         let folder = try Folder()
         let input = ramp(32_000)
@@ -57,7 +57,7 @@ import Testing
         #expect(reader.report.damage != nil)
     }
 
-    @Test("an empty recording is not damaged, a lost one is")
+    @Test("an empty recording is not reported as damaged, but a recording whose audio is lost is")
     func emptyRecordings() throws {
         let folder = try Folder()
         let empty = try AudioFileReader(path: folder.write(wav([]), to: "empty.wav"))
@@ -82,12 +82,12 @@ import Testing
     }
 
     @Test(
-        "the rest of other truncated formats is read",
+        "the remainder of other truncated formats is read",
         arguments: [
             (SF_FORMAT_AIFF | SF_FORMAT_PCM_16, 0.5), (SF_FORMAT_CAF | SF_FORMAT_PCM_16, 0.5),
             (SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 0.3), (SF_FORMAT_OGG | SF_FORMAT_VORBIS, 0.3),
         ])
-    func otherFormats(format: Int, atLeast share: Double) throws {
+    func otherFormats(format: Int, minimumFraction: Double) throws {
         let folder = try Folder()
         var random = SystemRandomNumberGenerator()
         let noise = (0..<320_000).map { _ in Float.random(in: -0.5...0.5, using: &random) }
@@ -95,12 +95,12 @@ import Testing
         let path = try folder.write(Array(whole.prefix(whole.count * 6 / 10)), to: "cut")
         let reader = try AudioFileReader(path: path)
         let output = try samples(of: reader)
-        #expect(Double(output.count) >= share * 320_000 && output.count < 200_000)
+        #expect(Double(output.count) >= minimumFraction * 320_000 && output.count < 200_000)
         #expect(output.contains { abs(Int($0)) > 1_000 })
         #expect(try #require(reader.report.damage).contains("file"))
     }
 
-    @Test("a complete Ogg file does not count as truncated")
+    @Test("a complete Ogg file is not reported as truncated")
     func wholeOgg() throws {
         let folder = try Folder()
         let path = try folder.encode(
@@ -110,7 +110,7 @@ import Testing
         #expect(reader.report.damage == nil)
     }
 
-    @Test("concatenated WAVs are read one after the other, with any rates and channels")
+    @Test("concatenated WAVs are read one after another, with any rates and channels")
     func joinedWAV() throws {
         let folder = try Folder()
         let other = try folder.read(
@@ -133,18 +133,18 @@ import Testing
         other[20] = 0xfe
         let reader = try AudioFileReader(path: folder.write(wav(ramp(32_000)) + other, to: "joined.wav"))
         #expect(try samples(of: reader) == ramp(32_000))
-        #expect(reader.report.damage?.contains("what follows it") == true, "\(reader.report)")
+        #expect(reader.report.damage?.contains("the file concatenated to it") == true, "\(reader.report)")
     }
 
-    @Test("a FLAC is read beyond damage, which keeps its length and is reported", arguments: [2, 3_000])
+    @Test("a FLAC is read beyond damage, which becomes a reported gap of the same length", arguments: [2, 3_000])
     func damagedFLAC(bytes count: Int) throws {
         let folder = try Folder()
         var random = SystemRandomNumberGenerator()
         let input = (0..<320_000).map { _ in Int16.random(in: -8_000...8_000, using: &random) }
         let format = SF_FORMAT_FLAC | SF_FORMAT_PCM_16
         var bytes = try folder.read(folder.encode(input.map { Float($0) / 32_768 }, rate: 16_000, format: format))
-        let place = bytes.count / 2
-        for index in place..<(place + count) { bytes[index] ^= 0xff }
+        let offset = bytes.count / 2
+        for index in offset..<(offset + count) { bytes[index] ^= 0xff }
         let reader = try AudioFileReader(path: folder.write(bytes + bytes, to: "damaged.flac"))
         let output = try samples(of: reader)
         #expect(output.count == 640_000)
@@ -158,7 +158,7 @@ import Testing
         #expect(reader.report.damage?.contains("no sound can be read") == true)
     }
 
-    @Test("floats above full scale are scaled down, ignoring a few outliers")
+    @Test("floats above full scale are scaled down, but a few outliers are ignored")
     func loudFloats() throws {
         let folder = try Folder()
         var input = sine(440, rate: 16_000, count: 160_000).map { $0 * 8 }
@@ -174,7 +174,7 @@ import Testing
         #expect(reader.report.notes.count == 1 && reader.report.notes[0].contains("full scale"), "\(reader.report)")
     }
 
-    @Test("if channels cancel each other, one is read, and it is reported")
+    @Test("if channels cancel each other, one of them is read, and this is reported")
     func cancellingChannels() throws {
         let folder = try Folder()
         let voice = sine(440, rate: 48_000, count: 96_000)
@@ -183,14 +183,14 @@ import Testing
             format: SF_FORMAT_WAV | SF_FORMAT_PCM_16)
         let reader = try AudioFileReader(path: path)
         let output = try samples(of: reader)
-        // Both are equally loud.
+        // Both channels are equally loud, so either may be read.
         let ideal = sine(440, rate: 16_000, count: 32_000)
         #expect(max(signalToNoise(output, ideal: ideal), signalToNoise(output, ideal: ideal.map { -$0 })) > 60)
         #expect(
             reader.report.damage == nil && reader.report.notes.contains { $0.contains("cancel") }, "\(reader.report)")
     }
 
-    @Test("an unknown length in a pipe is not damage")
+    @Test("an unknown length in a pipe is not reported as damage")
     func placeholderThroughPipe() throws {
         let end = try pipe(holding: wav(ramp(1_000), dataSize: .max, riffSize: .max))
         defer { close(end) }
@@ -212,9 +212,9 @@ import Testing
                 Bool.random(using: &random) ? 0 : UInt8.random(in: 0...255, using: &random)
             }
             for _ in 0..<Int.random(in: 0...6, using: &random) {
-                let place = Int.random(in: 12..<bytes.count + 1, using: &random)
+                let offset = Int.random(in: 12..<bytes.count + 1, using: &random)
                 let word = ["data", "ds64", "SSND", "LIST"].randomElement(using: &random).map { Array($0.utf8) } ?? []
-                bytes.insert(contentsOf: word + [0, 0, 0, UInt8.random(in: 0...255, using: &random)], at: place)
+                bytes.insert(contentsOf: word + [0, 0, 0, UInt8.random(in: 0...255, using: &random)], at: offset)
             }
             let check = ContainerCheck(length: Int64(bytes.count)) { offset, count in
                 offset < 0 || offset >= bytes.count ? [] : Array(bytes[Int(offset)...].prefix(count))

@@ -3,7 +3,7 @@ import Testing
 @testable import Audio
 @testable import Core
 
-@Suite("Microphones that are files and tones") struct FileMicrophoneTests {
+@Suite("Files and tones as microphones") struct FileMicrophoneTests {
     @Test("a fast file returns its samples and ends")
     func fastFileEnds() throws {
         let folder = try Folder()
@@ -12,11 +12,11 @@ import Testing
         let microphone = try #require(FileMicrophone(uri: "file+fast:\(path)"))
         #expect(microphone.name == "file+fast:\(path)")
         #expect(!microphone.isRealTime)
-        let open = try microphone.open()
-        #expect(try samples(of: open) == input)
-        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: open.maximumBlock)
+        let opened = try microphone.open()
+        #expect(try samples(of: opened) == input)
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: opened.maximumBlock)
         defer { buffer.deallocate() }
-        #expect(try open.read(into: buffer) == .ended)
+        #expect(try opened.read(into: buffer) == .ended)
     }
 
     @Test("a real-time file is followed by silence")

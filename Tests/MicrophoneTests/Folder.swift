@@ -5,7 +5,7 @@ import Testing
 @testable import Audio
 @testable import Core
 
-/// A temporary folder, deleted with its content in deinit.
+/// A temporary folder that deletes itself and its contents in deinit.
 final class Folder: Sendable {
     let path: String
 
@@ -72,7 +72,7 @@ final class Folder: Sendable {
     }
 }
 
-/// A plain WAV with 16 kHz, mono, 16 bits, and possibly a wrong header.
+/// Returns a 16-bit mono WAV at 16 kHz, possibly with a wrong header.
 func wav(_ samples: [Int16], dataSize: UInt32? = nil, riffSize: UInt32? = nil, tail: [UInt8] = []) -> [UInt8] {
     let audio = littleEndian(samples)
     let size = dataSize ?? UInt32(audio.count)
@@ -95,13 +95,13 @@ func samples(of reader: AudioFileReader, block: Int = 1_601) throws -> [Int16] {
     }
 }
 
-/// The error that a body throws.
+/// Returns the error that `body` throws.
 func deviceError(_ body: () throws -> Void) throws -> DeviceError {
     do { try body() } catch { return try #require(error as? DeviceError) }
     throw Unexpected.success
 }
 
-/// Returns the reading end of a pipe with these bytes, whose writing end is closed.
+/// Returns the read end of a pipe that contains these bytes and whose write end is closed.
 func pipe(holding bytes: [UInt8]) throws -> Int32 {
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)

@@ -2,43 +2,43 @@ import Testing
 
 @testable import Audio
 
-@Suite("Frames on the container's clock") struct FramePlacementTests {
+@Suite("Frame placement by timestamps") struct FramePlacementTests {
     private typealias Silence = FramePlacement.Silence
 
-    /// Places frames of 320 samples with these times.
+    /// Places frames of 320 samples that have these times.
     private func placed(_ times: [Int64?], _ placement: FramePlacement = FramePlacement()) -> FramePlacement {
         var placement = placement
         for time in times { placement.add(time: time, count: 320) }
         return placement
     }
 
-    @Test("Contiguous frames need no silence")
+    @Test("no silence is added between contiguous frames")
     func contiguous() {
         let placement = placed([0, 320, 640, nil, 1_280])
         #expect(placement.silences.isEmpty)
         #expect(placement.end == 1_600)
     }
 
-    @Test("Audio that starts after the video has silence before it, and nothing is missing")
+    @Test("audio that starts after the video gets silence before it, which is not a loss")
     func late() {
         #expect(placed([80_000, 80_320]).silences == [Silence(at: 0, count: 80_000, isLoss: false)])
     }
 
-    @Test("Audio before the start is kept, and shifts the rest")
+    @Test("audio before the start is kept and shifts later audio")
     func early() {
         let placement = placed([-96, 224, 544])
         #expect(placement.silences.isEmpty)
         #expect(placement.end == 960)
     }
 
-    @Test("Missing packets are silence of their length")
+    @Test("missing packets become silence of the same length")
     func missing() {
         let placement = placed([0, 320, 32_640, 32_960])
         #expect(placement.silences == [Silence(at: 640, count: 32_000, isLoss: true)])
         #expect(placement.end == 33_280)
     }
 
-    @Test("Short pauses between packets are a loss only after an error", arguments: [false, true])
+    @Test("short pauses between packets are losses only after an error", arguments: [false, true])
     func pauses(hasErrors: Bool) {
         var placement = FramePlacement()
         if hasErrors { placement.addError() }
@@ -46,20 +46,20 @@ import Testing
             placed([0, 6_720], placement).silences == [Silence(at: 320, count: 6_400, isLoss: hasErrors)])
     }
 
-    @Test("Timestamp jitter is not a gap; the accumulated drift is")
+    @Test("timestamp jitter causes no gap, but accumulated drift does")
     func jitter() {
         #expect(placed([0, 350, 610, 1_000, 1_260]).silences.isEmpty)
         let slow = placed((0..<100).map { Int64($0) * 352 })
         #expect(abs(slow.end - 100 * 352) <= 1_600)
     }
 
-    @Test("The clock restarts for another recording")
+    @Test("timestamps may restart for another recording")
     func joined() {
         let placement = placed([0, 320, 16_000_000_000, 16_000_000_320, 0, 320, 16_640])
         #expect(placement.silences == [Silence(at: 6 * 320, count: 16_000, isLoss: true)])
     }
 
-    @Test("A long gap counts if the container promises it")
+    @Test("a long gap is kept only if the container's length confirms it")
     func promised() {
         let gap: Int64 = 700 * 16_000
         #expect(
@@ -68,7 +68,7 @@ import Testing
         #expect(placed([0, gap]).silences.isEmpty)
     }
 
-    @Test("The first timestamp after a format change, which ffmpeg computes wrongly, is ignored")
+    @Test("the first timestamp after a format change, which ffmpeg gets wrong, is ignored")
     func changeOfFormat() {
         var placement = placed([0, 320])
         placement.add(time: 1_095_444, count: 320, isFirst: true)
@@ -77,7 +77,7 @@ import Testing
         #expect(placement.end == 1_280)
     }
 
-    @Test("If times are counted from frames, other bytes show what is missing")
+    @Test("if times are counted from frames, undecodable bytes show where audio is missing")
     func raw() {
         var raw = FramePlacement(isRaw: true, junk: [FramePlacement.Junk(time: 640, count: 5_000)])
         raw.addError()
@@ -89,14 +89,14 @@ import Testing
         #expect(placement.undecoded == 576)
     }
 
-    @Test("Random timestamps are safe")
+    @Test("extreme timestamps are safe")
     func anyTimes() {
         for time in [Int64.min, .max, 1 << 46, -1 << 46, 0] {
             #expect(placed([time, .max, .min, time], FramePlacement(promised: .max)).decoded == 1_280)
         }
     }
 
-    @Test("ffprobe's description: the default track, its length, and no other streams")
+    @Test("ffprobe's description gives the default track, the lengths, and only audio streams")
     func description() {
         let text = """
             {"programs": [], "streams": [

@@ -7,7 +7,7 @@ import Testing
 @Suite("The date in a file's metadata") struct RecordedDateTests {
     private static let now = 1_800_000_000.0
 
-    private func found(_ tags: [String: String]) -> RecordedDate? { RecordedDate(tags, now: Self.now) }
+    private func parse(_ tags: [String: String]) -> RecordedDate? { RecordedDate(tags, now: Self.now) }
 
     /// A time in this machine's time zone.
     private func local(_ hour: Int32, _ minute: Int32, _ second: Int32) -> Double {
@@ -18,32 +18,32 @@ import Testing
     }
 
     @Test(
-        "a time with an offset is one moment",
+        "times with an offset are converted to UTC",
         arguments: [
             "2019-05-03T10:11:12Z", "2019-05-03T10:11:12.000000Z", "2019-05-03T12:11:12+02:00",
             "2019-05-03T12:11:12+0200", "2019-05-03T05:11:12-05:00", "2019-05-03 10:11:12Z",
         ])
     func moment(text: String) throws {
-        let date = try #require(found(["creation_time": text]))
+        let date = try #require(parse(["creation_time": text]))
         #expect(date.seconds == 1_556_878_272 && date.isVerified)
     }
 
-    @Test("a phone's own time wins, a Broadcast WAV has separate day and time, and other devices use the local time")
+    @Test("a phone's local time takes precedence, a Broadcast WAV has date and time apart, and other times are local")
     func devices() {
-        let phone = found([
+        let phone = parse([
             "creation_time": "2019-05-03T10:11:20Z", "com.apple.quicktime.creationdate": "2019-05-03T12:11:12+0200",
         ])
         #expect(phone?.seconds == 1_556_878_272)
-        #expect(found(["date": "2019-05-03", "creation_time": "10:11:12"])?.seconds == local(10, 11, 12))
-        #expect(found(["date": "2019:05:03 10:11:12"])?.seconds == local(10, 11, 12))
+        #expect(parse(["date": "2019-05-03", "creation_time": "10:11:12"])?.seconds == local(10, 11, 12))
+        #expect(parse(["date": "2019:05:03 10:11:12"])?.seconds == local(10, 11, 12))
     }
 
-    @Test("a day without a time, and a time of a clock that was not set, are not verified")
+    @Test("a date without a time, or from a clock that was not set, is not verified")
     func unverified() {
-        #expect(found(["date": "2019-05-03"])?.seconds == local(0, 0, 0))
-        #expect(found(["date": "2019-05-03"])?.isVerified == false)
+        #expect(parse(["date": "2019-05-03"])?.seconds == local(0, 0, 0))
+        #expect(parse(["date": "2019-05-03"])?.isVerified == false)
         let copy = ["date": "2019-05-03T12:11:12+02:00", "comment": "recording 7; clock unverified; stopped: button"]
-        #expect(found(copy)?.isVerified == false && found(copy)?.seconds == 1_556_878_272)
+        #expect(parse(copy)?.isVerified == false && parse(copy)?.seconds == 1_556_878_272)
     }
 
     @Test(
@@ -54,6 +54,6 @@ import Testing
             "2019-05-03T10:11:12+\u{FF11}200",
         ])
     func none(text: String) {
-        #expect(found(["creation_time": text]) == nil && found(["comment": text]) == nil)
+        #expect(parse(["creation_time": text]) == nil && parse(["comment": text]) == nil)
     }
 }

@@ -15,13 +15,13 @@ import Testing
         #expect(abs(peak - 8_000) <= 1)
     }
 
-    @Test("the output is as long as the input, to one sample", arguments: rates, [1, 100, 4_801, 100_003])
+    @Test("the output is as long as the input, to within one sample", arguments: rates, [1, 100, 4_801, 100_003])
     func lengthIsRight(rate: Int, count: Int) throws {
         let output = try convert([Float](repeating: 0.1, count: count), rate: rate)
         #expect(abs(Double(output.count) - Double(count) * 16_000 / Double(rate)) <= 1)
     }
 
-    @Test("a sine stays the same sine", arguments: rates)
+    @Test("a sine stays unchanged", arguments: rates)
     func sineStays(rate: Int) throws {
         let output = try convert(sine(1_000, rate: rate, count: rate * 2), rate: rate)
         #expect(signalToNoise(output, ideal: sine(1_000, rate: 16_000, count: output.count)) > 60)
@@ -33,7 +33,7 @@ import Testing
         #expect(output[400..<(output.count - 400)].allSatisfy { abs($0) <= 2 })
     }
 
-    @Test("16 kHz, mono, 16 bits passes unchanged")
+    @Test("16-bit mono audio at 16 kHz passes unchanged")
     func passesUnchanged() throws {
         let input = ramp(70_000)
         #expect(try convert(input.map(Samples.float), rate: 16_000) == input)
@@ -47,7 +47,7 @@ import Testing
         #expect(signalToNoise(output, ideal: sine(500, rate: 16_000, count: 16_000, amplitude: 0.4)) > 60)
     }
 
-    @Test("after a reset a stream is like new")
+    @Test("after a reset, a converter behaves like a new one")
     func resetsToNew() throws {
         let converter = try ChannelConverter(rate: 48_000, channels: 1, block: 4_800)
         let input = sine(700, rate: 48_000, count: 20_000)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test("a block that fits is consumed completely", arguments: rates)
-    func blockIsTakenWhole(rate: Int) throws {
+    func consumesWholeBlock(rate: Int) throws {
         let block = rate / 10
         let converter = try ChannelConverter(rate: rate, channels: 1, block: block)
         let output = UnsafeMutableBufferPointer<Int16>.allocate(capacity: converter.maximumOutput)
@@ -123,7 +123,7 @@ import Testing
         #expect(!converter.hasCancelled)
     }
 
-    @Test("when they no longer cancel each other they are mixed again")
+    @Test("once channels no longer cancel each other, they are mixed again")
     func cancellingEnds() throws {
         let voice = sine(440, rate: 16_000, count: 64_000)
         let converter = try ChannelConverter(rate: 16_000, channels: 2, block: 1_000)
@@ -146,23 +146,23 @@ import Testing
     }
 
     private func convert(_ input: [Float], channels: Int, with converter: ChannelConverter) throws -> [Int16] {
-        let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 777)
-        defer { room.deallocate() }
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 777)
+        defer { buffer.deallocate() }
         var output: [Int16] = []
         try input.withUnsafeBufferPointer { input in
-            var place = 0
-            while place < input.count {
-                let rest = UnsafeBufferPointer(rebasing: input[place...])
-                let (consumed, produced) = try converter.convert(rest, into: room)
+            var offset = 0
+            while offset < input.count {
+                let rest = UnsafeBufferPointer(rebasing: input[offset...])
+                let (consumed, produced) = try converter.convert(rest, into: buffer)
                 try #require(consumed + produced > 0)
-                place += consumed * channels
-                output += room[..<produced]
+                offset += consumed * channels
+                output += buffer[..<produced]
             }
         }
         while true {
-            let produced = try converter.flush(into: room)
+            let produced = try converter.flush(into: buffer)
             if produced == 0 { return output }
-            output += room[..<produced]
+            output += buffer[..<produced]
         }
     }
 }

@@ -7,16 +7,17 @@ import TestKit
 @testable import Recognition
 @testable import System
 
-/// The folder made by `deploy/model moonshine-tiny-en --folder`; nil, with a message, if the environment has none.
+/// The model installed by `deploy/model moonshine-tiny-en --folder`. If FIELDSCRIBE_TEST_MODEL is not set, prints a
+/// message and is nil.
 let realModel: MoonshineModel? = {
     guard let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty else {
-        print("skipped: tests with Moonshine's real model: FIELDSCRIBE_TEST_MODEL names no folder of it")
+        print("skipped: tests with Moonshine's real model; set FIELDSCRIBE_TEST_MODEL to its folder")
         return nil
     }
     return MoonshineModel(path: path)
 }()
 
-@Suite("A model's folder")
+@Suite("A model folder")
 struct MoonshineModelTests {
     private let folder = TemporaryFolder()
 
@@ -28,20 +29,20 @@ struct MoonshineModelTests {
 
     private static let files = ["encoder_model.ort", "decoder_model_merged.ort", "tokenizer.bin"]
 
-    @Test("a missing file is named, with a remedy", arguments: files)
-    func lacking(name: String) throws {
+    @Test("the error for a missing file names it, with a remedy", arguments: files)
+    func missingFile(name: String) throws {
         let model = try make(Self.files.filter { $0 != name })
         let error = thrown { try model.check() }
         #expect(error?.code == .missing && error?.exitStatus == 3)
         #expect(error?.message.hasPrefix("\(folder.path)/\(name):") == true)
         #expect(error?.message.contains("fieldscribe-moonshine-tiny-en") == true)
-        #expect(model.isThere)
+        #expect(model.exists)
     }
 
-    @Test("another folder has no model of this kind")
-    func other() throws { #expect(try !make(["mdef", "tokenizer.bin"]).isThere) }
+    @Test("a folder with a different model does not count")
+    func other() throws { #expect(try !make(["mdef", "tokenizer.bin"]).exists) }
 
-    @Test("digests are compared, and a changed file is named; without digests nothing is compared")
+    @Test("digests are checked, and the error names the changed file; nothing is checked if there are no digests")
     func digests() throws {
         let good = Self.files.map { "\(Digest.of($0))  \($0)\n" }.joined()
         try make(Self.files, digests: good).verify()
@@ -68,7 +69,7 @@ struct MoonshineModelTests {
         #expect(thrown { _ = try OnnxRuntime([]) }?.code == .missing)
     }
 
-    @Test("the real model describes itself")
+    @Test("the real model passes its checks, and has a license and a size")
     func real() throws {
         guard let realModel else { return }
         try realModel.verify()

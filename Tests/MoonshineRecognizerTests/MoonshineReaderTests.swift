@@ -8,15 +8,15 @@ import TestKit
 @testable import Recognition
 @testable import System
 
-/// An aligner that finds no times.
-final class Untimed: Timing {
+/// An aligner that never finds word times.
+final class FailingAligner: AlignmentEngine {
     func times(
         of words: [String], in samples: UnsafeBufferPointer<Int16>
     ) throws(DeviceError) -> [SampleRange]? { nil }
 }
 
-// Serialized: while a network is loaded, standard error is redirected for the whole process.
-@Suite("The real network", .serialized)
+// Serialized because loading a network redirects standard error for the whole process.
+@Suite("Moonshine's real network", .serialized)
 struct MoonshineReaderTests {
     private static let speech = "/usr/share/pocketsphinx/test/data"
 
@@ -38,7 +38,7 @@ struct MoonshineReaderTests {
     }
 
     @Test(
-        "it transcribes speech with capitals and punctuation, greedily and with a beam", arguments: MoonshineProfile.all
+        "speech is transcribed with capitals and punctuation, greedily and with a beam", arguments: MoonshineProfile.all
     )
     func reading(profile: MoonshineProfile) throws {
         guard let realModel else { return }
@@ -47,39 +47,40 @@ struct MoonshineReaderTests {
         #expect(try text(reader, of: samples) == "He might even have been made amiable himself.")
     }
 
-    @Test("partial readings wait for half a second of sound, except at the end of the utterance")
+    @Test("partial results wait for half a second of audio, except at the end of the utterance")
     func partials() throws {
         guard let realModel else { return }
         let reader = try MoonshineReader(realModel, profile: .fast)
-        let recognizer = MoonshineRecognizer(reader, timing: Untimed())
-        // Without the silence after the last word.
+        let recognizer = MoonshineRecognizer(reader, timing: FailingAligner())
+        // Removes the silence after the last word.
         let samples = try Array(samples("librivox/sense_and_sensibility_01_austen_64kb-0930.wav").dropLast(6_400))
         try recognizer.beginPartials(from: nil)
-        let texts = try [samples.dropLast(7_000), samples.suffix(7_000), []].map { piece in
-            try Array(piece).withUnsafeBufferPointer { try recognizer.partial(after: $0) }
+        let texts = try [samples.dropLast(7_000), samples.suffix(7_000), []].map { samples in
+            try Array(samples).withUnsafeBufferPointer { try recognizer.partial(after: $0) }
         }
         try recognizer.endPartials()
         #expect(texts[0].hasPrefix("He might") && texts[0] == texts[1])
         #expect(try texts[2] != texts[1] && texts[2] == text(reader, of: samples))
     }
 
-    @Test("the voice is analyzed from the first to the last word, or in each part")
+    @Test("the voice is analyzed from the first to the last word, or in each part of a group")
     func voices() throws {
         guard let realModel else { return }
-        let recognizer = MoonshineRecognizer(try MoonshineReader(realModel, profile: .fast), timing: Untimed())
+        let recognizer = MoonshineRecognizer(try MoonshineReader(realModel, profile: .fast), timing: FailingAligner())
         let samples = try samples("librivox/sense_and_sensibility_01_austen_64kb-0930.wav")
         let half = SamplePosition(Int64(samples.count / 2))
         let halves = [SampleRange(.zero, half), SampleRange(half, SamplePosition(Int64(samples.count)))]
-        func read(_ parts: [SampleRange]) throws -> Hypothesis {
-            try samples.withUnsafeBufferPointer { try recognizer.read($0, ReadingRequest(parts: parts)) }
+        func recognize(_ parts: [SampleRange]) throws -> Hypothesis {
+            let options = RecognitionOptions(parts: parts)
+            return try samples.withUnsafeBufferPointer { try recognizer.recognize($0, options: options) }
         }
-        let (whole, one, two) = (try read([]), try read([halves[1]]), try read(halves))
+        let (whole, onePart, twoParts) = (try recognize([]), try recognize([halves[1]]), try recognize(halves))
         #expect(whole.voice != nil && whole.voices.isEmpty)
-        #expect(one.voice != nil && one.voices == [one.voice])
-        #expect(two.voice == nil && two.voices.count == 2 && two.voices[1] == one.voice)
+        #expect(onePart.voice != nil && onePart.voices == [onePart.voice])
+        #expect(twoParts.voice == nil && twoParts.voices.count == 2 && twoParts.voices[1] == onePart.voice)
     }
 
-    @Test("a reader that shares the library's environment and arena with another outlives it")
+    @Test("a reader still works after another reader that shares its environment and arena is released")
     func successors() throws {
         guard let realModel else { return }
         let samples = try samples("librivox/sense_and_sensibility_01_austen_64kb-0930.wav")
@@ -91,7 +92,7 @@ struct MoonshineReaderTests {
         #expect(try text(reader, of: samples) == "He might even have been made amiable himself.")
     }
 
-    @Test("the library's environment can be created while another thread releases it")
+    @Test("the runtime's environment can be created while another thread releases it")
     func environments() async throws {
         guard let realModel else { return }
         let path = realModel.path + "/libonnxruntime.so.1"
@@ -104,7 +105,7 @@ struct MoonshineReaderTests {
         #expect(failures == 0)
     }
 
-    @Test("storing memory once instead of twice yields the same text")
+    @Test("disabling prepacked weights does not change the text")
     func small() throws {
         guard let realModel else { return }
         var profile = MoonshineProfile.fast
@@ -114,7 +115,7 @@ struct MoonshineReaderTests {
         #expect(try text(reader, of: samples) == "He might even have been made amiable himself.")
     }
 
-    @Test("the same sound yields the same text, even 50 dB lower and with an offset")
+    @Test("the same audio yields the same text, even if it is quieter or has a DC offset")
     func levels() throws {
         guard let realModel else { return }
         let reader = try MoonshineReader(realModel, profile: .live)
@@ -127,7 +128,7 @@ struct MoonshineReaderTests {
             try text(reader, of: loud.map { Int16(clamping: Int($0) + 3_000) }).lowercased().hasPrefix("go forward"))
     }
 
-    @Test("alternatives come from the beam, each once, with valid shares")
+    @Test("alternatives come from the beam, without duplicates, with valid confidences")
     func alternatives() throws {
         guard let realModel else { return }
         let reader = try MoonshineReader(realModel, profile: .live)
@@ -140,7 +141,7 @@ struct MoonshineReaderTests {
         #expect(outcome.words.allSatisfy { (0...1).contains($0.confidence) })
     }
 
-    @Test("no sound, too little, silence, noise and a tone yield no words", arguments: [0, 1, 894, 895, 32_000])
+    @Test("empty or too short audio, silence, noise and a tone yield no words", arguments: [0, 1, 894, 895, 32_000])
     func nothing(count: Int) throws {
         guard let realModel else { return }
         let reader = try MoonshineReader(realModel, profile: .fast)
@@ -152,17 +153,17 @@ struct MoonshineReaderTests {
         #expect(try text(reader, of: tone).isEmpty)
     }
 
-    @Test("phrases are spelled as in the vocabulary, and only if spoken")
+    @Test("phrases are spelled as in the vocabulary, and appear only if spoken")
     func phrases() throws {
         guard let realModel else { return }
         let samples = try samples("librivox/sense_and_sensibility_01_austen_64kb-0870.wav")
         #expect(try text(MoonshineReader(realModel, profile: .live), of: samples).contains("Mr. John Dashwood"))
         let reader = try MoonshineReader(realModel, profile: .live, phrases: ["Jon Dashwood", "Ouagadougou"])
-        let raised = try text(reader, of: samples)
-        #expect(raised.contains("Mr. Jon Dashwood had then leisure") && !raised.contains("Ouaga"))
+        let boosted = try text(reader, of: samples)
+        #expect(boosted.contains("Mr. Jon Dashwood had then leisure") && !boosted.contains("Ouaga"))
     }
 
-    @Test("invalid networks are refused as damaged by any runtime")
+    @Test("invalid networks are reported as damaged")
     func noNetwork() throws {
         guard let realModel else { return }
         let folder = TemporaryFolder()
@@ -176,39 +177,39 @@ struct MoonshineReaderTests {
         #expect(error?.remedy == "reinstall the model")
     }
 
-    @Test("a runtime that prints while it loads does not print to standard error")
+    @Test("output of the runtime during loading does not reach standard error")
     func quiet() throws {
-        let file = memory()
-        let own = dup(STDERR_FILENO)
+        let file = temporaryFile()
+        let original = dup(STDERR_FILENO)
         dup2(file, STDERR_FILENO)
         RuntimeLog.whileRedirected { _ = write(STDERR_FILENO, "Schema error\n", 13) }
         _ = write(STDERR_FILENO, "own\n", 4)
-        dup2(own, STDERR_FILENO)
-        close(own)
+        dup2(original, STDERR_FILENO)
+        close(original)
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = pread(file, &bytes, bytes.count, 0)
         close(file)
         #expect(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == "own\n")
     }
 
-    @Test("several that load at the same time restore standard error correctly")
+    @Test("concurrent loads restore standard error correctly")
     func together() async {
-        func identity() -> [UInt64] {
+        func fileIdentity() -> [UInt64] {
             var status = stat()
             fstat(STDERR_FILENO, &status)
             return [UInt64(status.st_dev), UInt64(status.st_ino)]
         }
-        let own = identity()
+        let original = fileIdentity()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
-                // wait: makes overlaps likely; without one the test still passes
+                // wait: makes overlaps likely; if there is no overlap, the test still passes
                 group.addTask { for _ in 0..<200 { RuntimeLog.whileRedirected { usleep(10) } } }
             }
         }
-        #expect(identity() == own)
+        #expect(fileIdentity() == original)
     }
 
-    private func memory() -> Int32 {
+    private func temporaryFile() -> Int32 {
         var template = Array("/tmp/fieldscribe-XXXXXX".utf8CString)
         let file = mkstemp(&template)
         unlink(template)

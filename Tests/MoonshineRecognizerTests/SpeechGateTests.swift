@@ -2,7 +2,7 @@ import Testing
 
 @testable import Recognition
 
-@Suite("Speech, and network output without speech")
+@Suite("Speech gate")
 struct SpeechGateTests {
     private func isSpeech(
         _ text: String, tokens: [Int]? = nil, limit: Int = 23, end: Double = -15, entropy: Double = 0.5,
@@ -10,7 +10,7 @@ struct SpeechGateTests {
     ) -> Bool {
         SpeechGate().isSpeech(
             SpeechGate.Evidence(
-                text: text, tokens: tokens ?? Array(0..<8), limit: limit, firstEnd: end, meanEntropy: entropy,
+                text: text, tokens: tokens ?? Array(0..<8), limit: limit, immediateEnd: end, meanEntropy: entropy,
                 seconds: seconds))
     }
 
@@ -18,15 +18,15 @@ struct SpeechGateTests {
     func speech() {
         #expect(isSpeech("I really like that account of himself."))
         #expect(isSpeech("“Now,” she said — it’s 5 €.", seconds: 1))
-        #expect(isSpeech("Thank you.", end: -14), "clearly speech")
+        #expect(isSpeech("Thank you.", end: -14), "the network is certain that there is speech")
     }
 
     @Test(
         "output for silence, music and noise is not speech",
         arguments: ["", " ", "♪♪♪", "© transcript Emily Beynon", "ご視聴ありがとうございました", "..."])
-    func strange(text: String) { #expect(!isSpeech(text, end: -7.8)) }
+    func nonSpeechOutput(text: String) { #expect(!isSpeech(text, end: -7.8)) }
 
-    @Test("text in another alphabet, or with a sign, is speech if the network is certain")
+    @Test("text in another alphabet or with symbols is speech if the network is certain")
     func otherAlphabets() {
         #expect(isSpeech("Він не був поганою молодою людиною.", end: -13))
         #expect(isSpeech("ご視聴ありがとうございました", end: -13))
@@ -35,16 +35,16 @@ struct SpeechGateTests {
         #expect(!isSpeech("..."))
     }
 
-    @Test("repeated speech is speech; a loop continues to its limit, or has low confidence")
-    func saidAgain() {
-        let again = Array(repeating: [11, 12, 13, 14, 15], count: 3).flatMap(\.self)
-        #expect(SpeechGate.repeats(again) > 0.4)
-        #expect(isSpeech("Go forward. Go forward. Go forward.", tokens: again, end: -11.5))
-        #expect(!isSpeech("We will win. We will win. We will win.", tokens: again, limit: 16, end: -11.5))
-        #expect(!isSpeech("Yes, yes, yes, yes, yes.", tokens: again, end: -9.6, entropy: 0.6))
+    @Test("repeated speech is speech, but not a loop that reaches the limit or has a low confidence")
+    func repetition() {
+        let repeatedTokens = Array(repeating: [11, 12, 13, 14, 15], count: 3).flatMap(\.self)
+        #expect(SpeechGate.repeats(repeatedTokens) > 0.4)
+        #expect(isSpeech("Go forward. Go forward. Go forward.", tokens: repeatedTokens, end: -11.5))
+        #expect(!isSpeech("We will win. We will win. We will win.", tokens: repeatedTokens, limit: 16, end: -11.5))
+        #expect(!isSpeech("Yes, yes, yes, yes, yes.", tokens: repeatedTokens, end: -9.6, entropy: 0.6))
     }
 
-    @Test("frequent texts, an immediate end, too few tokens, and loops are not speech")
+    @Test("uncertain stock phrases, an early end, too few tokens, and loops are not speech")
     func lowConfidence() {
         #expect(!isSpeech("Thank you.", end: -8))
         #expect(!isSpeech("You", end: -5))
@@ -53,11 +53,12 @@ struct SpeechGateTests {
         #expect(!isSpeech("the first is the first", tokens: Array(repeating: 7, count: 30)))
     }
 
-    @Test("a rejected text may be speech, unless it is typical of silence or music, or a loop")
+    @Test("a rejected text may be speech, unless it is typical for silence or music, or is a loop")
     func mayBeSpeech() {
         func mayBe(_ text: String, tokens: [Int] = Array(0..<8), end: Double = -6) -> Bool {
             SpeechGate().mayBeSpeech(
-                SpeechGate.Evidence(text: text, tokens: tokens, limit: 23, firstEnd: end, meanEntropy: 2, seconds: 2.3))
+                SpeechGate.Evidence(
+                    text: text, tokens: tokens, limit: 23, immediateEnd: end, meanEntropy: 2, seconds: 2.3))
         }
         #expect(mayBe("Lobster a la Newberg."))
         for text in ["", "...", "♪♪♪", "© transcript Emily Beynon", "You", "Thank you for watching!"] {
@@ -67,11 +68,11 @@ struct SpeechGateTests {
         #expect(!mayBe("Yay! Yay! Yay!", tokens: Array(repeating: 7, count: 12)))
     }
 
-    @Test("a short text needs at least one likely word; a longer one is written with its low confidences")
+    @Test("a short text needs at least one probable word; a longer text does not")
     func shortAndUnlikely() {
         func evidence(_ seconds: Double) -> SpeechGate.Evidence {
             SpeechGate.Evidence(
-                text: "Mm-Hmm", tokens: [1, 2, 3], limit: 10, firstEnd: -15, meanEntropy: 1, seconds: seconds)
+                text: "Mm-Hmm", tokens: [1, 2, 3], limit: 10, immediateEnd: -15, meanEntropy: 1, seconds: seconds)
         }
         #expect(!SpeechGate().isLikely(evidence(0.3), [0.02]))
         #expect(SpeechGate().isLikely(evidence(0.3), [0.02, 0.24]))
@@ -85,19 +86,19 @@ struct SpeechGateTests {
         #expect(SpeechGate.repeats([1, 1]) == 0)
     }
 
-    @Test("a text of improbable words is of another language")
+    @Test("a text with improbable words is in another language")
     func foreign() {
         let evidence = SpeechGate.Evidence(
-            text: "The first time", tokens: Array(0..<12), limit: 30, firstEnd: -13, meanEntropy: 1.2, seconds: 4)
+            text: "The first time", tokens: Array(0..<12), limit: 30, immediateEnd: -13, meanEntropy: 1.2, seconds: 4)
         #expect(SpeechGate().isForeign(evidence, [0.3, 0.2, 0.6]))
-        #expect(!SpeechGate().isForeign(evidence, [0.9, 0.2, 0.6]), "a name among certain words")
-        #expect(SpeechGate().isSpeech(evidence), "the other test does not tell")
+        #expect(!SpeechGate().isForeign(evidence, [0.9, 0.2, 0.6]), "a single improbable word")
+        #expect(SpeechGate().isSpeech(evidence), "the other check does not reject it")
         var short = evidence
         short.tokens.removeLast(3)
-        #expect(!SpeechGate().isForeign(short, [0.3, 0.2, 0.6]), "too little to tell")
+        #expect(!SpeechGate().isForeign(short, [0.3, 0.2, 0.6]), "too few tokens to decide")
     }
 
-    @Test("words that are chosen with certainty have a high confidence")
+    @Test("words that the network chooses with certainty have a high confidence")
     func confidence() {
         let sure = [WordConfidence.Evidence(of: [TokenEvidence(logProbability: -0.01, entropy: 0.05)])]
         #expect(WordConfidence.confidences(of: sure)[0] > 0.9)

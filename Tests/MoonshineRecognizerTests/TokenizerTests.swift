@@ -5,7 +5,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// A tokenizer of these pieces, after the 259 fixed tokens.
+/// Creates a tokenizer with these pieces after the 259 fixed tokens.
 func tokenizer(_ pieces: [String], in folder: TemporaryFolder) throws -> Tokenizer {
     let bytes = (Array(repeating: "<x>", count: 259) + pieces).flatMap { piece -> [UInt8] in
         let bytes = Array(piece.utf8)
@@ -21,18 +21,18 @@ func tokenizer(_ pieces: [String], in folder: TemporaryFolder) throws -> Tokeniz
 struct TokenizerTests {
     private let folder = TemporaryFolder()
 
-    @Test("pieces become words; a mark belongs to the word before it, and each word has its tokens")
+    @Test("pieces become words with their tokens; a punctuation mark belongs to the previous word")
     func words() throws {
         let tokens = try tokenizer(["▁Hello", ",", "▁wor", "ld", "▁"], in: folder)
         let words = tokens.words(of: [259, 260, 261, 262])
         #expect(words.map(\.text) == ["Hello,", "world"])
         #expect(words.map(\.tokens) == [0..<2, 2..<4])
-        // A separate space, and special tokens.
+        // Input with a separate space, and with special tokens.
         #expect(tokens.words(of: [1, 263, 262, 40_000, 2]).map(\.text) == ["ld"])
         #expect(tokens.words(of: []).isEmpty)
     }
 
-    @Test("a character of several tokens is joined, and invalid UTF-8 is replaced")
+    @Test("a character with several tokens is joined, and invalid UTF-8 is replaced")
     func bytes() throws {
         let tokens = try tokenizer(["▁caf"], in: folder)
         let bytes = Array("é".utf8).map { Int($0) + 3 }
@@ -40,17 +40,17 @@ struct TokenizerTests {
         #expect(tokens.words(of: [259, bytes[0]]).map(\.text) == ["caf\u{FFFD}"])
     }
 
-    @Test("encoding merges the pairs with the lowest numbers first, and uses bytes for unknown characters")
+    @Test("encoding merges the pairs with the lowest token IDs first, and uses bytes for unknown characters")
     func encoding() throws {
         let tokens = try tokenizer(["▁", "a", "b", "ab", "▁a", "▁ab"], in: folder)
-        // "▁a" is after "ab", so "a" and "b" are merged first.
+        // "▁a" has a higher ID than "ab", so "a" and "b" are merged first.
         #expect(tokens.tokens(of: "ab") == [264])
         #expect(tokens.tokens(of: "ab a") == [264, 263])
         #expect(tokens.tokens(of: "aé") == [263] + Array("é".utf8).map { Int($0) + 3 })
         #expect(tokens.tokens(of: "  ").isEmpty)
     }
 
-    @Test("special tokens have no text, wherever they are; other pieces may be anywhere")
+    @Test("special tokens have no text at any position; other pieces can be at any position")
     func special() throws {
         let tokens = try tokenizer(["▁a", "<<ST_0>>", "<<ST_", "b"], in: folder)
         #expect(tokens.words(of: [259, 260, 262]).map(\.text) == ["ab"])
@@ -60,13 +60,13 @@ struct TokenizerTests {
         #expect(thrown { _ = try tokenizer(Array(repeating: "", count: 1 << 18), in: folder) }?.code == .damaged)
     }
 
-    @Test("a piece of over 127 bytes has a length of two")
+    @Test("the length of a piece longer than 127 bytes takes two bytes")
     func longPieces() throws {
         let long = String(repeating: "x", count: 300)
         #expect(try tokenizer(["▁" + long], in: folder).words(of: [259]).map(\.text) == [long])
     }
 
-    @Test("an invalid file is refused by name", arguments: ["", "\u{3}ab", "short"])
+    @Test("the error for an invalid file names it", arguments: ["", "\u{3}ab", "short"])
     func damaged(text: String) throws {
         let path = folder.file("tokenizer.bin")
         try Data(text.utf8).write(to: URL(filePath: path))

@@ -7,12 +7,12 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-@Suite("The archive of many recorders") struct ArchiveTests {
+@Suite("An archive with many recorders") struct ArchiveTests {
 
     private static let day: Double = 86_400
     private static let start: Double = 1_795_163_412
 
-    /// Two recorders: an interview of two people, a talk without names, and a bookmark.
+    /// Gathers recordings from two recorders: an interview with named speakers, and two others.
     private func fill(_ desk: OfficeDesk) async throws {
         var people = Annotations(people: "Awa Diallo and her son")
         people.title = "The harvest"
@@ -28,15 +28,15 @@ import TestKit
         #expect(try desk.gather(desk.stick("one"), desk.stick("two")).problems == [])
     }
 
-    private func count(_ desk: OfficeDesk, _ words: String, _ change: (inout OfficeFilter) -> Void = { _ in }) throws
+    private func count(_ desk: OfficeDesk, _ query: String, _ change: (inout OfficeFilter) -> Void = { _ in }) throws
         -> Int
     {
         var filter = OfficeFilter()
         change(&filter)
-        return try desk.archive().search(OfficeQuery(words), filter, limit: 50).count
+        return try desk.archive().search(OfficeQuery(query), filter, limit: 50).count
     }
 
-    @Test("finds all words, beginnings of words, and words with punctuation and diacritics", arguments: ArchiveKind.all)
+    @Test("finds words, beginnings of words, and words with punctuation or diacritics", arguments: ArchiveKind.all)
     func words(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)
@@ -85,7 +85,7 @@ import TestKit
     @Test(
         "a long list has pages without gaps or repetitions, even if many recordings start at the same time",
         arguments: ArchiveKind.all)
-    func parts(kind: ArchiveKind) throws {
+    func pages(kind: ArchiveKind) throws {
         let desk = try OfficeDesk(kind)
         let archive = try desk.archive()
         try OfficeDesk.fill(archive, 250)
@@ -95,31 +95,31 @@ import TestKit
         odd.recorder = "pi-1"
         for (filter, expected) in [(OfficeFilter(), all), (odd, all.filter { $0.recorder.name == "pi-1" })] {
             #expect(try archive.count(filter) == expected.count)
-            var part = try archive.recordings(filter, from: .latest, limit: 30)
-            var (found, starts) = (part, [part])
-            while let last = part.last {
-                part = try archive.recordings(filter, from: .earlier(last.id), limit: 30)
-                found += part
-                starts.append(part)
+            var page = try archive.recordings(filter, from: .latest, limit: 30)
+            var (found, pages) = (page, [page])
+            while let last = page.last {
+                page = try archive.recordings(filter, from: .earlier(last.id), limit: 30)
+                found += page
+                pages.append(page)
             }
-            #expect(found == expected && starts.last == [])
-            // And back again.
-            for (part, later) in zip(starts.dropFirst().dropLast(), starts) {
-                #expect(try archive.recordings(filter, from: .later(try #require(part.first).id), limit: 30) == later)
+            #expect(found == expected && pages.last == [])
+            // The same pages in reverse.
+            for (page, later) in zip(pages.dropFirst().dropLast(), pages) {
+                #expect(try archive.recordings(filter, from: .later(try #require(page.first).id), limit: 30) == later)
             }
             #expect(try archive.recordings(filter, from: .later(try #require(expected.first).id), limit: 30) == [])
         }
-        // A recording outside the filter still has a place in it; an unknown one has none.
+        // A page can follow a recording that the filter excludes, but not an unknown recording.
         let even = try #require(all.last { $0.recorder.name != "pi-1" && $0 != all.last })
         let after = try archive.recordings(odd, from: .earlier(even.id), limit: 1_000)
         #expect(after == all.drop { $0 != even }.filter { $0.recorder.name == "pi-1" } && !after.isEmpty)
         #expect(try archive.recordings(OfficeFilter(), from: .earlier(999_999), limit: 3) == [])
-        var said = OfficeFilter()
-        said.speaker = "nobody"
-        #expect(try archive.count(said) == 0 && archive.recordings(said, from: .latest, limit: 3) == [])
+        var spoken = OfficeFilter()
+        spoken.speaker = "nobody"
+        #expect(try archive.count(spoken) == 0 && archive.recordings(spoken, from: .latest, limit: 3) == [])
     }
 
-    @Test("the commands print the archive's content", arguments: ArchiveKind.all)
+    @Test("the commands print the archive's contents", arguments: ArchiveKind.all)
     func commands(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)
@@ -127,8 +127,8 @@ import TestKit
         #expect(list.status == 0 && list.output.split(separator: "\n").count == 3)
         #expect(list.output.contains("pi-aaaaaaaa 1  The harvest; Awa Diallo and her son; Awa; Musa"))
         #expect(try desk.run("list --json --recorder zero").output.contains("\"number\" : 1"))
-        let found = try desk.run("search fonio --speaker Musa")
-        #expect(found.output.hasSuffix("Musa: [fonio] doesn't need much rain\n"), "\(found.output)")
+        let searched = try desk.run("search fonio --speaker Musa")
+        #expect(searched.output.hasSuffix("Musa: [fonio] doesn't need much rain\n"), "\(searched.output)")
         #expect(try desk.run("search fonio --json").output.contains("\"recorder\" : \"zero-bbbbbbbb\""))
         let shown = try desk.run("show 1 --format srt")
         #expect(shown.output.contains("we plant fonio in June"))
@@ -145,8 +145,8 @@ import TestKit
     }
 
     @Test("an archive without read permission is not reported as missing")
-    func another() async throws {
-        guard geteuid() == 0 else { return print("➜ skipped: only root can become somebody else") }
+    func unreadable() async throws {
+        guard geteuid() == 0 else { return print("➜ skipped: only root can switch to another user") }
         let desk = try OfficeDesk(.folder)
         try await fill(desk)
         shell("chmod 755 '\(desk.folder.path)'; chmod 700 '\(desk.archivePath)'")
@@ -160,7 +160,7 @@ import TestKit
     }
 
     @Test("finds words with similar spelling, and prints them", arguments: ArchiveKind.all)
-    func alike(kind: ArchiveKind) async throws {
+    func similarSpelling(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)
         let archive = try desk.archive()
@@ -171,7 +171,7 @@ import TestKit
         #expect(run.output.split(separator: "\n").count == 2 && run.errors.contains("fonyo, or fonio"), "\(run)")
     }
 
-    @Test("similarity of words is that of PostgreSQL")
+    @Test("word similarity matches PostgreSQL's")
     func trigrams() {
         #expect(Trigrams("fonio").similarity(to: Trigrams("fonio")) == 1)
         #expect(abs(Trigrams("fonyo").similarity(to: Trigrams("fonio")) - 1.0 / 3) < 1e-9)
@@ -179,7 +179,7 @@ import TestKit
     }
 
     @Test(
-        "the page of all recordings lists each with its text and a link to its page",
+        "the overview lists each recording with its transcript and a link to its page",
         arguments: ArchiveKind.all)
     func page(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
@@ -189,15 +189,15 @@ import TestKit
         let page = shell("cat '\(desk.archivePath)/index.html'").output
         let links = page.split(separator: "data-href=\"").dropFirst().map { String($0.prefix { $0 != "\"" }) }
         #expect(links.count == 3)
-        for link in links { #expect(isTaken("\(desk.archivePath)/\(link)"), "\(link)") }
+        for link in links { #expect(pathExists("\(desk.archivePath)/\(link)"), "\(link)") }
         #expect(page.contains("The harvest") && page.contains("rain fell on the fonio"))
-        // It is not a copy, and is ignored.
+        // Gathering ignores the page, which is not a copy.
         #expect(try desk.gather(desk.stick("one")).known == 2)
     }
 
-    @Test("recorders are distinguished by their copies' contents")
+    @Test("recorders are identified by their copies' contents")
     func identities() {
-        let known = [
+        let recorders = [
             Recorder(id: 1, name: "pi", folder: "pi-1", key: "RWA", machine: "aaaa"),
             Recorder(id: 2, name: "pi", folder: "pi-2", key: nil, machine: "bbbb"),
             Recorder(id: 3, name: "old", folder: "old", key: nil, machine: nil),
@@ -210,19 +210,19 @@ import TestKit
             (RecorderIdentity(name: "old"), 3), (RecorderIdentity(name: "pi"), nil),
             (RecorderIdentity(name: "old", machine: "cccc"), nil),
         ]
-        for (identity, expected) in cases { #expect(known.known(identity)?.id == expected, "\(identity)") }
+        for (identity, expected) in cases { #expect(recorders.known(identity)?.id == expected, "\(identity)") }
         #expect(RecorderIdentity(name: "Pi Büro").folder(excluding: ["pi-b-ro"]) == "pi-b-ro-2")
     }
 
-    @Test("several processes read and write at the same time", arguments: ArchiveKind.all)
+    @Test("two connections read and write at the same time", arguments: ArchiveKind.all)
     func together(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)
-        let one = try desk.archive()
-        let other = try desk.archive()
+        let first = try desk.archive()
+        let second = try desk.archive()
         let identity = RecorderIdentity(name: "third", machine: "123456789abc")
-        let recorder = try one.recorder(identity)
-        #expect(try other.recorder(identity) == recorder)
-        #expect(try other.search(OfficeQuery("fonio"), OfficeFilter(), limit: 2).count == 2)
+        let recorder = try first.recorder(identity)
+        #expect(try second.recorder(identity) == recorder)
+        #expect(try second.search(OfficeQuery("fonio"), OfficeFilter(), limit: 2).count == 2)
     }
 }

@@ -6,48 +6,48 @@ import TestKit
 @testable import Office
 @testable import System
 
-@Suite("Bodies of requests") struct BodyTests {
+@Suite("Request bodies") struct BodyTests {
     /// A connection for handwritten requests.
-    private final class Guest {
-        private let number: Int32
+    private final class RawClient {
+        private let descriptor: Int32
 
         init(to server: OfficeServer) throws {
             let port = try #require(
                 server.address.split(separator: ":").last.flatMap { UInt16($0.prefix { $0.isNumber }) })
-            number = connected(to: port)
-            try #require(number >= 0)
+            descriptor = connected(to: port)
+            try #require(descriptor >= 0)
         }
 
-        deinit { close(number) }
+        deinit { close(descriptor) }
 
         func send(_ text: String) throws {
-            try Array(text.utf8).withUnsafeBytes { try FileDescriptor.write($0, to: number, named: "guest") }
+            try Array(text.utf8).withUnsafeBytes { try FileDescriptor.write($0, to: descriptor, named: "client") }
         }
 
-        /// Sends the head of a request with a body of this length.
+        /// Sends the header of a request that announces a body of this length.
         func post(_ recording: Int, length: Int) throws {
             try send(
                 "POST /recording/\(recording)/corrections HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
                     + "Content-Length: \(length)\r\n\r\n")
         }
 
-        /// Whether there is an answer, or the connection was closed.
+        /// Whether an answer arrived or the connection was closed.
         var isAnswered: Bool {
-            var poll = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+            var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             return Glibc.poll(&poll, 1, 0) > 0
         }
 
-        /// The status of the answer.
+        /// Waits for the answer, and returns its status.
         func status() throws -> Int? {
             var bytes = [UInt8](repeating: 0, count: 4_096)
-            try waitUntil("it is answered") { self.isAnswered }
-            let count = recv(number, &bytes, bytes.count, 0)
+            try waitUntil("the answer") { self.isAnswered }
+            let count = recv(descriptor, &bytes, bytes.count, 0)
             return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: " ").dropFirst().first
                 .flatMap { Int($0) }
         }
     }
 
-    private func served() async throws -> (desk: OfficeDesk, server: OfficeServer, recording: Int) {
+    private func makeServer() async throws -> (desk: OfficeDesk, server: OfficeServer, recording: Int) {
         signal(SIGPIPE, SIG_IGN)
         let desk = try OfficeDesk(.folder)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -65,62 +65,62 @@ import TestKit
             ("Transfer-Encoding: identity, chunked\r\n", 400),
             ("Content-Length: 5\r\nContent-Length: 6\r\n", 413), ("Content-Length: 0\r\nHost: evil\r\n", 421),
         ])
-    func unclear(lines: String, status: Int) async throws {
-        let (desk, server, id) = try await served()
+    func ambiguous(headers: String, status: Int) async throws {
+        let (desk, server, id) = try await makeServer()
         defer { withExtendedLifetime(desk) {} }
-        let guest = try Guest(to: server)
-        try guest.send("POST /recording/\(id)/corrections HTTP/1.1\r\nHost: 127.0.0.1\r\n\(lines)\r\n0\r\n\r\n")
-        #expect(try guest.status() == status)
+        let client = try RawClient(to: server)
+        try client.send("POST /recording/\(id)/corrections HTTP/1.1\r\nHost: 127.0.0.1\r\n\(headers)\r\n0\r\n\r\n")
+        #expect(try client.status() == status)
     }
 
     @Test("a body that is slow to parse does not delay other requests")
-    func reading() async throws {
-        let (desk, server, id) = try await served()
+    func parsing() async throws {
+        let (desk, server, id) = try await makeServer()
         defer { withExtendedLifetime(desk) {} }
         let body =
             "{\"format\":\"fieldscribe-corrections\",\"segments\":[" + String(repeating: "1,", count: 8_000_000) + "1]}"
-        let guest = try Guest(to: server)
-        try guest.post(id, length: body.utf8.count)
-        try guest.send(body)
-        #expect(server.get("").status == 200 && !guest.isAnswered)
-        #expect(try guest.status() == 409)
+        let client = try RawClient(to: server)
+        try client.post(id, length: body.utf8.count)
+        try client.send(body)
+        #expect(server.get("").status == 200 && !client.isAnswered)
+        #expect(try client.status() == 409)
         #expect(server.get("recording/\(id)/").status == 200)
     }
 
-    @Test("few bodies are received at a time; requests without a body are answered at the same time")
-    func places() async throws {
-        let (desk, server, id) = try await served()
+    @Test("only a few bodies are received at a time; meanwhile, requests without a body are answered")
+    func limit() async throws {
+        let (desk, server, id) = try await makeServer()
         defer { withExtendedLifetime(desk) {} }
-        var slow = try (0..<4).map { _ in try Guest(to: server) }
-        for guest in slow {
-            try guest.post(id, length: 1_000)
-            try guest.send("{")
+        var slow = try (0..<4).map { _ in try RawClient(to: server) }
+        for client in slow {
+            try client.post(id, length: 1_000)
+            try client.send("{")
         }
-        // All of them have arrived before this is answered.
+        // By the time this is answered, all of them have arrived.
         #expect(server.get("").status == 200)
-        let next = try Guest(to: server)
+        let next = try RawClient(to: server)
         try next.post(id, length: 2)
         try next.send("{}")
         #expect(server.get("").status == 200 && !next.isAnswered)
         slow.removeFirst()
         #expect(try next.status() == 409)
         #expect(server.get("recording/\(id)/").status == 200)
-        try server.end()
+        try server.stop()
     }
 
-    @Test("neither 120 large bodies nor 16 MB of blanks delay other requests")
+    @Test("neither 120 large bodies nor 16 MB of spaces delay other requests")
     func crowd() async throws {
-        let (desk, server, id) = try await served()
+        let (desk, server, id) = try await makeServer()
         defer { withExtendedLifetime(desk) {} }
-        var guests = try (0..<120).map { _ in try Guest(to: server) }
-        for guest in guests {
-            try guest.post(id, length: 16_000_000)
-            try guest.send(String(repeating: " ", count: 1_000))
+        var clients = try (0..<120).map { _ in try RawClient(to: server) }
+        for client in clients {
+            try client.post(id, length: 16_000_000)
+            try client.send(String(repeating: " ", count: 1_000))
         }
         #expect(server.get("").status == 200)
         #expect(server.get("recording/\(id)/").status == 200)
-        guests.removeAll()
-        let blanks = try Guest(to: server)
+        clients.removeAll()
+        let blanks = try RawClient(to: server)
         try blanks.post(id, length: 16_000_000)
         try blanks.send(String(repeating: " ", count: 16_000_000))
         #expect(server.get("").status == 200)
@@ -128,33 +128,33 @@ import TestKit
         #expect(try desk.archive().readings(of: id).count == 1)
     }
 
-    @Test("bodies without a password do not delay bodies with one")
+    @Test("bodies sent without the password do not delay a body sent with it")
     func strangers() async throws {
-        let (desk, _, id) = try await served()
+        let (desk, _, id) = try await makeServer()
         let secret = desk.folder.file("secret")
         shell("echo 'a long secret' >'\(secret)' && chmod 600 '\(secret)'")
         let server = try OfficeServer(desk, "--port 0 --password-file '\(secret)'")
-        let strangers = try (0..<4).map { _ in try Guest(to: server) }
-        for guest in strangers {
-            try guest.post(id, length: 1_000)
-            try guest.send("{")
+        let strangers = try (0..<4).map { _ in try RawClient(to: server) }
+        for client in strangers {
+            try client.post(id, length: 1_000)
+            try client.send("{")
         }
-        // All of them have arrived before this is answered.
+        // By the time this is answered, all of them have arrived.
         #expect(server.get("").status == 401)
-        let words = "-H 'Content-Type: application/json' --data-binary '{}' -u 'Anna:a long secret'"
-        #expect(server.get("recording/\(id)/corrections", words).status == 409)
+        let options = "-H 'Content-Type: application/json' --data-binary '{}' -u 'Anna:a long secret'"
+        #expect(server.get("recording/\(id)/corrections", options).status == 409)
         #expect(strangers.allSatisfy { !$0.isAnswered })
-        for guest in strangers { try guest.send(String(repeating: " ", count: 999)) }
-        for guest in strangers { #expect(try guest.status() == 401) }
+        for client in strangers { try client.send(String(repeating: " ", count: 999)) }
+        for client in strangers { #expect(try client.status() == 401) }
     }
 
     @Test("the server exits while bodies wait and while one is parsed")
-    func ends() async throws {
-        let (desk, server, id) = try await served()
+    func exits() async throws {
+        let (desk, server, id) = try await makeServer()
         defer { withExtendedLifetime(desk) {} }
-        let guests = try (0..<8).map { _ in try Guest(to: server) }
-        for guest in guests { try guest.post(id, length: 1_000) }
+        let clients = try (0..<8).map { _ in try RawClient(to: server) }
+        for client in clients { try client.post(id, length: 1_000) }
         #expect(server.get("").status == 200)
-        try server.end()
+        try server.stop()
     }
 }

@@ -16,12 +16,12 @@ import TestKit
         func position() -> SamplePosition { SamplePosition(.random(in: -5...40_000_000, using: &random)) }
         func range() -> SampleRange { SampleRange(position(), position()) }
         func text() -> String { texts.randomElement(using: &random) ?? "" }
-        func share() -> Double {
+        func fraction() -> Double {
             [0, 1, 0.1, 1e-7, .random(in: 0...1, using: &random)].randomElement(using: &random) ?? 0
         }
         func words() -> [Word] {
             (0..<Int.random(in: 0...5, using: &random)).map { _ in
-                Word(text(), range(), confidence: share(), isSpread: .random(using: &random))
+                Word(text(), range(), confidence: fraction(), hasEstimatedTime: .random(using: &random))
             }
         }
         var timeline = Timeline(
@@ -29,7 +29,7 @@ import TestKit
             engine: EngineDescription(name: text(), version: text(), model: text()))
         for number in 0..<Int.random(in: 0...4, using: &random) {
             let voice = VoiceAnalytics(
-                pitch: 180.25, jitter: share(), shimmer: share(), voicing: share(),
+                pitch: 180.25, jitter: fraction(), shimmer: fraction(), voicing: fraction(),
                 finalLowering: .random(using: &random) ? -1.5 : nil)
             timeline.segments.append(
                 Segment(
@@ -43,8 +43,8 @@ import TestKit
         return timeline
     }
 
-    @Test("is the same JSON that JSONEncoder writes, for any text")
-    func isTheEncoders() throws {
+    @Test("is the JSON that JSONEncoder would write, for any text")
+    func matchesEncoder() throws {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<500 {
             let timeline = timeline(&random)

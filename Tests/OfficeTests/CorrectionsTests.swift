@@ -10,7 +10,7 @@ import TestKit
 @Suite("Corrections on a stick") struct CorrectionsTests {
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
 
-    /// A page's corrections for a recording whose second segment was corrected.
+    /// A page's corrections of a recording's second segment.
     private func corrections(
         _ text: String, by person: String, at time: Int, recording: Int = 1, sound: String,
         was: String = "phone yo again"
@@ -33,7 +33,7 @@ import TestKit
     }
 
     @Test(
-        "corrections by two people are both kept, the latest is shown, and each is added once",
+        "two people's corrections are both kept; the latest is shown, and each is added once",
         arguments: ArchiveKind.all)
     func both(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
@@ -44,7 +44,7 @@ import TestKit
         let report = try desk.gather(desk.stick("one"))
         #expect(report.taken == 2 && report.corrections == 1 && report.problems == [])
         #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio] again"] && desk.found("phone") == [])
-        // An earlier one by another person; and the same as before in the page's other format.
+        // An earlier correction by another person; and Awa's correction again, in the page's other format.
         try durableReplace(
             path: "\(copy)/corrections (1).json",
             with: corrections("Foniyo again", by: "Bo", at: 1_795_100_000, sound: sound))
@@ -59,7 +59,7 @@ import TestKit
         #expect(readings.map(\.person) == ["Awa", "Bo", nil])
         let texts = try readings.map { try desk.archive().timeline(ofReading: $0.id)?.segments.last?.text }
         #expect(texts == ["fonio again", "Foniyo again", "phone yo again"])
-        // A later one by the other person.
+        // A later correction by the other person.
         try durableReplace(
             path: "\(copy)/corrections.json",
             with: corrections("fonyo again", by: "Bo", at: 1_795_300_000, sound: sound))
@@ -91,21 +91,22 @@ import TestKit
         #expect(try desk.archive().readings(of: 1).map(\.person) == ["Awa", nil])
         let accuracy = try desk.run("accuracy")
         #expect(accuracy.output.contains("% of the words are wrong"), "\(accuracy)")
-        // A correction after that is new.
+        // A later correction is new.
         let later = corrections("fonyo again", by: "Awa", at: 1_995_200_000, sound: sound, was: "fonio again")
         try durableReplace(path: "\(copy)/corrections (1).json", with: later)
         #expect(try desk.gather(desk.stick("one")).corrections == 1)
         #expect(try desk.found("fonyo").count == 1)
     }
 
-    @Test("speakers that the recorder has corrected in the copy beside the file are known", arguments: ArchiveKind.all)
+    @Test(
+        "speaker changes that the recorder has already applied to the copy are recognized", arguments: ArchiveKind.all)
     func turns(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let (copy, sound) = try await stick(desk)
         #expect(try desk.gather(desk.stick("one")).taken == 2)
-        let told = #""turns":[{"start":0,"end":1.9,"speaker":"A"},{"start":2.01,"end":2.2,"speaker":"B"}]"#
+        let turnsField = #""turns":[{"start":0,"end":1.9,"speaker":"A"},{"start":2.01,"end":2.2,"speaker":"B"}]"#
         let saved = corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound)
-            .replacing("\"version\":1", with: "\"version\":2,\(told)")
+            .replacing("\"version\":1", with: "\"version\":2,\(turnsField)")
         try durableReplace(path: "\(copy)/corrections.json", with: saved)
         try durableReplace(path: "\(copy)/corrections (1).json", with: saved)
         let turns = [(0, 0), (32_000, 1)].map { start, speaker in
@@ -119,7 +120,8 @@ import TestKit
     }
 
     @Test(
-        "without a text of an engine accuracy does not say that nobody corrected anything", arguments: ArchiveKind.all)
+        "if no engine's transcript exists, accuracy does not report that there are no corrections",
+        arguments: ArchiveKind.all)
     func unmeasured(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         _ = try await stick(desk)
@@ -133,7 +135,7 @@ import TestKit
     }
 
     @Test(
-        "corrections of corrections are also restored, although the copy has only the last text",
+        "corrections of corrections are also restored, although the copy has only the latest transcript",
         arguments: ArchiveKind.all)
     func chain(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
@@ -157,7 +159,7 @@ import TestKit
     }
 
     @Test("a correction can be reverted on its page", arguments: ArchiveKind.all)
-    func takenBack(kind: ArchiveKind) async throws {
+    func reverted(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let (copy, sound) = try await stick(desk)
         try durableReplace(
@@ -176,7 +178,7 @@ import TestKit
         #expect(try desk.archive().readings(of: 1).map(\.person) == ["Awa", "Awa", nil])
     }
 
-    @Test("corrections move with the archive to another one", arguments: ArchiveKind.all)
+    @Test("gathering an archive into another one includes corrections", arguments: ArchiveKind.all)
     func moved(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let (copy, sound) = try await stick(desk)
@@ -190,7 +192,7 @@ import TestKit
         #expect(try other.found("fonio") == ["pi-aaaaaaaa: [fonio] again"])
     }
 
-    @Test("corrections elsewhere on the stick find their recording by its sound", arguments: ArchiveKind.all)
+    @Test("corrections elsewhere on the stick are matched to their recording by its sound", arguments: ArchiveKind.all)
     func loose(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let (_, sound) = try await stick(desk)
@@ -203,7 +205,7 @@ import TestKit
     }
 
     @Test(
-        "corrections that do not fit are refused by name, and the rest is added",
+        "corrections that do not match are refused and named, and everything else is added",
         arguments: ArchiveKind.all)
     func refused(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)

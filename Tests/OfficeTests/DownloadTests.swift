@@ -21,12 +21,12 @@ import TestKit
         return desk
     }
 
-    /// The verdict of unzip and Python on a file, and its names.
-    private func examine(_ zip: String) -> (said: String, names: [String]) {
-        let said = shell("unzip -tqq '\(zip)' && python3 -m zipfile -t '\(zip)'").output
+    /// Checks a ZIP file with unzip and Python; returns what they print and the names of its entries.
+    private func examine(_ zip: String) -> (output: String, names: [String]) {
+        let output = shell("unzip -tqq '\(zip)' && python3 -m zipfile -t '\(zip)'").output
         let names = shell(
             "python3 -c 'import sys, zipfile; print(*zipfile.ZipFile(sys.argv[1]).namelist(), sep=\"\\n\")' '\(zip)'")
-        return (said, names.output.split(separator: "\n").map(String.init))
+        return (output, names.output.split(separator: "\n").map(String.init))
     }
 
     @Test("unzip and Python accept ZIP64 and names in UTF-8", arguments: [Int64(0), 100, 0xFFFF_FFFF])
@@ -39,8 +39,8 @@ import TestKit
         bytes += zip.begin("none", length: 0) + zip.end(sum: 0) + zip.entry("last", long) + zip.directory()
         let file = folder.file("a.zip")
         try bytes.withUnsafeBytes { try FileDescriptor(opening: file, O_WRONLY | O_CREAT).write($0) }
-        let (said, names) = examine(file)
-        #expect(said == "Done testing\n" && names == ["Müller/one", "Müller/long", "none", "last"], "\(said) \(names)")
+        let (output, names) = examine(file)
+        #expect(output == "Done testing\n" && names == ["Müller/one", "Müller/long", "none", "last"], "\(names)")
         #expect(shell("unzip -p '\(file)' 'M*/long' | cmp - <(unzip -p '\(file)' last)").status == 0)
     }
 
@@ -53,12 +53,12 @@ import TestKit
         bytes += zip.directory()
         let file = folder.file("a.zip")
         try bytes.withUnsafeBytes { try FileDescriptor(opening: file, O_WRONLY | O_CREAT).write($0) }
-        let (said, names) = examine(file)
-        #expect(said == "Done testing\n" && names.count == 66_000, "\(said)")
+        let (output, names) = examine(file)
+        #expect(output == "Done testing\n" && names.count == 66_000, "\(output)")
     }
 
     @Test(
-        "one recording, or all results, can be downloaded as a ZIP file that can be gathered",
+        "one recording, or all results, can be downloaded as a ZIP file, which can be gathered again",
         arguments: ArchiveKind.all)
     func download(kind: ArchiveKind) async throws {
         let desk = try await desk(kind)
@@ -71,8 +71,8 @@ import TestKit
         for (query, copies) in [("", 2), ("?id=\(id)", 1), ("?q=fonio", 1), ("?speaker=B", 1)] {
             let sent = server.get("recordings.zip\(query)", "-o '\(zip)'")
             #expect(sent.status == 200 && sent.head.contains("content-type: application/zip"), "\(query): \(sent)")
-            let (said, names) = examine(zip)
-            #expect(said == "Done testing\n" && names.count { $0.hasSuffix(".docx") } == copies, "\(said) \(names)")
+            let (output, names) = examine(zip)
+            #expect(output == "Done testing\n" && names.count { $0.hasSuffix(".docx") } == copies, "\(output) \(names)")
             #expect(!names.contains { $0.hasSuffix("PROBLEMS.txt") })
             shell("rm -rf '\(out)'; unzip -q '\(zip)' -d '\(out)'")
             let report = try OfficeDesk().gather(out)
@@ -86,11 +86,11 @@ import TestKit
         #expect(server.get("recordings.zip", "-H 'Sec-Fetch-Site: cross-site'").status == 403)
         let head = server.get("recordings.zip?id=\(id)", "-I")
         #expect(head.status == 200 && head.head.contains("attachment; filename=\"recording-\(id).zip\""))
-        #expect(server.said == [])
-        try server.end()
+        #expect(server.errorLines == [])
+        try server.stop()
     }
 
-    @Test("damaged and missing files are listed in the ZIP file, which has everything else")
+    @Test("damaged and missing files are listed in the ZIP file, which contains everything else")
     func damaged() async throws {
         let desk = try await desk()
         await recorder.record(3, "and more", pass: 1)
@@ -99,31 +99,31 @@ import TestKit
         let server = try OfficeServer(desk)
         let copies = desk.copies()
         let folders = copies.map { "\(desk.archivePath)/\($0)" }
-        // A handmade copy may list any name.
+        // The list of a copy made by hand may contain any name.
         let list = "\(folders[0])/SHA256SUMS"
         let listed = String(decoding: try content(ofFile: list), as: UTF8.self)
         try durableReplace(path: list, with: "\(listed)\(String(repeating: "0", count: 64))  ..\\x\n")
         shell("printf x >> '\(folders[0])/audio.flac'; rm '\(folders[1])/transcript.json'; rm -r '\(folders[2])'")
         let zip = desk.folder.file("all.zip")
         #expect(server.get("recordings.zip", "-o '\(zip)'").status == 200)
-        let (said, names) = examine(zip)
-        #expect(said == "Done testing\n" && names.count { $0.hasSuffix("/audio.flac") } == 2, "\(said) \(names)")
+        let (output, names) = examine(zip)
+        #expect(output == "Done testing\n" && names.count { $0.hasSuffix("/audio.flac") } == 2, "\(output) \(names)")
         let problems = shell("unzip -p '\(zip)' Fieldscribe/PROBLEMS.txt").output.split(separator: "\n")
         #expect(
             problems.count == 4 && !names.contains { $0.contains("\\") }
-                && problems.contains { $0.hasPrefix("Fieldscribe/\(copies[0]): has a file with an unusual name") }
+                && problems.contains { $0.hasPrefix("Fieldscribe/\(copies[0]): a file with an unusual name") }
                 && problems.contains {
                     $0.hasPrefix("Fieldscribe/\(copies[0])/audio.flac: does not match its checksum")
                 }
                 && problems.contains { $0.hasPrefix("Fieldscribe/\(copies[1])/transcript.json: ") }
                 && problems.contains { $0.hasPrefix("recording ") && $0.contains(copies[2]) }, "\(problems)")
-        let gone = try #require(try desk.archive().recordings(OfficeFilter()).first { $0.place == copies[2] }?.id)
-        let one = server.get("recordings.zip?id=\(gone)")
-        #expect(one.status == 404 && one.body.contains("Cannot be downloaded"), "\(one)")
-        #expect(server.said == [])
+        let removedID = try #require(try desk.archive().recordings(OfficeFilter()).first { $0.place == copies[2] }?.id)
+        let answer = server.get("recordings.zip?id=\(removedID)")
+        #expect(answer.status == 404 && answer.body.contains("Cannot be downloaded"), "\(answer)")
+        #expect(server.errorLines == [])
     }
 
-    /// Reads a ZIP file completely; nil if it cannot be completed.
+    /// Reads a ZIP file to its end; nil if it cannot be completed. Calls `change` after `first` bytes.
     private func read(_ zip: ZipDownload, after first: Int = 0, _ change: () -> Void = {}) -> [UInt8]? {
         var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 10_000))
         while let count = buffer.withUnsafeMutableBytes({ zip.read(into: $0) }) {
@@ -134,49 +134,49 @@ import TestKit
         return nil
     }
 
-    @Test("a sound deleted while it is sent arrives completely; a ZIP file with a truncated one fails")
+    @Test("a sound file deleted during its download still arrives completely; a truncated one fails the download")
     func deleted() async throws {
         let desk = try await desk()
         let archive = try desk.archive()
         let recordings = try archive.recordings(OfficeFilter())
-        var ends: [DeviceError?] = []
-        func zip() throws -> ZipDownload { try ZipDownload(recordings, in: archive) { ends.append($0) } }
+        var errors: [DeviceError?] = []
+        func zip() throws -> ZipDownload { try ZipDownload(recordings, in: archive) { errors.append($0) } }
         let file = desk.folder.file("a.zip")
         let first = "\(desk.archivePath)/\(recordings[0].place)"
         shell("cp -a '\(first)' '\(desk.folder.file("kept"))'")
         let whole = try #require(read(try zip(), after: 70_000) { shell("rm -r '\(first)'") })
         try whole.withUnsafeBytes { try FileDescriptor(opening: file, O_WRONLY | O_CREAT).write($0) }
-        let (said, names) = examine(file)
-        #expect(said == "Done testing\n" && names.count { $0.hasSuffix("/audio.flac") } == 2, "\(said) \(names)")
+        let (output, names) = examine(file)
+        #expect(output == "Done testing\n" && names.count { $0.hasSuffix("/audio.flac") } == 2, "\(output) \(names)")
         #expect(names.contains("Fieldscribe/PROBLEMS.txt"))
-        #expect(ends.count == 1 && ends[0] == nil)
+        #expect(errors.count == 1 && errors[0] == nil)
         shell("cp -a '\(desk.folder.file("kept"))' '\(first)'; truncate -s 300000 '\(first)/audio.flac'")
         let cut = read(try zip(), after: 70_000) { shell("truncate -s 70000 '\(first)/audio.flac'") }
-        #expect(cut == nil && ends.count == 2 && ends[1]?.message.contains("was truncated") == true, "\(ends)")
+        #expect(cut == nil && errors.count == 2 && errors[1]?.message.contains("was truncated") == true, "\(errors)")
     }
 
-    @Test("few ZIP files are made at a time, and a disconnected client frees its slot")
-    func places() async throws {
+    @Test("only a few ZIP files are created at a time, and a disconnected client frees its slot")
+    func slots() async throws {
         let desk = try await desk()
         let copy = "\(desk.archivePath)/\(desk.copies()[0])"
-        // More than the buffers of the system hold.
+        // More than the system's buffers can hold.
         shell("truncate -s 64M '\(copy)/audio.flac'")
         let server = try OfficeServer(desk)
         let port = try #require(server.address.split(separator: ":").last.flatMap { UInt16($0.prefix { $0.isNumber }) })
         let request = Array("GET /recordings.zip HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8)
-        let guests = try (0..<8).map { _ in
-            let guest = connected(to: port)
-            try request.withUnsafeBytes { try FileDescriptor.write($0, to: guest, named: "guest") }
-            return guest
+        let clients = try (0..<8).map { _ in
+            let client = connected(to: port)
+            try request.withUnsafeBytes { try FileDescriptor.write($0, to: client, named: "client") }
+            return client
         }
         try await eventually("all slots are in use", every: .milliseconds(50)) {
             server.get("recordings.zip", "-I").status == 503
         }
         #expect(server.get("").status == 200)
-        for guest in guests { close(guest) }
+        for client in clients { close(client) }
         try await eventually("a slot is free", every: .milliseconds(50)) {
             server.get("recordings.zip", "-I").status == 200
         }
-        try server.end()
+        try server.stop()
     }
 }

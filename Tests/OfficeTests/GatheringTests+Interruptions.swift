@@ -6,15 +6,15 @@ import TestKit
 @testable import Office
 @testable import System
 
-// A gathering that a full disk or a signal interrupts.
+// Gathering interrupted by a full disk or a signal.
 extension GatheringTests {
-    @Test("a full disk: one line, earlier additions stay, and no copy is incomplete")
+    @Test("a full disk is reported in one line; earlier additions stay, and no copy is incomplete")
     func full() async throws {
         let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         for id in 1...8 { await recorder.record(id, "recording \(id)") }
         try await recorder.copy(to: desk.stick("one"))
-        // A private file system of this test.
+        // A file system for this test only.
         try makeFolder(desk.archivePath)
         let script = """
             mount -t tmpfs -o size=700k none '\(desk.archivePath)' || exit 99
@@ -26,7 +26,7 @@ extension GatheringTests {
             """
         try durableReplace(path: desk.folder.file("script"), with: script)
         let run = shell("unshare -rm bash '\(desk.folder.file("script"))'")
-        // Impossible without user namespaces, or in a chroot, where they are forbidden.
+        // Mounting needs user namespaces, which may be missing and are forbidden in a chroot.
         if run.status == 99 || run.output.hasPrefix("unshare: ") {
             return print("skipped: no file system can be mounted here")
         }
@@ -39,7 +39,8 @@ extension GatheringTests {
     }
 
     @Test(
-        "killed at any moment, the next run continues: no copy is incomplete or added twice", arguments: ArchiveKind.all
+        "after a kill at any moment, the next run continues; no copy is incomplete or added twice",
+        arguments: ArchiveKind.all
     )
     func killed(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
@@ -47,19 +48,19 @@ extension GatheringTests {
         for id in 1...150 { await recorder.record(id, "recording number \(id)") }
         try await recorder.copy(to: desk.stick("one"))
         var kills = 0
-        for turn in 1...30 {
-            let delay = 0.008 * Double(turn)
+        for attempt in 1...30 {
+            let delay = 0.008 * Double(attempt)
             let run = shell(
                 "timeout -s KILL \(delay) '\(try officeProgram())' gather '\(desk.stick("one"))' \(desk.into)"
             )
             if run.status == 0 { break }
             kills += 1
-            guard isTaken("\(desk.archivePath)/office.sqlite") else { continue }
-            // Each copy with a row is complete.
-            let places = try desk.archive().recordings(OfficeFilter()).map(\.place)
-            for place in places.suffix(5) {
+            guard pathExists("\(desk.archivePath)/office.sqlite") else { continue }
+            // Each copy that has a row in the database is complete.
+            let folders = try desk.archive().recordings(OfficeFilter()).map(\.place)
+            for folder in folders.suffix(5) {
                 #expect(
-                    shell("cd '\(desk.archivePath)/\(place)' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
+                    shell("cd '\(desk.archivePath)/\(folder)' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
             }
         }
         print("➜ gathering: killed \(kills) times")

@@ -9,7 +9,7 @@ import TestKit
 @testable import Transcripts
 
 @Suite("Gathering") struct GatheringTests {
-    // Like the program: a child may end before it has read everything.
+    // The program ignores this signal too: a child process may exit before it has read all its input.
     init() { signal(SIGPIPE, SIG_IGN) }
 
     @Test("adds complete copies of several recorders, each once", arguments: ArchiveKind.all)
@@ -41,26 +41,27 @@ import TestKit
     }
 
     @Test(
-        "two recorders with one name stay separate, and one recorder on two sticks is one", arguments: ArchiveKind.all)
+        "two recorders with the same name stay separate; two sticks from one recorder are merged",
+        arguments: ArchiveKind.all)
     func recorders(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
-        let (one, other) = (
+        let (first, second) = (
             FieldRecorder("pi", identity: FieldRecorder.identity("1")),
             FieldRecorder("pi", identity: FieldRecorder.identity("2"))
         )
-        await one.record(1, "here")
-        try await one.copy(to: desk.stick("a"))
-        await one.record(2, "again")
-        try await one.copy(to: desk.stick("b"))
-        await other.record(1, "there")
-        try await other.copy(to: desk.stick("c"))
+        await first.record(1, "here")
+        try await first.copy(to: desk.stick("a"))
+        await first.record(2, "again")
+        try await first.copy(to: desk.stick("b"))
+        await second.record(1, "there")
+        try await second.copy(to: desk.stick("c"))
         try desk.gather(desk.stick("a"), desk.stick("b"), desk.stick("c"))
         let recordings = try desk.archive().recordings(OfficeFilter()).map { "\($0.recorder.folder) \($0.number)" }
         #expect(recordings.sorted() == ["pi-11111111 1", "pi-11111111 2", "pi-22222222 1"])
     }
 
     @Test(
-        "changed copies are refused by name, and the rest is added",
+        "changed copies are refused and named, and all others are added",
         arguments: [
             (
                 "printf x >> 'C/audio.flac'",
@@ -134,7 +135,7 @@ import TestKit
         #expect(report.taken == 0 && report.problems.count == 3)
         #expect(report.problems[0] == "\(desk.stick("empty")): contains no copy of a recording")
         #expect(report.problems[1].hasPrefix("\(desk.stick("none")): "))
-        #expect(report.problems[2] == "\(desk.archivePath): is the archive itself; name another folder")
+        #expect(report.problems[2] == "\(desk.archivePath): is the archive itself; choose another folder")
     }
 
     @Test("a newer transcript is added beside the previous one, and is shown", arguments: ArchiveKind.all)
@@ -170,7 +171,7 @@ import TestKit
         #expect(recordings.map(\.readings) == [2])
     }
 
-    @Test("an archive is gathered into another one, with the same recorders", arguments: ArchiveKind.all)
+    @Test("an archive can be gathered into another one, which then has the same recorders", arguments: ArchiveKind.all)
     func archives(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         for (name, digit) in [("pi", "1"), ("pi", "2")] {
@@ -186,13 +187,13 @@ import TestKit
         let report = try other.gather(desk.archivePath)
         #expect(report.taken == 3 && report.problems == [])
         #expect(other.copies() == desk.copies())
-        let known = try desk.archive().recordings(OfficeFilter()).map(\.recorder)
+        let recorders = try desk.archive().recordings(OfficeFilter()).map(\.recorder)
         let described = { (recorder: Recorder) -> String in
             "\(recorder.folder) \(recorder.name) \(recorder.machine ?? "")"
         }
         let others = try other.archive().recordings(OfficeFilter()).map(\.recorder)
-        #expect(Set(others.map(described)) == Set(known.map(described)))
-        #expect(Set(known.map(\.folder)) == ["pi-11111111", "pi-22222222", "old"])
+        #expect(Set(others.map(described)) == Set(recorders.map(described)))
+        #expect(Set(recorders.map(\.folder)) == ["pi-11111111", "pi-22222222", "old"])
     }
 
     @Test("the history of a recording is merged from all its copies", arguments: ArchiveKind.all)
@@ -214,7 +215,7 @@ import TestKit
         #expect(try desk.run("history 1").output.split(separator: "\n").count == 3)
     }
 
-    @Test("a database of a newer version or another program, or a damaged one: one line, and nothing is changed")
+    @Test("a database that is newer, damaged or another program's is refused in one line and stays unchanged")
     func versions() throws {
         let desk = try OfficeDesk()
         #expect(thrown { _ = try OfficeFolder(desk.archivePath, creates: false) }?.code == .missing)
@@ -228,14 +229,14 @@ import TestKit
         shell("rm '\(database)'; sqlite3 '\(database)' 'CREATE TABLE x (y)'")
         #expect(
             thrown { _ = try desk.archive() }?.message
-                == "\(database): is another program's database; name another archive")
+                == "\(database): is another program's database; choose another archive")
         shell("echo nonsense > '\(database)'")
         #expect(thrown { _ = try desk.archive() }?.code == .damaged)
         let run = try desk.run("list")
         #expect(run.status == 4 && run.errors.split(separator: "\n").count == 1)
     }
 
-    @Test("an archive without write permission: one line")
+    @Test("an archive without write permission is reported in one line")
     func denied() async throws {
         let desk = try OfficeDesk()
         guard getuid() == 0 else { return print("skipped: only root can run it as another user") }
@@ -251,7 +252,7 @@ import TestKit
         #expect(run.output.contains(desk.archivePath) && names(desk.archivePath) == [])
     }
 
-    @Test("more copies and corrections than a process's limit of open files")
+    @Test("more copies and corrections can be gathered than a process may have open files")
     func many() throws {
         let desk = try OfficeDesk()
         let script = """
@@ -274,8 +275,8 @@ import TestKit
         #expect(desk.copies().count == 150)
     }
 
-    @Test("an error of a stick whose name begins like the archive's is not an error of the archive")
-    func alikeNames() async throws {
+    @Test("an error on a stick whose path starts like the archive's is not mistaken for an archive error")
+    func similarPaths() async throws {
         let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         for id in 1...2 { await recorder.record(id, "recording \(id)") }
@@ -298,14 +299,14 @@ import TestKit
         #expect(report.problems.allSatisfy { $0.contains("caf\u{FFFD}: has a name that is not in UTF-8") }, "\(report)")
     }
 
-    @Test("a sparse file larger than the disk is refused by name, and the rest is added")
+    @Test("a sparse file larger than the disk is refused and named, and everything else is added")
     func holes() async throws {
         let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         for id in 1...2 { await recorder.record(id, "recording \(id)") }
         try await recorder.copy(to: desk.stick("one"))
         shell("truncate -s 8T '\(recorder.copies(on: desk.stick("one"))[0])/audio.flac'")
-        // Keeps this disk from filling up if the file is not refused.
+        // Keeps the disk from filling up if the file is not refused.
         let run = shell(
             "ulimit -f 2000000; '\(try officeProgram())' gather '\(desk.stick("one"))' --into '\(desk.archivePath)' 2>&1"
         )

@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Malicious files that consume memory and time, and completely rewritten texts.
+/// Malicious files that consume memory and time, and completely rewritten transcripts.
 @Suite("Hostile and rewritten transcripts") struct HostileTextTests {
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
     private let desk: OfficeDesk
@@ -17,7 +17,7 @@ import TestKit
         desk = try OfficeDesk()
     }
 
-    /// A stick with two recordings; the folder of the first one's copy.
+    /// Copies two recordings to a stick; returns the folder with the first recording's copy.
     private func stick() async throws -> String {
         await recorder.record(1, "we planted fonio", pass: 1)
         await recorder.record(2, "and waited", pass: 1)
@@ -25,7 +25,7 @@ import TestKit
         return recorder.copies(on: desk.stick("one"))[0]
     }
 
-    /// Texts of 8 to 16 MB.
+    /// File contents of 8 to 16 MB.
     private static let hostile: [String: String] = [
         "brackets": String(repeating: "[", count: 16_000_000), "marks": String(repeating: "\u{301}", count: 8_000_000),
         "nothing": String(repeating: "\0", count: 16_000_000),
@@ -34,7 +34,7 @@ import TestKit
     ]
 
     @Test(
-        "a copy whose transcript exhausts memory is refused in one line, and the rest is added",
+        "a copy whose transcript exhausts memory is refused in one line, and the other copy is added",
         arguments: hostile.keys.sorted())
     func gathered(kind: String) async throws {
         let copy = try await stick()
@@ -48,7 +48,7 @@ import TestKit
     }
 
     @Test(
-        "such a file is refused by import in one line that names it, and changes nothing",
+        "import refuses such a file in one line that names it, and changes nothing",
         arguments: hostile.keys.sorted())
     func imported(kind: String) async throws {
         _ = try await stick()
@@ -67,21 +67,21 @@ import TestKit
     @Test("a hundred thousand other files on a stick do not hide a copy")
     func crowded() async throws {
         _ = try await stick()
-        let made = shell(
+        let created = shell(
             "cd '\(desk.stick("one"))' && seq 1 100000 | xargs touch && cd Fieldscribe/pi && seq 1 1000 | xargs mkdir")
-        #expect(made.status == 0, "\(made)")
+        #expect(created.status == 0, "\(created)")
         let report = try desk.gather(desk.stick("one"))
         #expect(report.taken == 2 && report.problems == [], "\(report)")
     }
 
-    /// A text with the checksum of the recording's sound.
+    /// Subtitles with the checksum of the recording's sound.
     private func subtitles(_ id: Int, _ number: Int, _ text: String) throws -> String {
         let sound = try #require(try desk.archive().sound(of: id))
         return "WEBVTT\n\nNOTE recording \(number), pass 1, sound sha256:\(sound)\n\n"
             + "00:00:00.500 --> 00:00:03.500\n\(text)\n"
     }
 
-    @Test("a transcript with the recording's checksum is imported, even if all of it is new")
+    @Test("a transcript with the recording's checksum is imported, even if every word is new")
     func rewritten() async throws {
         await recorder.record(3, pass: 1)
         _ = try await stick()
@@ -95,7 +95,7 @@ import TestKit
             #expect(run.status == 0 && run.output.hasPrefix("\(path): recording \(id): added"), "\(run)")
             #expect(number == 3 || run.output.contains("; only 0 of its"), "\(run)")
             let shown = try #require(try desk.archive().shownTimeline(of: id))
-            // If a line was moved, the rest of the speech has no words.
+            // After a line has moved, the remaining segments have no words.
             let lines = shown.segments.map(\.text).filter { !$0.isEmpty }
             #expect(lines == ["nothing of that was said \(number)"], "\(shown.segments)")
             if number == 3 {
@@ -107,13 +107,13 @@ import TestKit
         }
     }
 
-    @Test("the page of all recordings replaces only a regular file", arguments: ["ln -s", "mkfifo", "mkdir"])
-    func foreignPage(how: String) async throws {
+    @Test("the overview page replaces only a regular file", arguments: ["ln -s", "mkfifo", "mkdir"])
+    func foreignPage(command: String) async throws {
         _ = try await stick()
         try desk.gather(desk.stick("one"))
         let (page, theirs) = ("\(desk.archivePath)/index.html", desk.folder.file("theirs"))
         try durableReplace(path: theirs, with: "theirs")
-        #expect(shell("\(how == "ln -s" ? "ln -s '\(theirs)'" : how) '\(page)'").status == 0)
+        #expect(shell("\(command == "ln -s" ? "ln -s '\(theirs)'" : command) '\(page)'").status == 0)
         let before = FileStatus(page)
         let run = try desk.run("gather --page \(desk.into)")
         #expect(run.status != 0 && run.errors.split(separator: "\n").count == 1, "\(run)")

@@ -11,7 +11,7 @@ import TestKit
 @Suite("Redactions in an archive") struct OfficeRedactionTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// A stick `old` with a secret in text and sound, and a stick `new` without.
+    /// Fills a stick `old` with a secret in text and sound, and a stick `new` without the secret.
     private func recorder(_ desk: OfficeDesk) async throws -> FieldRecorder {
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "a secret", pass: 5)
@@ -22,7 +22,7 @@ import TestKit
         return recorder
     }
 
-    private func isSame(_ one: String, _ other: String) -> Bool { shell("cmp -s '\(one)' '\(other)'").status == 0 }
+    private func areEqual(_ one: String, _ other: String) -> Bool { shell("cmp -s '\(one)' '\(other)'").status == 0 }
 
     @Test(
         "sound recorded before a redaction is neither played, exported nor linked, even if its stick comes later; its copy is listed",
@@ -32,17 +32,17 @@ import TestKit
         let recorder = try await recorder(desk)
         let new = try #require(recorder.copies(on: desk.stick("new")).first)
         let old = try #require(recorder.copies(on: desk.stick("old")).first)
-        #expect(!isSame("\(new)/audio.flac", "\(old)/audio.flac"))
+        #expect(!areEqual("\(new)/audio.flac", "\(old)/audio.flac"))
         for names in order.dropLast() { #expect(try desk.gather(desk.stick(names)).outdated == []) }
         let last = try #require(order.last).split(separator: "+").map { "'\(desk.stick(String($0)))'" }
         let run = try desk.run("gather \(last.joined(separator: " ")) \(desk.into) --page")
         #expect(run.status == 0 && run.output.contains("1 contain passages that were redacted later"), "\(run)")
         let archive = try desk.archive()
         let recording = try #require(try archive.recordings(OfficeFilter()).first)
-        #expect(isSame("\(desk.archivePath)/\(recording.place)/audio.flac", "\(new)/audio.flac"))
+        #expect(areEqual("\(desk.archivePath)/\(recording.place)/audio.flac", "\(new)/audio.flac"))
         #expect(try archive.recording(1)?.place == recording.place)
-        let told = try #require(try archive.sound(of: recording.id))
-        #expect(try text("\(new)/index.html").contains(told) && !text("\(old)/index.html").contains(told))
+        let digest = try #require(try archive.sound(of: recording.id))
+        #expect(try text("\(new)/index.html").contains(digest) && !text("\(old)/index.html").contains(digest))
         // The other copy may be removed.
         let copies = desk.copies()
         #expect(copies.count == 2)
@@ -62,7 +62,7 @@ import TestKit
         #expect(again.known == 2 && again.outdated == [] && desk.copies() == [recording.place])
     }
 
-    @Test("a copy without a transcript has its redactions in its history", arguments: ArchiveKind.all)
+    @Test("redactions of a copy without a transcript are found in its history", arguments: ArchiveKind.all)
     func history(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -75,13 +75,13 @@ import TestKit
             shell("cd '\(copy)' && rm transcript.json && sha256sum $(ls | grep -v SHA256) > SHA256SUMS")
         }
         try desk.gather(desk.stick("struck"))
-        let place = try #require(try desk.archive().recordings(OfficeFilter()).first?.place)
+        let folder = try #require(try desk.archive().recordings(OfficeFilter()).first?.place)
         let report = try desk.gather(desk.stick("recorded"))
-        #expect(report.taken == 1 && report.outdated.count == 1 && !report.outdated[0].hasSuffix(place), "\(report)")
-        #expect(try desk.archive().recordings(OfficeFilter()).map(\.place) == [place])
+        #expect(report.taken == 1 && report.outdated.count == 1 && !report.outdated[0].hasSuffix(folder), "\(report)")
+        #expect(try desk.archive().recordings(OfficeFilter()).map(\.place) == [folder])
     }
 
-    @Test("an archive of an earlier version: a copy with an unknown number of redactions is not reported as outdated")
+    @Test("a copy from an earlier version, with an unknown number of redactions, is not reported as outdated")
     func migrated() async throws {
         for kind in ArchiveKind.all {
             let desk = try OfficeDesk(kind)
@@ -94,24 +94,23 @@ import TestKit
                 DROP INDEX fieldscribe.copy_of_recording; ALTER TABLE fieldscribe.copy DROP COLUMN struck;
                 CREATE INDEX copy_of_recording ON fieldscribe.copy (recording);
                 """
-            let asked = "SELECT recording, struck FROM fieldscribe.copy ORDER BY id"
-            let told: String
+            let query = "SELECT recording, struck FROM fieldscribe.copy ORDER BY id"
+            let rows: String
             switch kind {
             case .folder:
                 let database = "\(desk.archivePath)/office.sqlite"
                 let plain = { (sql: String) in sql.replacing("fieldscribe.", with: "") }
                 shell("sqlite3 '\(database)' '\(plain(earlier)) PRAGMA user_version = 2'")
                 #expect(try desk.archive().outdated() == [])
-                told = shell("sqlite3 '\(database)' '\(plain(asked))'").output
+                rows = shell("sqlite3 '\(database)' '\(plain(query))'").output
             case .server(let server):
                 let address = try #require(desk.database)
-                let made = server.sql(earlier + "UPDATE fieldscribe.house SET version = 2", on: address)
-                #expect(made.status == 0, "\(made)")
+                let downgraded = server.sql(earlier + "UPDATE fieldscribe.house SET version = 2", on: address)
+                #expect(downgraded.status == 0, "\(downgraded)")
                 #expect(try desk.archive().outdated() == [])
-                told = server.sql(asked, on: address).output
+                rows = server.sql(query, on: address).output
             }
-            #expect(told == "1|-1\n1|-1\n2|1\n", "\(kind)")
-            // The latest added one, as before.
+            #expect(rows == "1|-1\n1|-1\n2|1\n", "\(kind)")
             #expect(try desk.archive().recordings(OfficeFilter()).count == 2)
         }
     }

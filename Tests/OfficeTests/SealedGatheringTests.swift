@@ -10,7 +10,7 @@ import TestKit
 @Suite("Gathering signed and sealed copies") struct SealedGatheringTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    private func keys(_ desk: OfficeDesk, _ name: String) throws -> (file: String, recipient: Recipient) {
+    private func makeKey(_ desk: OfficeDesk, _ name: String) throws -> (file: String, recipient: Recipient) {
         let file = desk.stick(name)
         shell("age-keygen -o '\(file)'")
         let line = shell("age-keygen -y '\(file)'").output.split(separator: "\n").last.map(String.init) ?? ""
@@ -20,7 +20,7 @@ import TestKit
     @Test("sealed copies are added once with their key, and skipped without it", arguments: ArchiveKind.all)
     func sealed(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
-        let (key, recipient) = try keys(desk, "key.txt")
+        let (key, recipient) = try makeKey(desk, "key.txt")
         var recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         recorder.recipients = [recipient]
         await recorder.record(1, "we planted fonio")
@@ -31,7 +31,7 @@ import TestKit
         let report = try desk.gather(desk.stick("one"), key: key)
         #expect(report.taken == 2 && report.sealed == 0 && report.problems == [])
         #expect(try desk.found("fonio").count == 1 && desk.copies().count == 2)
-        // Its folder on the stick has no name; the sealed content does.
+        // The sealed folder on the stick does not name the recorder; only its content does.
         #expect(desk.archiveNames == ["pi-aaaaaaaa"])
         #expect(try desk.run("list --recorder pi").output.split(separator: "\n").count == 2)
         let again = try desk.gather(desk.stick("one"), key: key)
@@ -46,18 +46,18 @@ import TestKit
     }
 
     @Test(
-        "sealed copies that are already in the archive unsealed change nothing, and corrections beside them stay",
+        "a sealed copy that is already in the archive unsealed changes nothing; corrections beside it stay",
         arguments: ArchiveKind.all)
-    func sealedOfKnown(kind: ArchiveKind) async throws {
+    func alreadyUnsealed(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
-        let (key, recipient) = try keys(desk, "key.txt")
+        let (key, recipient) = try makeKey(desk, "key.txt")
         var recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         recorder.recipients = [recipient]
         for id in 1...2 { await recorder.record(id, "we planted fonio") }
         try await recorder.copy(to: desk.stick("one"))
         let first = try OfficeDesk()
         try first.gather(desk.stick("one"), key: key)
-        // Its copies are not encrypted.
+        // The copies in the first archive are not encrypted.
         #expect(try desk.gather(first.archivePath).taken == 2)
         let copies = desk.copies()
         for copy in copies { shell("echo mine > '\(desk.archivePath)/\(copy)/corrections-test.json'") }
@@ -69,19 +69,19 @@ import TestKit
                 #expect(shell("cat '\(desk.archivePath)/\(copy)/corrections-test.json'").output == "mine\n")
             }
         }
-        // It need not be decrypted, because its digest is known.
+        // The archive knows the copy's digest, so that it need not decrypt the copy again.
         let digest = shell("sha256sum '\(desk.stick("one"))'/Fieldscribe/sealed-*/000001.fieldscribe.age").output
         #expect(try desk.archive().known(sealed: String(digest.prefix(64))) != nil)
         #expect(try desk.archive().recordings(OfficeFilter()).count == 2 && desk.archiveNames == ["pi-aaaaaaaa"])
     }
 
     @Test(
-        "a wrong key, a damaged file and a truncated one: one line each, and the rest is added",
+        "a wrong key and damaged or truncated files are reported in one line each; everything else is added",
         arguments: ArchiveKind.all)
     func wrong(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
-        let (key, recipient) = try keys(desk, "key.txt")
-        let (other, _) = try keys(desk, "other.txt")
+        let (key, recipient) = try makeKey(desk, "key.txt")
+        let (other, _) = try makeKey(desk, "other.txt")
         var recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         recorder.recipients = [recipient]
         for id in 1...3 { await recorder.record(id, "one") }
@@ -99,7 +99,7 @@ import TestKit
     }
 
     @Test(
-        "an invalid signature is refused; a key identifies a recorder with a copied machine ID",
+        "an invalid signature is refused; keys distinguish recorders with the same machine ID",
         arguments: ArchiveKind.all)
     func signed(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
@@ -119,10 +119,10 @@ import TestKit
         }
         let report = try desk.gather(desk.stick("one"), desk.stick("two"))
         #expect(report.taken == 2 && report.problems.count == 2)
-        #expect(report.problems.allSatisfy { $0.contains("SHA256SUMS.minisig: does not fit") })
+        #expect(report.problems.allSatisfy { $0.contains("SHA256SUMS.minisig: is not a valid signature") })
         let recorders = try desk.archive().recordings(OfficeFilter()).map(\.recorder)
         #expect(Set(recorders.map(\.id)).count == 2 && recorders.allSatisfy { $0.key != nil })
-        // A copy whose key was removed.
+        // Removes the key from a copy.
         let keyless = desk.stick("keyless")
         shell(
             "cp -r '\(desk.stick("one"))' '\(keyless)' && cd '\(keyless)/Fieldscribe/pi/'000001* && rm recorder.pub && sed -i /recorder.pub/d SHA256SUMS"

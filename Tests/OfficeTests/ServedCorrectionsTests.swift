@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// What is saved from a page that is served.
+/// Corrections saved from a served page.
 @Suite("Correcting in a browser") struct ServedCorrectionsTests {
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
 
@@ -23,7 +23,7 @@ import TestKit
     }
 
     /// The page's request: segments with their old and new words.
-    private func sent(
+    private func request(
         _ sound: String, by person: String, title: String = "", _ edits: [(segment: Int, was: String, text: String)]
     ) -> String {
         let segments = edits.map { #"{"id":\#($0.segment),"was":"\#($0.was)","text":"\#($0.text)","confirmed":[]}"# }
@@ -37,7 +37,7 @@ import TestKit
     private func post(
         _ server: OfficeServer, _ id: Int, _ text: String, at reading: Int, seen: Int? = nil,
         _ options: String = "-H 'Content-Type: application/json' -H 'Sec-Fetch-Site: same-origin'"
-    ) throws -> (status: Int, told: String) {
+    ) throws -> (status: Int, body: String) {
         let file = server.folder.file("sent")
         try durableReplace(path: file, with: text)
         let answer = server.get(
@@ -51,55 +51,55 @@ import TestKit
     }
 
     @Test(
-        "corrections by two people at the same time are merged, and the later one is informed",
+        "corrections by two people at the same time are merged, and the person who saves later is informed",
         arguments: ArchiveKind.all)
     func both(kind: ArchiveKind) async throws {
         let (desk, id, sound) = try await desk(kind)
         let server = try OfficeServer(desk)
         let first = try #require(desk.archive().readings(of: id).first?.id)
         let anna = try post(
-            server, id, sent(sound, by: "Anna", title: "Fonio", [(2, "phone yo again", "fonio again")]), at: first)
-        #expect(anna.status == 200 && anna.told.contains("Saved in the archive"), "\(anna)")
+            server, id, request(sound, by: "Anna", title: "Fonio", [(2, "phone yo again", "fonio again")]), at: first)
+        #expect(anna.status == 200 && anna.body.contains("Saved in the archive"), "\(anna)")
         #expect(try lines(desk, id) == ["we talked of", "fonio again", "and moor"])
         #expect(server.get("?q=fonio").body.contains("One hit") && server.get("").body.contains(">Fonio</a>"))
         let copy = desk.copies()[0]
         #expect(names("\(desk.archivePath)/\(copy)").contains { $0.hasPrefix("corrections-") })
-        // Bo's page shows the text before that.
-        let text = sent(sound, by: "Bo", [(3, "and moor", "and more"), (2, "phone yo again", "Foniyo again")])
+        // Bo's page still shows the earlier text.
+        let text = request(sound, by: "Bo", [(3, "and moor", "and more"), (2, "phone yo again", "Foniyo again")])
         let bo = try post(server, id, text, at: first)
-        #expect(bo.status == 200 && bo.told.contains("Anna has also corrected 0:01 in the meantime: yours"), "\(bo)")
+        #expect(bo.status == 200 && bo.body.contains("Anna has also corrected 0:01 in the meantime: yours"), "\(bo)")
         #expect(try lines(desk, id) == ["we talked of", "Foniyo again", "and more"])
         #expect(try desk.archive().recording(id)?.title == "Fonio")
         #expect(try desk.archive().readings(of: id).map(\.person) == ["Bo", "Anna", nil])
         // The answer was lost, and the page retries.
         let again = try post(server, id, text, at: first)
-        #expect(again.status == 200 && again.told.contains("\"reading\":"), "\(again)")
+        #expect(again.status == 200 && again.body.contains("\"reading\":"), "\(again)")
         #expect(try desk.archive().readings(of: id).count == 3)
         // Anna continues with her own version, without having seen Bo's.
         let second = try #require(desk.archive().readings(of: id).first { $0.person == "Anna" }?.id)
         let more = try post(
             server, id,
-            sent(
+            request(
                 sound, by: "Anna", title: "Fonio",
                 [(1, "we talked of", "we talk of"), (2, "phone yo again", "fonio again")]), at: first, seen: second)
         #expect(
             more.status == 200
-                && more.told.contains("Bo has also corrected it in the meantime: the text has both corrections"),
+                && more.body.contains("Bo has also corrected it in the meantime: the text has both corrections"),
             "\(more)"
         )
         #expect(try lines(desk, id) == ["we talk of", "Foniyo again", "and more"])
         let page = server.get("recording/\(id)/?reading=\(second)").body
-        #expect(page.contains(">fonio</span>") && !page.contains("\"server\""), "an older text is read-only")
-        #expect(server.get("recording/\(id)/").body.contains("<dt>Texts</dt>"))
-        #expect(server.said == [])
+        #expect(page.contains(">fonio</span>") && !page.contains("\"server\""), "an older transcript is read-only")
+        #expect(server.get("recording/\(id)/").body.contains("<dt>Transcripts</dt>"))
+        #expect(server.errorLines == [])
     }
 
-    @Test("split and joined lines and other speakers are saved, and survive others' corrections")
-    func divided() async throws {
+    @Test("split and joined lines and changed speakers are saved, and survive others' corrections")
+    func lineBreaks() async throws {
         let (desk, id, sound) = try await desk()
         let server = try OfficeServer(desk)
         let first = try #require(desk.archive().readings(of: id).first?.id)
-        let plain = sent(
+        let plain = request(
             sound, by: "Anna", [(1, "we talked of", "we talked of"), (2, "phone yo again", "fonio again")])
         let text = plain.replacing(#""version":1"#, with: #""version":2"#)
             .replacing(#""text":"we talked of","#, with: #""text":"we talked of","breaks":[1],"#)
@@ -111,15 +111,15 @@ import TestKit
         #expect(anna.status == 200, "\(anna)")
         #expect(try lines(desk, id) == ["we", "talked of fonio again", "and moor"])
         #expect(try desk.archive().shownTimeline(of: id)?.speakers?.turns.map(\.speaker) == [0, 1])
-        // Only lines, without changed words.
+        // Splits a line without changing words.
         let shown = try #require(desk.archive().readings(of: id).first?.id)
-        let more = sent(sound, by: "Anna", [(3, "and moor", "and moor")])
+        let more = request(sound, by: "Anna", [(3, "and moor", "and moor")])
             .replacing(#""text":"and moor","#, with: #""text":"and moor","breaks":[1],"#)
             .replacing(#""version":1"#, with: #""version":2"#)
         #expect(try post(server, id, more, at: shown).status == 200)
         #expect(try lines(desk, id) == ["we", "talked of fonio again", "and", "moor"])
         #expect(try desk.archive().shownTimeline(of: id)?.speakers?.turns.map(\.speaker) == [0, 1])
-        #expect(server.said == [])
+        #expect(server.errorLines == [])
     }
 
     @Test("the database can be rebuilt from the folder, with corrections that build on each other")
@@ -129,7 +129,7 @@ import TestKit
         for text in ["one", "two", "three", "four"] {
             let shown = try #require(desk.archive().readings(of: id).first?.id)
             let was = try lines(desk, id)[0]
-            #expect(try post(server, id, sent(sound, by: "Bo", [(1, was, text)]), at: shown).status == 200)
+            #expect(try post(server, id, request(sound, by: "Bo", [(1, was, text)]), at: shown).status == 200)
         }
         let other = try OfficeDesk()
         let report = try other.gather(desk.archivePath)
@@ -142,7 +142,7 @@ import TestKit
         let (desk, id, sound) = try await desk()
         let server = try OfficeServer(desk)
         let first = try #require(desk.archive().readings(of: id).first?.id)
-        let good = sent(sound, by: "Anna", [(2, "phone yo again", "fonio again")])
+        let good = request(sound, by: "Anna", [(2, "phone yo again", "fonio again")])
         let json = "-H 'Content-Type: application/json'"
         for options in [
             "-H 'Content-Type: text/plain'", "\(json) -H 'Sec-Fetch-Site: cross-site'",
@@ -152,19 +152,19 @@ import TestKit
             let answer = try post(server, id, good, at: first, options)
             #expect(answer.status == 403, "\(options): \(answer)")
         }
-        for (text, told) in [
+        for (text, message) in [
             ("nonsense", "is incomplete"), ("{}", "is incomplete"),
-            (sent(sound, by: "", [(2, "phone yo again", "x")]), "have no name"),
-            (sent(sound, by: "A", [(2, "what nobody said", "x")]), "made from a text"),
-            (sent(String(repeating: "0", count: 64), by: "A", []), "is not the recording"),
+            (request(sound, by: "", [(2, "phone yo again", "x")]), "have no person's name"),
+            (request(sound, by: "A", [(2, "what nobody said", "x")]), "made from a text"),
+            (request(String(repeating: "0", count: 64), by: "A", []), "is not the recording"),
         ] {
             let answer = try post(server, id, text, at: first)
-            #expect(answer.status == 409 && answer.told.contains(told), "\(answer)")
+            #expect(answer.status == 409 && answer.body.contains(message), "\(answer)")
         }
         #expect(try post(server, id, good, at: 99).status == 409 && post(server, 99, good, at: first).status == 404)
         let huge = String(repeating: "x", count: 18 << 20)
         #expect(try post(server, id, huge, at: first).status == 413)
-        // One without a length.
+        // A body without a length.
         let chunked = try post(server, id, huge, at: first, "\(json) -H 'Transfer-Encoding: chunked'")
         #expect(chunked.status != 200)
         #expect(server.get("recording/\(id)/corrections").status == 405)
@@ -181,9 +181,9 @@ import TestKit
         let copy = try #require(recorder.copies(on: desk.stick("two")).first { $0.contains("000002") })
         let server = try OfficeServer(desk)
         let driver = #filePath.split(separator: "/").dropLast().map { "/\($0)" }.joined() + "/serving.py"
-        let said = shell("python3 '\(driver)' '\(server.address)' \(id) '\(copy)' ${FIELDSCRIBE_SCREENSHOTS:-}").output
-        if said.hasPrefix("skipped: ") { return print(said) }
-        #expect(said == "ok list\nok recording\nok saving\nok both\nok adding\n")
+        let log = shell("python3 '\(driver)' '\(server.address)' \(id) '\(copy)' ${FIELDSCRIBE_SCREENSHOTS:-}").output
+        if log.hasPrefix("skipped: ") { return print(log) }
+        #expect(log == "ok list\nok recording\nok saving\nok both\nok adding\n")
         #expect(try lines(desk, id) == ["we talk of", "fonio again", "and more"])
     }
 }

@@ -12,7 +12,7 @@ import TestKit
 
     init() throws { server = try #require(TestServer.shared) }
 
-    /// One line that names the archive, and never a password.
+    /// Opens an archive that must be refused; returns the error, one line with the archive's address and no password.
     private func refusal(_ address: String, files: String? = nil, creates: Bool = false) -> String {
         let error = thrown { _ = try OfficeDatabase(address, files: files, creates: creates) }
         let line = error?.message ?? ""
@@ -20,32 +20,32 @@ import TestKit
         return line
     }
 
-    @Test("a missing server, database or archive, or a newer one: one line each, and nothing is changed")
+    @Test("missing servers, databases and archives, and newer archives, are refused in one line and nothing changes")
     func refused() throws {
         #expect(refusal("postgresql://x:geheim@/none?host=/nowhere").contains("connecting failed"))
         #expect(refusal("postgresql://nobody:geheim@127.0.0.1:1/x").contains("connecting failed"))
         #expect(refusal(server.address("none")).contains("does not exist"))
         let address = try server.newDatabase()
-        #expect(refusal(address).contains("holds no archive"))
+        #expect(refusal(address).contains("contains no archive"))
         #expect(
             server.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'fieldscribe'", on: address).output == "0\n")
         #expect(refusal(address, creates: true).contains("--files"))
         let folder = TemporaryFolder()
         _ = try OfficeDatabase(address, files: folder.file("files"), creates: true)
-        // From now on the archive stores their folder.
+        // From now on, the archive stores the path of its files.
         #expect(try OfficeDatabase(address, files: nil, creates: false).files == folder.file("files"))
         server.sql("UPDATE fieldscribe.house SET version = 99", on: address)
         #expect(refusal(address).contains("newer fieldscribe-office (schema 99, this one knows 3); update"))
         #expect(server.sql("SELECT version FROM fieldscribe.house", on: address).output == "99\n")
     }
 
-    @Test("a database that is not UTF-8 is refused; settings of the database change nothing")
+    @Test("a database that is not in UTF-8 is refused; database settings have no effect")
     func settings() async throws {
         let address = try server.newDatabase()
         let name = String(address.drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })
         server.sql("CREATE DATABASE \(name)_latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'", on: address)
         let latin = refusal(server.address("\(name)_latin"), files: "/nowhere", creates: true)
-        #expect(latin.contains("is in LATIN1") && latin.contains("--encoding UTF8"), "\(latin)")
+        #expect(latin.contains("is encoded in LATIN1") && latin.contains("--encoding UTF8"), "\(latin)")
         let desk = try OfficeDesk(.server(server))
         let database = try #require(desk.database)
         let other = String(database.drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })
@@ -73,9 +73,10 @@ import TestKit
         let address = try #require(desk.database)
         let other = desk.folder.file("other")
         let error = thrown { _ = try OfficeDatabase(address, files: other, creates: true) }
-        #expect(error?.message.hasPrefix("\(other): contains no copy of those") == true, "\(String(describing: error))")
-        #expect(!isTaken(other))
-        // The folder itself, by another path, as on another machine.
+        #expect(
+            error?.message.hasPrefix("\(other): contains none of the copies") == true, "\(String(describing: error))")
+        #expect(!pathExists(other))
+        // The same folder by another path, as on another machine.
         shell("ln -s '\(desk.archivePath)' '\(other)'")
         _ = try OfficeDatabase(address, files: other, creates: true)
         shell("mv '\(desk.archivePath)' '\(desk.archivePath).away' && mkdir '\(desk.archivePath)'")
@@ -83,7 +84,7 @@ import TestKit
         #expect(run.status == 3 && run.errors.contains("mount it") && names(desk.archivePath) == [], "\(run)")
     }
 
-    @Test("without permission: one line, and nothing is half done")
+    @Test("a missing permission is reported in one line, and no work is left incomplete")
     func denied() async throws {
         let desk = try OfficeDesk(.server(server))
         let address = try #require(desk.database)
@@ -112,7 +113,7 @@ import TestKit
         #expect(desk.copies().count == 2)
     }
 
-    @Test("a connection that breaks in a transaction: one line each time, nothing incomplete or duplicated")
+    @Test("a connection that breaks in a transaction is reported in one line; nothing is incomplete or duplicated")
     func broken() async throws {
         let desk = try OfficeDesk(.server(server))
         let address = try #require(desk.database)
@@ -120,9 +121,9 @@ import TestKit
         for id in 1...150 { await recorder.record(id, "recording number \(id)") }
         try await recorder.copy(to: desk.stick("one"))
         _ = try desk.archive()
-        // The server breaks it at these lines, counted over all attempts; a rollback does not reset the count.
+        // The server breaks the connection at these inserted lines, counted over all attempts, even if rolled back.
         let breaks = [5, 40, 90, 130, 200]
-        let made = server.sql(
+        let created = server.sql(
             """
             CREATE SEQUENCE public.attempts;
             CREATE FUNCTION public.hang_up() RETURNS trigger LANGUAGE plpgsql AS '
@@ -134,7 +135,7 @@ import TestKit
             END';
             CREATE TRIGGER hang_up AFTER INSERT ON fieldscribe.line FOR EACH ROW EXECUTE FUNCTION public.hang_up();
             """, on: address)
-        #expect(made.status == 0, "\(made.output)")
+        #expect(created.status == 0, "\(created.output)")
         for _ in breaks {
             let run = shell("'\(try officeProgram())' gather '\(desk.stick("one"))' \(desk.into)")
             #expect(run.status == 1 && run.output.split(separator: "\n").count == 1, "\(run.output)")
@@ -149,29 +150,29 @@ import TestKit
     }
 
     @Test(
-        "a server whose disk fills up: one line, nothing incomplete, and the next run continues",
+        "a server's full disk is reported in one line; nothing is incomplete, and the next run continues",
         .enabled(if: getuid() == 0))
     func full() async throws {
-        let place = TemporaryFolder()
-        let mounted = shell("mount -t tmpfs -o size=24m none '\(place.path)' && chown nobody '\(place.path)'")
+        let tablespace = TemporaryFolder()
+        let mounted = shell("mount -t tmpfs -o size=24m none '\(tablespace.path)' && chown nobody '\(tablespace.path)'")
         guard mounted.status == 0 else {
             return print("skipped: no file system can be mounted here")
         }
-        let other = server.address("postgres")
+        let administration = server.address("postgres")
         defer {
-            server.sql("DROP DATABASE small WITH (FORCE)", on: other)
-            server.sql("DROP TABLESPACE small", on: other)
-            shell("umount '\(place.path)'")
+            server.sql("DROP DATABASE small WITH (FORCE)", on: administration)
+            server.sql("DROP TABLESPACE small", on: administration)
+            shell("umount '\(tablespace.path)'")
         }
-        #expect(server.sql("CREATE TABLESPACE small LOCATION '\(place.path)'", on: other).status == 0)
-        #expect(server.sql("CREATE DATABASE small TABLESPACE small", on: other).status == 0)
+        #expect(server.sql("CREATE TABLESPACE small LOCATION '\(tablespace.path)'", on: administration).status == 0)
+        #expect(server.sql("CREATE DATABASE small TABLESPACE small", on: administration).status == 0)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         for id in 1...8 { await recorder.record(id, "recording number \(id)") }
         let desk = TemporaryFolder()
         let (stick, files) = (desk.file("stick"), desk.file("files"))
         try await recorder.copy(to: stick)
         let archive = try OfficeDatabase(server.address("small"), files: files, creates: true)
-        shell("cat /dev/zero > '\(place.path)/others'")
+        shell("cat /dev/zero > '\(tablespace.path)/others'")
         for _ in 1...2 {
             let error = thrown {
                 _ = try Gathering(into: archive, key: nil, reader: try officeProgram()).run([.folder(stick)])
@@ -181,7 +182,7 @@ import TestKit
             #expect(names(files).allSatisfy { !$0.hasPrefix(".") })
             #expect(try archive.recordings(OfficeFilter()).isEmpty)
         }
-        shell("rm '\(place.path)/others'")
+        shell("rm '\(tablespace.path)/others'")
         let report = try Gathering(into: archive, key: nil, reader: try officeProgram()).run([.folder(stick)])
         #expect(report.taken == 8 && report.problems == [])
         #expect(try archive.recordings(OfficeFilter()).map(\.number) == Array(1...8))
@@ -191,7 +192,7 @@ import TestKit
         #expect(whole.output.split(separator: "\n").count == 8, "\(whole.output)")
     }
 
-    @Test("a server without free connections: one line")
+    @Test("a server without free connections is reported in one line")
     func crowded() throws {
         let address = try server.newDatabase()
         let name = String(address.drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })

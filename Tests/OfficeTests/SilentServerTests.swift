@@ -6,7 +6,7 @@ import TestKit
 @testable import Office
 @testable import System
 
-/// A connection that breaks without notice to server or client.
+/// A connection that breaks without the server or the client noticing.
 @Suite("A server that disappears", .enabled(if: TestServer.shared != nil)) struct SilentServerTests {
     private let server: TestServer
     private let desk: OfficeDesk
@@ -21,27 +21,28 @@ import TestKit
     }
 
     /// A script that starts a relay and writes its port to a file.
-    private func relay(_ words: String = "") -> String {
+    private func relay(_ arguments: String = "") -> String {
         let program = "\(#filePath.split(separator: "/").dropLast().joined(separator: "/"))/relay.py"
         return """
-            python3 '/\(program)' '\(server.folder.path)/.s.PGSQL.5432' \(getpid()) \(words) >'\(desk.folder.file("port"))' 2>&1 </dev/null &
+            python3 '/\(program)' '\(server.folder.path)/.s.PGSQL.5432' \(getpid()) \(arguments) >'\(desk.folder.file("port"))' 2>&1 </dev/null &
             relay=$!
-            # wait: polls for the port; a guard of ten minutes
-            for turn in $(seq 12000); do [ -s '\(desk.folder.file("port"))' ] && break; sleep 0.05; done
+            # wait: polls for the port, for at most ten minutes
+            for attempt in $(seq 12000); do [ -s '\(desk.folder.file("port"))' ] && break; sleep 0.05; done
             """
     }
 
-    /// The timeouts of this process's only connection to a port: idle seconds, seconds between probes, probes, milliseconds for an answer.
+    /// The timeouts of this process's only connection to a port: idle seconds, seconds between probes,
+    /// number of probes, and milliseconds to wait for an answer.
     private func timeouts(toPort port: UInt16) -> [Int32] {
-        for number in Int32(3)..<1_024 {
+        for descriptor in Int32(3)..<1_024 {
             var (peer, length) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
             let status = withUnsafeMutablePointer(to: &peer) { peer in
-                peer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(number, $0, &length) }
+                peer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
             }
             guard status == 0, peer.sin_family == AF_INET, UInt16(bigEndian: peer.sin_port) == port else { continue }
             return [TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT, TCP_USER_TIMEOUT].map { option in
                 var (value, size) = (Int32(-1), socklen_t(4))
-                getsockopt(number, Int32(IPPROTO_TCP), option, &value, &size)
+                getsockopt(descriptor, Int32(IPPROTO_TCP), option, &value, &size)
                 return value
             }
         }
@@ -49,7 +50,7 @@ import TestKit
     }
 
     @Test(
-        "the timeout is a minute, unless the address says otherwise; idle transactions end",
+        "the timeout is a minute, unless the address says otherwise; idle transactions time out",
         arguments: [
             ("", [30, 10, 3, 60_000] as [Int32]),
             (
@@ -57,19 +58,19 @@ import TestKit
                 [7, 2, 4, 1_234]
             ),
         ])
-    func settings(words: String, expected: [Int32]) throws {
+    func settings(options: String, expected: [Int32]) throws {
         let started = shell("\(relay()); echo $relay")
         let process = started.output.split(separator: "\n").last ?? "none"
         defer { shell("kill \(process)") }
         let port = try #require(UInt16(shell("cat '\(desk.folder.file("port"))'").output.dropLast()), "\(started)")
         let archive = try OfficeDatabase(
-            "postgresql://office@127.0.0.1:\(port)/\(database)\(words)", files: desk.archivePath, creates: true)
+            "postgresql://office@127.0.0.1:\(port)/\(database)\(options)", files: desk.archivePath, creates: true)
         #expect(timeouts(toPort: port) == expected)
         #expect(
             try archive.connection.rows("SHOW idle_in_transaction_session_timeout") { $0.text(0) } == ["5min"])
     }
 
-    @Test("in a transaction: one line that names the server, nothing incomplete, and the next run continues")
+    @Test("a break in a transaction is reported in one line that names the server; the next run continues")
     func silent() async throws {
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "we planted fonio")
@@ -86,7 +87,7 @@ import TestKit
             kill $relay
             """
         try durableReplace(path: desk.folder.file("script"), with: script)
-        // Root stays root, for access to the server's folder.
+        // If the tests run as root, the script does too: it needs access to the server's folder.
         let run = shell("unshare \(getuid() == 0 ? "-n" : "-rn") bash '\(desk.folder.file("script"))'")
         if run.status == 99 || run.output.contains("unshare") {
             return print("skipped: no network namespace can be created here")
@@ -94,7 +95,7 @@ import TestKit
         let lines = run.output.split(separator: "\n")
         try #require(lines.count == 2 && lines[1] == "status 1", "\(run)")
         #expect(lines[0].contains("postgresql://127.0.0.1/\(database): the connection broke ("), "\(run)")
-        #expect(lines[0].contains("run it again once the server can be reached"), "\(run)")
+        #expect(lines[0].contains("run the command again once the server can be reached"), "\(run)")
         #expect(try desk.archive().recordings(OfficeFilter()).isEmpty)
         #expect(try desk.gather(desk.stick("one")).taken == 1 && desk.copies().count == 1)
     }

@@ -7,17 +7,17 @@ import TestKit
 @testable import Office
 @testable import System
 
-/// The reported lines, and whether the process must end.
+/// Collects reported lines, and can ask for the process to exit.
 private final class Listener: Sendable {
     private let state = Mutex((lines: [String](), isEnding: false))
 
     var lines: [String] { state.withLock { $0.lines } }
 
-    func end() { state.withLock { $0.isEnding = true } }
+    func requestExit() { state.withLock { $0.isEnding = true } }
 
     var timeout: ServerTimeout {
         ServerTimeout(
-            seconds: 6, tell: { line in self.state.withLock { $0.lines.append(line) } },
+            seconds: 6, report: { line in self.state.withLock { $0.lines.append(line) } },
             isEnding: { self.state.withLock { $0.isEnding } })
     }
 }
@@ -51,7 +51,7 @@ private final class Listener: Sendable {
         #expect(try archive.recordings(OfficeFilter()).isEmpty)
     }
 
-    @Test("a stopped server process is given up with a message")
+    @Test("a connection to a stopped server process is abandoned with a message")
     func stopped() throws {
         let listener = Listener()
         let archive = try archive(listener)
@@ -65,27 +65,27 @@ private final class Listener: Sendable {
     }
 
     @Test("a process that should exit does not wait; a server that accepts but never answers is an error")
-    func ending() throws {
+    func exiting() throws {
         let listener = Listener()
         let archive = try archive(listener)
         let process = try #require(archive.connection.rows("SELECT pg_backend_pid()") { pid_t($0.integer(0)) }.first)
         try #require(kill(process, SIGSTOP) == 0)
         defer { kill(process, SIGCONT) }
-        listener.end()
+        listener.requestExit()
         #expect(thrown { _ = try archive.recordings(OfficeFilter()) }?.status == ECANCELED)
         let silent = Listener()
-        let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        defer { close(number) }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let path = Array("\(desk.folder.path)/.s.PGSQL.5432".utf8)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
         let bound = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        try #require(bound == 0 && listen(number, 9) == 0)
+        try #require(bound == 0 && listen(descriptor, 9) == 0)
         let error = thrown {
             _ = try OfficeDatabase(
                 "postgresql://office@/none?host=\(desk.folder.path)", files: nil, creates: false,
@@ -104,22 +104,22 @@ private final class Listener: Sendable {
         #expect(site.get("").status == 200)
         let database = String((desk.database ?? "").drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })
         func signal(_ name: String) throws {
-            let found = server.sql(
+            let result = server.sql(
                 "SELECT pid FROM pg_stat_activity WHERE datname = '\(database)' AND application_name = 'fieldscribe-office'",
                 on: server.address("postgres"))
-            let processes = found.output.split(separator: "\n").joined(separator: " ")
-            try #require(!processes.isEmpty && shell("kill -\(name) \(processes)").status == 0, "\(found)")
+            let processes = result.output.split(separator: "\n").joined(separator: " ")
+            try #require(!processes.isEmpty && shell("kill -\(name) \(processes)").status == 0, "\(result)")
         }
         try signal("STOP")
         let first = site.get("")
         #expect(first.status == 503 && first.body.contains("has not answered"), "\(first)")
         #expect(site.get("").status == 503)
-        #expect(site.said.contains { $0.contains("no answer for") })
+        #expect(site.errorLines.contains { $0.contains("no answer for") })
         try signal("CONT")
-        try await eventually("it answers again", every: .milliseconds(500)) { site.get("").status == 200 }
+        try await eventually("the server's answer", every: .milliseconds(500)) { site.get("").status == 200 }
         try signal("STOP")
         shell("curl -s --max-time 120 '\(site.address)' >/dev/null 2>&1 </dev/null &")
-        try site.end()
+        try site.stop()
         try signal("CONT")
     }
 
@@ -133,25 +133,25 @@ private final class Listener: Sendable {
         try await recorder.copy(to: desk.stick("one"))
         let holder = try archive(Listener())
         try holder.connection.execute("BEGIN; LOCK TABLE recording IN ACCESS EXCLUSIVE MODE")
-        let waiting = try ["list", "gather '\(desk.stick("one"))' \(desk.into)"].enumerated().map { number, words in
-            let (out, errors) = (desk.folder.file("out\(number)"), desk.folder.file("errors\(number)"))
+        let waiting = try ["list", "gather '\(desk.stick("one"))' \(desk.into)"].enumerated().map { index, arguments in
+            let (out, errors) = (desk.folder.file("out\(index)"), desk.folder.file("errors\(index)"))
             let process = shell(
                 "FIELDSCRIBE_ARCHIVE='\(desk.database ?? "")' env --default-signal --block-signal= "
-                    + "'\(try officeProgram())' \(words) >'\(out)' 2>'\(errors)' </dev/null & echo $!"
+                    + "'\(try officeProgram())' \(arguments) >'\(out)' 2>'\(errors)' </dev/null & echo $!"
             ).output.prefix { $0.isNumber }
             return (process: String(process), out: out, errors: errors)
         }
         // The shell waits: after an `await`, other tests may keep this one from resuming until both programs have given up.
-        for one in waiting {
+        for program in waiting {
             let line = shell(
-                "until grep -q 'waiting for the server, or for another program' '\(one.errors)'; do "
-                    + "kill -0 \(one.process) || exit 1; sleep 0.1; done")  // wait: for the line or the program's end
+                "until grep -q 'waiting for the server, or for another program' '\(program.errors)'; do "
+                    + "kill -0 \(program.process) || exit 1; sleep 0.1; done")  // wait: for the line or exit
             #expect(line.status == 0, "\(line)")
         }
         #expect(waiting.allSatisfy { shell("kill -0 \($0.process)").status == 0 })
         try holder.connection.execute("ROLLBACK")
-        for one in waiting {
-            try await eventually("its end") { shell("kill -0 \(one.process)").status != 0 }
+        for program in waiting {
+            try await eventually("the program's exit") { shell("kill -0 \(program.process)").status != 0 }
         }
         #expect(shell("cat '\(waiting[0].out)'").output.contains("pi-aaaaaaaa"))
         #expect(try desk.archive().recordings(OfficeFilter()).count == 2)
@@ -166,7 +166,7 @@ private final class Listener: Sendable {
         let answer = site.get("")
         #expect(answer.status == 503 && answer.body.contains("transaction holds"), "\(answer)")
         shell("curl -s --max-time 120 '\(site.address)' >/dev/null 2>&1 </dev/null &")
-        try site.end()
+        try site.stop()
         try holder.connection.execute("ROLLBACK")
     }
 
@@ -176,15 +176,15 @@ private final class Listener: Sendable {
         let loose = desk.folder.file("passwords")
         shell("echo 'a:b:c:d:secret' >'\(loose)'; chmod 644 '\(loose)'; cp '\(loose)' '\(desk.folder.file(".pgpass"))'")
         let program = try officeProgram()
-        for (words, reported) in [("&passfile=\(loose)", "chmod 600"), ("&passfile=/dev/null", "is not a file")] {
-            let run = shell("'\(program)' list --archive '\(address)\(words)'")
+        for (parameter, message) in [("&passfile=\(loose)", "chmod 600"), ("&passfile=/dev/null", "is not a file")] {
+            let run = shell("'\(program)' list --archive '\(address)\(parameter)'")
             #expect(run.status == 1 && run.output.split(separator: "\n").count == 1, "\(run)")
-            #expect(run.output.contains(reported) && !run.output.contains("secret"), "\(run)")
+            #expect(run.output.contains(message) && !run.output.contains("secret"), "\(run)")
         }
         for wrong in ["postgresql://office:secret%zz@host/none", "postgresql://office:secret@[::1/none"] {
             let run = shell("'\(program)' list --archive '\(wrong)'")
             #expect(run.status == 1 && run.output.split(separator: "\n").count == 1, "\(run)")
-            #expect(run.output.contains("cannot be read") && !run.output.contains("secret"), "\(run)")
+            #expect(run.output.contains("is not valid") && !run.output.contains("secret"), "\(run)")
         }
         let run = shell("HOME='\(desk.folder.path)' '\(program)' list --archive '\(address)'")
         #expect(run.status == 0 && !run.output.contains("WARNING"), "\(run)")

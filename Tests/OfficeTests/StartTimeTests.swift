@@ -8,20 +8,20 @@ import TestKit
 @testable import Office
 @testable import System
 
-/// Recordings whose history has a different time from their start.
+/// Recordings whose history and audio give different times.
 @Suite("The start of a recording") struct StartTimeTests {
     /// 20 November 2026, 08:30:12 UTC.
     private static let start = 1_795_163_412.0
 
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// The format of a copy.
+    /// How a copy differs from an ordinary one.
     enum Form: CaseIterable { case plain, wave, sealed, renamed, silent }
 
-    /// Gathers a recording whose history says that it was closed at `closed`; returns its row in the archive.
+    /// Gathers a recording whose history says that it ended at `endTime`; returns its row in the archive.
     private func gathered(
-        _ desk: OfficeDesk, _ form: Form, startedAt: Double, _ clock: RecordingSummary.Clock, closed: String,
-        byClock: String
+        _ desk: OfficeDesk, _ form: Form, startedAt: Double, _ clock: RecordingSummary.Clock, endTime: String,
+        endClock: String
     ) async throws -> OfficeRecording {
         var recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         var key: String?
@@ -34,7 +34,7 @@ import TestKit
         }
         if form == .wave { recorder.audio = .wav }
         await recorder.record(1, "one", startedAt: startedAt, clock: clock)
-        try await recorder.enter(1, "recorded", time: closed, clock: byClock)
+        try await recorder.enter(1, "recorded", time: endTime, clock: endClock)
         try await recorder.copy(to: desk.stick("one"))
         if let copy = recorder.copies(on: desk.stick("one")).first {
             if form == .renamed { shell("mv '\(copy)' '\(copy)/../interview'") }
@@ -52,13 +52,13 @@ import TestKit
     }
 
     @Test(
-        "a recording interrupted by a power cut has its own start, not the time of the repair",
+        "a recording interrupted by a power cut keeps its start, not the time of its repair",
         arguments: ArchiveKind.all,
         Form.allCases)
-    func cutShort(kind: ArchiveKind, form: Form) async throws {
+    func interrupted(kind: ArchiveKind, form: Form) async throws {
         let desk = try OfficeDesk(kind)
         let recording = try await gathered(
-            desk, form, startedAt: Self.start, .synchronized, closed: "2026-12-24T10:00:00Z", byClock: "synchronized")
+            desk, form, startedAt: Self.start, .synchronized, endTime: "2026-12-24T10:00:00Z", endClock: "synchronized")
         #expect(recording.startedAt == Self.start && recording.clock == .synchronized)
         let listed = try desk.run("list --since 2026-11-20 --until 2026-11-20")
         #expect(listed.output.contains("2026-11-20 08:30 "), "\(listed)")
@@ -66,29 +66,30 @@ import TestKit
     }
 
     @Test(
-        "a recording dated after the clock was set has the corrected start", arguments: ArchiveKind.all,
+        "a recording whose date was corrected once the clock was set has the corrected start",
+        arguments: ArchiveKind.all,
         Form.allCases)
-    func redated(kind: ArchiveKind, form: Form) async throws {
+    func corrected(kind: ArchiveKind, form: Form) async throws {
         let desk = try OfficeDesk(kind)
         let recording = try await gathered(
-            desk, form, startedAt: Self.start, .synchronized, closed: "1970-01-01T00:02:00Z", byClock: "unverified")
+            desk, form, startedAt: Self.start, .synchronized, endTime: "1970-01-01T00:02:00Z", endClock: "unverified")
         #expect(recording.startedAt == Self.start && recording.clock == .synchronized)
         let listed = try desk.run("list --since 2026-11-20T08:30 --until 2026-11-20T08:31")
         #expect(listed.output.contains("2026-11-20 08:30 "), "\(listed)")
     }
 
     @Test(
-        "a recording that started with an unset clock is marked, even if the clock was set at its end",
+        "a recording that started before the clock was set is marked, even if the clock was set at its end",
         arguments: ArchiveKind.all, [Form.plain, .wave, .sealed, .renamed])
     func unverified(kind: ArchiveKind, form: Form) async throws {
         let desk = try OfficeDesk(kind)
         let recording = try await gathered(
-            desk, form, startedAt: 86_400, .unverified, closed: "2026-12-24T10:00:00Z", byClock: "synchronized")
+            desk, form, startedAt: 86_400, .unverified, endTime: "2026-12-24T10:00:00Z", endClock: "synchronized")
         #expect(recording.startedAt == 86_400 && recording.clock == .unverified)
         #expect(try desk.run("list").output.contains("1970-01-02 00:00?"))
     }
 
-    @Test("an office in another time zone: the audio's tags contain their zone")
+    @Test("in another time zone, the office uses the time zone in the audio's tags")
     func zones() async throws {
         let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -100,7 +101,7 @@ import TestKit
         #expect(try desk.archive().recordings(OfficeFilter()).map(\.startedAt) == [Self.start])
     }
 
-    @Test("truncated or missing tags are read as far as possible")
+    @Test("truncated tags are read as far as possible")
     func tags() throws {
         let folder = TemporaryFolder()
         for form in ["flac", "wav"] {
@@ -109,7 +110,7 @@ import TestKit
                 "sox -n -r 16000 -b 16 -c 1 --comment '' --add-comment ARTIST=pi --add-comment DATE=2026-11-20T08:30:12Z '\(path)' synth 1"
             )
             let bytes = try content(ofFile: path)
-            let tags = SoundTags(Array(bytes.prefix(SoundTags.reach)))
+            let tags = SoundTags(Array(bytes.prefix(SoundTags.headLength)))
             #expect(tags.device == (form == "flac" ? "pi" : tags.device) && tags.clock == .unverified)
             for count in 0...400 {
                 let part = SoundTags(Array(bytes.prefix(count)))

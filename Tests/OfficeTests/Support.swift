@@ -9,31 +9,31 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// A recorder with recordings, and a stick that it copies to.
+/// A recorder with recordings, which it can copy to sticks.
 struct FieldRecorder {
     let name: String
     var identity: String?
     var signer: RecorderKey?
     var recipients: [Recipient]?
-    var audio = AudioForm.flac
+    var audio = AudioFormat.flac
     let folder = TemporaryFolder()
     let archive = CopiedArchive([])
     let ledger = MemoryLedger()
 
     init(_ name: String = "pi", identity: String? = nil) { (self.name, self.identity) = (name, identity) }
 
-    /// Thirty-two digits.
+    /// A machine ID of 32 identical digits.
     static func identity(_ digit: Character) -> String { String(repeating: digit, count: 32) }
 
     func audioPath(_ id: Int) -> String { folder.file("\(id).wav") }
 
-    /// Makes a recording with one second per two words, and one segment per text.
+    /// Makes a recording of four seconds with one segment per text.
     func record(
         _ id: Int, _ texts: String..., startedAt: Double = 1_795_163_412, speakers: [String] = [],
         annotations: Annotations? = nil, pass: Int? = nil, redacted: Bool = false,
         clock: RecordingSummary.Clock = .synchronized
     ) async {
-        if !isTaken(audioPath(id)) {
+        if !pathExists(audioPath(id)) {
             shell("sox -R -n -r 16000 -b 16 -c 1 '\(audioPath(id))' synth 4 pinknoise gain -6")
         }
         let length = SamplePosition(seconds: 4)
@@ -41,11 +41,11 @@ struct FieldRecorder {
         var turns: [Speakers.Turn] = []
         for (index, text) in texts.enumerated() {
             let start = Int64(index) * 64_000 / Int64(texts.count)
-            let words = text.split(separator: " ").enumerated().map { place, text in
+            let words = text.split(separator: " ").enumerated().map { index, text in
                 Word(
                     String(text),
                     SampleRange(
-                        SamplePosition(start + Int64(place) * 800), SamplePosition(start + Int64(place) * 800 + 700)),
+                        SamplePosition(start + Int64(index) * 800), SamplePosition(start + Int64(index) * 800 + 700)),
                     confidence: 0.75)
             }
             let range = SampleRange(SamplePosition(start), SamplePosition(start + 64_000 / Int64(texts.count) - 100))
@@ -68,12 +68,12 @@ struct FieldRecorder {
                 transcribedUpTo: length, stopReason: .button), timeline)
     }
 
-    /// Imports a person's correction of a segment, as a separate pass; the next copy has its text.
+    /// Imports a person's correction of a segment as a separate pass, which the next copy contains.
     func correct(
         _ id: Int, segment: Int, _ text: String, by person: String, pass: Int, speakers: Speakers? = nil
     ) async throws {
-        let (summary, heard) = try #require(await archive.transcript(of: id))
-        var timeline = heard
+        let (summary, original) = try #require(await archive.transcript(of: id))
+        var timeline = original
         timeline.segments = timeline.segments.map { old in
             old.id == segment
                 ? CorrectedSegment(old, words: text.split(separator: " ").map(String.init)).segment : old
@@ -87,15 +87,15 @@ struct FieldRecorder {
 
     /// Adds an entry to the history of recording 1, which lasts four seconds.
     ///
-    /// - Parameter before: the last entry.
+    /// - Parameter before: the previous entry.
     @discardableResult func enter(
         _ number: Int, _ act: String, time: String = "2026-11-20T08:30:16Z", clock: String = "synchronized",
         before: HistoryLine? = nil, pass: Int? = nil, engine: String? = nil
     ) async throws -> HistoryLine {
-        let own = before.map { "\"\(shell("printf %s '\($0.text)' | sha256sum").output.prefix(64))\"" } ?? "null"
+        let digest = before.map { "\"\(shell("printf %s '\($0.text)' | sha256sum").output.prefix(64))\"" } ?? "null"
         let text =
-            "{\"act\":\"\(act)\",\"before\":\"\(HistoryEntry.start)\",\"clock\":\"\(clock)\","
-            + (engine.map { "\"engine\":\"\($0)\"," } ?? "") + "\"length\":4,\"number\":\(number),\"own\":\(own),"
+            "{\"act\":\"\(act)\",\"before\":\"\(HistoryEntry.initialDigest)\",\"clock\":\"\(clock)\","
+            + (engine.map { "\"engine\":\"\($0)\"," } ?? "") + "\"length\":4,\"number\":\(number),\"own\":\(digest),"
             + (pass.map { "\"pass\":\($0)," } ?? "") + "\"recording\":1,\"sinceBoot\":1,\"time\":\"\(time)\"}"
         let line = try #require(historyLines(in: "[\n\(text)\n]\n")?.first)
         await archive.enter(line)
@@ -116,7 +116,7 @@ struct FieldRecorder {
         #expect(report.error == nil && report.failures.isEmpty)
     }
 
-    /// The folders of its copies on a stick, sorted.
+    /// The folders of this recorder's copies on a stick, sorted.
     func copies(on stick: String) -> [String] {
         names("\(stick)/Fieldscribe/\(name)").filter { CopyName($0) != nil }.map {
             "\(stick)/Fieldscribe/\(name)/\($0)"
@@ -124,12 +124,12 @@ struct FieldRecorder {
     }
 }
 
-/// The kinds of archives, which all pass the same tests.
+/// The kinds of archives; the same tests run with each of them.
 enum ArchiveKind: Sendable, CustomTestStringConvertible {
     case folder
     case server(TestServer)
 
-    /// The kinds that are available here.
+    /// The kinds that are available on this machine.
     static let all: [ArchiveKind] = [.folder] + (TestServer.shared.map { [.server($0)] } ?? [])
 
     var testDescription: String {
@@ -140,10 +140,10 @@ enum ArchiveKind: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// An office's archive, and the sticks for it.
+/// An office archive, and the sticks to gather into it.
 struct OfficeDesk {
     let folder = TemporaryFolder()
-    /// The address of its database; nil if the archive is a folder.
+    /// The address of the archive's database; nil if the archive is a folder.
     let database: String?
 
     init(_ kind: ArchiveKind = .folder) throws {
@@ -153,7 +153,7 @@ struct OfficeDesk {
         }
     }
 
-    /// Adds recordings without text to an archive, alternating between two recorders; three start at the same time.
+    /// Adds recordings without text, alternating between two recorders; each three start at the same time.
     static func fill(_ archive: any OfficeArchive, _ count: Int) throws {
         let recorders = try ["pi-1", "pi-2"].map { try archive.recorder(RecorderIdentity(name: $0)) }
         try archive.add(
@@ -170,10 +170,10 @@ struct OfficeDesk {
     /// The folder with the copies.
     var archivePath: String { folder.file("archive") }
 
-    /// Its contents without the database.
+    /// The contents of the archive's folder, without the database.
     var archiveNames: [String] { names(archivePath).filter { $0 != "office.sqlite" } }
 
-    /// The option that names the archive.
+    /// The options that name the archive.
     var into: String { database.map { "--into '\($0)' --files '\(archivePath)'" } ?? "--into '\(archivePath)'" }
 
     func stick(_ name: String) -> String { folder.file(name) }
@@ -187,21 +187,21 @@ struct OfficeDesk {
         try Gathering(into: try archive(), key: key, reader: try officeProgram()).run(sticks.map { .folder($0) })
     }
 
-    /// Search results, as `recorder: excerpt`.
-    func found(_ words: String, _ filter: OfficeFilter = OfficeFilter()) throws -> [String] {
-        try archive().search(OfficeQuery(words), filter, limit: 50).map { "\($0.recorder): \($0.excerpt)" }
+    /// Search results in the form `recorder: excerpt`.
+    func found(_ query: String, _ filter: OfficeFilter = OfficeFilter()) throws -> [String] {
+        try archive().search(OfficeQuery(query), filter, limit: 50).map { "\($0.recorder): \($0.excerpt)" }
     }
 
     /// The folders of the copies in the archive, relative to it, sorted; sha256sum has verified each.
     func copies() -> [String] {
-        let found = shell("cd '\(archivePath)' && ls -d */*/ | sort").output.split(separator: "\n").map {
+        let folders = shell("cd '\(archivePath)' && ls -d */*/ | sort").output.split(separator: "\n").map {
             String($0.dropLast())
         }
-        for copy in found {
-            let checked = shell("cd '\(archivePath)/\(copy)' && sha256sum --strict --quiet -c SHA256SUMS")
-            #expect(checked.status == 0, "\(copy): \(checked.output)")
+        for copy in folders {
+            let result = shell("cd '\(archivePath)/\(copy)' && sha256sum --strict --quiet -c SHA256SUMS")
+            #expect(result.status == 0, "\(copy): \(result.output)")
         }
-        return found
+        return folders
     }
 
     /// Runs the executable; returns its output, its errors, and its exit status.
@@ -231,17 +231,17 @@ func names(_ path: String) -> [String] {
     return (status & 0x7F == 0 ? (status >> 8) & 0xFF : -1, String(decoding: output, as: UTF8.self))
 }
 
-/// A silent connection to a port of this machine; -1 if no process listens there.
+/// Connects to a local port without sending anything; returns the descriptor, or -1 if no process listens there.
 func connected(to port: UInt16) -> Int32 {
-    let number = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
     address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
     let status = withUnsafePointer(to: &address) {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
         }
     }
-    return status == 0 ? number : -1
+    return status == 0 ? descriptor : -1
 }

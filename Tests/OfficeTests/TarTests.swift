@@ -3,14 +3,14 @@ import Testing
 @testable import Copying
 @testable import Core
 
-@Suite("Reading a tar") struct TarTests {
-    /// A tar archive as the program `tar` writes it.
+@Suite("Reading tar archives") struct TarTests {
+    /// Creates an archive in the format of the program `tar`.
     private static func tar(_ members: [(name: String, content: [UInt8], kind: Character)]) -> [UInt8] {
         var bytes: [UInt8] = []
         for (name, content, kind) in members {
             var header = [UInt8](repeating: 0, count: 512)
-            func put(_ text: String, _ place: Int) {
-                header.replaceSubrange(place..<place + text.utf8.count, with: Array(text.utf8))
+            func put(_ text: String, _ offset: Int) {
+                header.replaceSubrange(offset..<offset + text.utf8.count, with: Array(text.utf8))
             }
             put(name, 0)
             let octal = String(content.count, radix: 8)
@@ -25,16 +25,16 @@ import Testing
         return bytes + [UInt8](repeating: 0, count: 1_024)
     }
 
-    private static func read(_ bytes: [UInt8], pieces: Int) throws -> (
+    private static func read(_ bytes: [UInt8], pieceLength: Int) throws -> (
         files: [(name: String, content: [UInt8])], isWhole: Bool
     ) {
-        var tar = TarReading()
+        var tar = TarParser()
         var files: [(name: String, content: [UInt8])] = []
         var ends = 0
-        for start in stride(from: 0, to: bytes.count, by: pieces) {
-            let piece = Array(bytes[start..<min(bytes.count, start + pieces)])
+        for start in stride(from: 0, to: bytes.count, by: pieceLength) {
+            let piece = Array(bytes[start..<min(bytes.count, start + pieceLength)])
             try piece.withUnsafeBytes { piece in
-                try tar.take(piece) { event in
+                try tar.parse(piece) { event in
                     switch event {
                     case .file(let name, _): files.append((name, []))
                     case .bytes(let content): files[files.count - 1].content += content
@@ -54,16 +54,16 @@ import Testing
             ("copy/", [], "5"), ("copy/a", Array("one".utf8), "0"), ("copy/none", [], "0"), ("copy/long", long, "0"),
             ("copy/x", Array("14 size=00003\n".utf8), "x"), ("copy/told", Array("abc".utf8), "0"),
         ])
-        let (files, isWhole) = try Self.read(bytes, pieces: length)
+        let (files, isWhole) = try Self.read(bytes, pieceLength: length)
         #expect(isWhole && files.map(\.name) == ["a", "none", "long", "told"])
         #expect(files.map(\.content) == [Array("one".utf8), [], long, Array("abc".utf8)])
     }
 
     @Test("a truncated file is not complete")
-    func cut() throws {
+    func truncated() throws {
         let bytes = Self.tar([("copy/a", Array("one".utf8), "0")])
         for length in [0, 100, 512, 514, 1_024] {
-            #expect(try !Self.read(Array(bytes.prefix(length)), pieces: 512).isWhole)
+            #expect(try !Self.read(Array(bytes.prefix(length)), pieceLength: 512).isWhole)
         }
     }
 
@@ -71,8 +71,8 @@ import Testing
         "refuses paths outside the folder, and entries that are not files",
         arguments: ["../a", "/etc/passwd", "a/../b", "copy/..", "copy/.", "copy/a/b", "a", "../..", "copy/"])
     func outside(name: String) throws {
-        #expect(throws: DeviceError.self) { try Self.read(Self.tar([(name, [1], "0")]), pieces: 512) }
-        #expect(throws: DeviceError.self) { try Self.read(Self.tar([("copy/a", [], "2")]), pieces: 512) }
-        #expect(throws: DeviceError.self) { try Self.read([UInt8](repeating: 7, count: 512), pieces: 512) }
+        #expect(throws: DeviceError.self) { try Self.read(Self.tar([(name, [1], "0")]), pieceLength: 512) }
+        #expect(throws: DeviceError.self) { try Self.read(Self.tar([("copy/a", [], "2")]), pieceLength: 512) }
+        #expect(throws: DeviceError.self) { try Self.read([UInt8](repeating: 7, count: 512), pieceLength: 512) }
     }
 }

@@ -6,14 +6,14 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// Debian's PostgreSQL for these tests: in a separate folder, on a Unix socket there, and removed after them.
+/// A PostgreSQL server for these tests, with its data and Unix socket in a temporary folder.
 final class TestServer: Sendable {
-    /// The only one for all tests; nil, with a message, if it is not installed.
+    /// The server that all tests share; prints a message and is nil if PostgreSQL is not installed.
     static let shared: TestServer? = {
         let found = shell("ls -d ${FIELDSCRIBE_TEST_POSTGRESQL:-/usr/lib/postgresql/*/bin} | sort -V | tail -n 1")
             .output
         let programs = found.split(separator: "\n").last.map(String.init) ?? ""
-        guard isTaken("\(programs)/initdb") else {
+        guard pathExists("\(programs)/initdb") else {
             print("skipped: archives in PostgreSQL: apt install postgresql")
             return nil
         }
@@ -25,35 +25,35 @@ final class TestServer: Sendable {
 
     let programs: String
     let folder = TemporaryFolder()
-    private let number = Mutex(0)
+    private let databaseCount = Mutex(0)
 
     init(_ programs: String) throws {
         self.programs = programs
         if getuid() == 0 { shell("chown nobody '\(folder.path)'") }
-        let made = shell(
+        let created = shell(
             "\(asUser) '\(programs)/initdb' -D '\(data)' -U office --auth=trust -E UTF8 --locale=C.UTF-8 --no-sync")
-        guard made.status == 0 else { throw DeviceError(.failed, "initdb", made.output) }
+        guard created.status == 0 else { throw DeviceError(.failed, "initdb", created.output) }
         try start()
-        atexit { TestServer.shared?.end() }
-        // Ends the server if the tests crash.
+        atexit { TestServer.shared?.remove() }
+        // Stops the server if the tests crash.
         shell(
-            // wait: polls for the end of the tests, which do not wait for this loop
+            // wait: polls until the tests exit; they do not wait for this loop
             "(\(Self.closing) while kill -0 \(getpid()); do sleep 1; done; \(asUser) '\(programs)/pg_ctl' -D '\(data)' -m immediate stop; "
                 + "rm -rf '\(folder.path)') </dev/null >/dev/null 2>&1 &")
     }
 
     /// Stops the server and removes its folder.
-    private func end() {
+    private func remove() {
         shell("\(asUser) '\(programs)/pg_ctl' -D '\(data)' -m immediate stop")
         shell("rm -rf '\(folder.path)'")
     }
 
     private var data: String { folder.file("data") }
 
-    /// The server briefly outlives these tests, and must not hold their locks.
+    /// Closes inherited descriptors: the server briefly outlives these tests, and must not hold their locks.
     private static let closing = "for file in $(seq 3 255); do eval \"exec $file>&-\"; done; "
 
-    /// It refuses to run as root.
+    /// Runs a command as another user if the tests run as root, which PostgreSQL refuses.
     private var asUser: String {
         getuid() == 0 ? "cd / && setpriv --reuid=$(id -u nobody) --regid=$(id -g nobody) --clear-groups" : ""
     }
@@ -68,29 +68,29 @@ final class TestServer: Sendable {
         }
     }
 
-    /// Kills all of its processes, like a power cut.
+    /// Kills all processes of the server, like a power cut.
     func kill() throws {
         let found = shell("first=$(head -n 1 '\(data)/postmaster.pid'); echo $first $(ps -o pid= --ppid $first)").output
         let processes = found.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         shell("kill -9 \(processes)")
-        try waitUntil("the end of the database's processes") {
+        try waitUntil("the exit of the database's processes") {
             shell("for process in \(processes); do ! kill -0 $process || exit 1; done").status == 0
         }
     }
 
-    /// The address of one of its databases.
+    /// The address of a database on this server.
     func address(_ database: String, user: String = "office") -> String {
         "postgresql://\(user)@/\(database)?host=\(folder.path)"
     }
 
     /// Creates an empty database.
     func newDatabase() throws -> String {
-        let name = number.withLock { number in
-            number += 1
-            return "archive\(number)"
+        let name = databaseCount.withLock { count in
+            count += 1
+            return "archive\(count)"
         }
-        let made = sql("CREATE DATABASE \(name)", on: address("postgres"))
-        guard made.status == 0 else { throw DeviceError(.failed, "createdb", made.output) }
+        let created = sql("CREATE DATABASE \(name)", on: address("postgres"))
+        guard created.status == 0 else { throw DeviceError(.failed, "createdb", created.output) }
         return address(name)
     }
 

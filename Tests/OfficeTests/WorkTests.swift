@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Machines that transcribe recordings again and are killed, or lose their database.
+/// Machines that transcribe recordings again and are killed or lose their database.
 @Suite("Transcribing again", .enabled(if: TestServer.shared != nil)) struct WorkTests {
     private let desk: OfficeDesk
     private let reader: String
@@ -31,7 +31,7 @@ import TestKit
                 echo "$file" >>'\(folder.file("log"))'
                 # wait: polls until the test lets it continue
                 while [ -e '\(folder.file("hold"))' ]; do sleep 0.05; done
-                # wait: stands for the work of reading
+                # wait: simulates the time that transcribing takes
                 sleep $(cat '\(folder.file("delay"))' 2>/dev/null || echo 0)
                 case $file in *"$(cat '\(folder.file("bad"))' 2>/dev/null || echo none)"*) echo "reader: cannot" >&2; exit 4 ;; esac
                 echo '{"file":"x","duration":4,"sampleRate":16000,"engine":{"name":"fake","version":"1","model":"tiny"},"segments":[
@@ -50,19 +50,19 @@ import TestKit
         try desk.gather(desk.stick("one"))
     }
 
-    private func work(_ words: String) throws -> String {
-        "'\(try officeProgram())' work --archive '\(desk.database ?? "")' --program '\(reader)' --lease 2 \(words)"
+    private func work(_ options: String) throws -> String {
+        "'\(try officeProgram())' work --archive '\(desk.database ?? "")' --program '\(reader)' --lease 2 \(options)"
     }
 
-    /// Each recording with its number of texts by that engine.
-    private func read() throws -> [Int] {
+    /// The number of transcripts that the engine `fake` made, for each recording.
+    private func transcriptCounts() throws -> [Int] {
         let archive = try desk.archive()
         return try archive.recordings(OfficeFilter()).map { recording in
             try archive.readings(of: recording.id).count { $0.engine == "fake" }
         }
     }
 
-    @Test("transcribes each recording once, beside the existing readings; corrections and redactions stay")
+    @Test("transcribes each recording once, and keeps existing transcripts, corrections and redactions")
     func once() async throws {
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "phone yo")
@@ -73,21 +73,21 @@ import TestKit
         let archive = try desk.archive()
         var timeline = try #require(try archive.timeline(ofReading: archive.readings(of: 1)[0].id))
         timeline.segments[0].words[0].text = "corrected"
-        _ = try archive.add(GatheredReading(digest: "x", timeline: timeline, person: "Awa", madeAt: 1), of: 1)
+        _ = try archive.add(GatheredTranscript(digest: "x", timeline: timeline, person: "Awa", madeAt: 1), of: 1)
         let run = shell(try work("--until-empty"))
         #expect(run.status == 0 && run.output.split(separator: "\n").count == 4, "\(run)")
-        #expect(run.output.hasPrefix("reading with fake tiny 0123456789ab\n"), "\(run)")
-        #expect(try read() == [1, 1, 1])
+        #expect(run.output.hasPrefix("transcribing with fake tiny 0123456789ab\n"), "\(run)")
+        #expect(try transcriptCounts() == [1, 1, 1])
         #expect(try desk.found("corrected").count == 1 && desk.found("fonio").count == 2)
         #expect(try desk.found("secret") == ["pi-aaaaaaaa: [secret]"])
         #expect(try archive.recordings(OfficeFilter()).map(\.people) == ["", "", "Awa"])
         #expect(try archive.readings(of: 1).map(\.engine).last == "test")
         let again = shell(try work("--once"))
         #expect(again.status == 0 && again.output.hasSuffix("there is nothing to transcribe\n"), "\(again)")
-        #expect(try read() == [1, 1, 1])
+        #expect(try transcriptCounts() == [1, 1, 1])
     }
 
-    @Test("the real program reads with whisper.cpp and a real model, which the configuration names")
+    @Test("the real program transcribes with whisper.cpp and the model that the configuration names")
     func whisper() async throws {
         let model = getenv("FIELDSCRIBE_TEST_WHISPER").map { String(cString: $0) } ?? ""
         guard !model.isEmpty, shell("command -v whisper-cli").status == 0 else {
@@ -110,12 +110,12 @@ import TestKit
             FIELDSCRIBE_CONFIG='\(configuration)' '\(try officeProgram())' work --archive '\(desk.database ?? "")' \
                 --program '\(try builtProgram("fieldscribe"))' --engine whisper --until-empty
             """)
-        #expect(run.status == 0 && run.output.hasPrefix("reading with whisper\n"), "\(run)")
+        #expect(run.status == 0 && run.output.hasPrefix("transcribing with whisper\n"), "\(run)")
         let archive = try desk.archive()
         let reading = try #require(try archive.readings(of: 1).first { $0.engine == "whisper" }, "\(run)")
         let text = try #require(try archive.timeline(ofReading: reading.id)).segments.flatMap(\.words).map(\.text)
-        let said = "he might even have been made amiable himself".split(separator: " ").map(String.init)
-        #expect(WordErrorRate.normalized(text.joined(separator: " ")).filter(said.contains).count >= 4, "\(text)")
+        let expected = "he might even have been made amiable himself".split(separator: " ").map(String.init)
+        #expect(WordErrorRate.normalized(text.joined(separator: " ")).filter(expected.contains).count >= 4, "\(text)")
     }
 
     @Test("the program may be a link")
@@ -123,42 +123,42 @@ import TestKit
         let folder = TemporaryFolder()
         let link = folder.file("reader")
         #expect(symlink("/bin/true", link) == 0)
-        #expect(try ReadingProgram.find(link) == link)
-        #expect(thrown { _ = try ReadingProgram.find(folder.path) }?.code == .missing)
+        #expect(try TranscriptionProgram.find(link) == link)
+        #expect(thrown { _ = try TranscriptionProgram.find(folder.path) }?.code == .missing)
     }
 
-    @Test("errors: one line each")
+    @Test("each error is reported in one line")
     func refused() async throws {
         try await record(2)
         let program = try officeProgram()
-        for (words, status, reported) in [
-            ("--archive '\(desk.archivePath)'", 2, "needs an archive in PostgreSQL"),
+        for (options, status, message) in [
+            ("--archive '\(desk.archivePath)'", 2, "an archive in PostgreSQL is needed"),
             ("--once --until-empty", 2, "choose"),
             ("--lease 1", 2, "--lease 1"), ("--program /nowhere", 3, "/nowhere: is not installed"),
             ("extra", 2, "unexpected"),
             (
                 "--program /bin/true", 3,
-                "has no model; see /bin/true models, and doctor, or name an engine with --engine"
+                "has no model; see /bin/true models and doctor, or choose an engine with --engine"
             ), ("--files /nowhere", 3, "/nowhere"),
         ] as [(String, Int32, String)] {
             let run = shell(
-                "FIELDSCRIBE_ARCHIVE='\(desk.database ?? "")' '\(program)' work --program '\(reader)' \(words)")
-            #expect(run.status == status && run.output.split(separator: "\n").count == 1, "\(words): \(run)")
-            #expect(run.output.contains(reported), "\(words): \(run)")
+                "FIELDSCRIBE_ARCHIVE='\(desk.database ?? "")' '\(program)' work --program '\(reader)' \(options)")
+            #expect(run.status == status && run.output.split(separator: "\n").count == 1, "\(options): \(run)")
+            #expect(run.output.contains(message), "\(options): \(run)")
         }
         // A recording that cannot be transcribed is tried three times and reported; the other one is transcribed.
         shell("echo 000001 > '\(desk.folder.file("bad"))'")
         let run = shell(try work("--until-empty"))
         #expect(run.status == 4 && run.output.contains("recording 1 failed three times: "), "\(run)")
-        #expect(try read() == [0, 1])
+        #expect(try transcriptCounts() == [0, 1])
         shell("rm '\(desk.folder.file("bad"))'")
         #expect(shell(try work("--until-empty")).status == 4)
         #expect(shell(try work("--until-empty --retry")).status == 0)
-        #expect(try read() == [1, 1])
+        #expect(try transcriptCounts() == [1, 1])
     }
 
-    @Test("a worker that is stopped returns its recording immediately")
-    func ended() async throws {
+    @Test("a worker that is stopped releases its recording immediately")
+    func stopped() async throws {
         try await record(1)
         shell("echo 30 > '\(desk.folder.file("delay"))'")
         let run = shell("timeout -s TERM 2 \(try work("--lease 3600"))")
@@ -166,17 +166,17 @@ import TestKit
         shell("echo 0 > '\(desk.folder.file("delay"))'")
         let next = shell(try work("--once"))
         #expect(next.output.contains("1  0:04"), "\(next)")
-        #expect(try read() == [1])
+        #expect(try transcriptCounts() == [1])
     }
 
-    @Test("several workers, killed repeatedly: each recording is transcribed and counted once")
+    @Test("each recording is transcribed and counted once, although workers are killed repeatedly")
     func killed() async throws {
         let count = 24
         try await record(count)
         shell("echo 0.1 > '\(desk.folder.file("delay"))'")
         var kills = 0
-        for turn in 1...4 {
-            let delay = 0.3 + 0.15 * Double(turn)
+        for round in 1...4 {
+            let delay = 0.3 + 0.15 * Double(round)
             let run = shell(
                 """
                 for worker in 1 2 3; do timeout -s KILL \(delay) \(try work("--until-empty")) >/dev/null 2>&1 & done; wait
@@ -186,9 +186,9 @@ import TestKit
         }
         let last = shell("\(try work("--until-empty")) & \(try work("--until-empty")); wait")
         #expect(last.status == 0, "\(last)")
-        let begun = shell("sort '\(desk.folder.file("log"))' | wc -l").output
-        print("➜ reading again: \(kills) workers killed, \(begun.dropLast()) readings begun for \(count) recordings")
-        #expect(try read() == [Int](repeating: 1, count: count))
+        let started = shell("sort '\(desk.folder.file("log"))' | wc -l").output
+        print("➜ transcribing again: killed \(kills) workers; \(started.dropLast()) starts for \(count) recordings")
+        #expect(try transcriptCounts() == [Int](repeating: 1, count: count))
     }
 
     @Test("a worker that was stopped for longer than its lease finds the recording done, and adds nothing")
@@ -197,21 +197,21 @@ import TestKit
         shell("touch '\(desk.folder.file("hold"))'")
         let run = shell(
             """
-            \(try work("--once")) > '\(desk.folder.file("told"))' 2>&1 & worker=$!
-            # wait: polls until the reading has begun; a guard of ten minutes
-            for turn in $(seq 12000); do [ -s '\(desk.folder.file("log"))' ] && break; sleep 0.05; done
-            # wait: the lease of 2 s must end; a slow machine only waits longer
+            \(try work("--once")) > '\(desk.folder.file("output"))' 2>&1 & worker=$!
+            # wait: polls until transcription has started, for at most ten minutes
+            for attempt in $(seq 12000); do [ -s '\(desk.folder.file("log"))' ] && break; sleep 0.05; done
+            # wait: the lease of 2 s must expire; a slow machine only waits longer
             kill -STOP $worker; rm '\(desk.folder.file("hold"))'; sleep 3
-            \(try work("--once")); kill -CONT $worker; wait $worker; cat '\(desk.folder.file("told"))'
+            \(try work("--once")); kill -CONT $worker; wait $worker; cat '\(desk.folder.file("output"))'
             """)
         #expect(run.output.contains("another machine has"), "\(run)")
-        #expect(try read() == [1])
+        #expect(try transcriptCounts() == [1])
     }
 }
 
-/// A separate database, which is killed.
+/// A separate database server, which the test kills.
 @Suite("A database that is killed", .enabled(if: TestServer.shared != nil)) struct KilledServerTests {
-    @Test("while machines transcribe: they wait for it, and nothing is lost or counted twice")
+    @Test("machines that transcribe wait for the database, and nothing is lost or counted twice")
     func killed() async throws {
         let server = try TestServer(try #require(TestServer.shared).programs)
         let desk = try OfficeDesk(.server(server))
@@ -220,14 +220,14 @@ import TestKit
         for id in 1...count { await recorder.record(id, "phone yo \(id)") }
         try await recorder.copy(to: desk.stick("one"))
         try desk.gather(desk.stick("one"))
-        let (begun, hold) = (desk.folder.file("begun"), desk.folder.file("hold"))
+        let (started, hold) = (desk.folder.file("started"), desk.folder.file("hold"))
         let reader = try desk.folder.program(
             "reader",
             """
             if [ $1 = models ]; then
                 echo '[{"name":"tiny","engine":"fake","sha256":"0123456789abcdef","isChosen":true,"problems":[]}]'
             else
-                echo begun >>'\(begun)'
+                echo started >>'\(started)'
                 # wait: polls until the test lets it continue
                 while [ -e '\(hold)' ]; do sleep 0.05; done
                 echo '{"file":"x","duration":4,"sampleRate":16000,"engine":{"name":"fake","version":"1","model":"tiny"},"segments":[]}'
@@ -240,26 +240,26 @@ import TestKit
             Int(shell("grep -c '\(word)' '\(file)'").output.dropLast()) ?? 0
         }
         shell("touch '\(hold)'; for worker in 1 2; do (\(work); echo ended $?) >>'\(log)' 2>&1 </dev/null & done")
-        for turn in 1...2 {
-            // Each worker has one pending reading, after which the database is gone.
-            try await eventually("two more readings") { lines(with: "begun", in: begun) >= 2 * turn }
+        for round in 1...2 {
+            // The database is killed while each worker transcribes one recording.
+            try await eventually("two more transcriptions") { lines(with: "started", in: started) >= 2 * round }
             try server.kill()
             shell("rm '\(hold)'")
             try await eventually("both wait for the database") {
-                lines(with: "trying for 10 minutes", in: log) >= 2 * turn
+                lines(with: "trying for 10 minutes", in: log) >= 2 * round
             }
-            if turn == 1 { shell("touch '\(hold)'") }
+            if round == 1 { shell("touch '\(hold)'") }
             try server.start()
         }
-        try await eventually("the end of the work") { lines(with: "^ended ", in: log) == 2 }
-        let reported = shell("cat '\(log)'").output
-        #expect(reported.split(separator: "\n").count { $0 == "ended 0" } == 2, "\(reported)")
-        #expect(reported.contains("trying for 10 minutes"), "\(reported)")
+        try await eventually("the exit of both workers") { lines(with: "^ended ", in: log) == 2 }
+        let output = shell("cat '\(log)'").output
+        #expect(output.split(separator: "\n").count { $0 == "ended 0" } == 2, "\(output)")
+        #expect(output.contains("trying for 10 minutes"), "\(output)")
         let archive = try desk.archive()
-        let read = try archive.recordings(OfficeFilter()).map { recording in
+        let counts = try archive.recordings(OfficeFilter()).map { recording in
             try archive.readings(of: recording.id).count { $0.engine == "fake" }
         }
-        #expect(read == [Int](repeating: 1, count: count), "\(reported)")
-        print("➜ reading again: the database was killed twice under 2 workers; \(count) recordings, each read once")
+        #expect(counts == [Int](repeating: 1, count: count), "\(output)")
+        print("➜ transcribing again: killed the database twice; 2 workers transcribed \(count) recordings once each")
     }
 }

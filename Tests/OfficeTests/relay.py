@@ -2,8 +2,8 @@
 
 usage: relay.py SOCKET PID [WORD]
 
-Prints its port. When a client sends WORD, takes the loopback device of this network namespace down, which must be a private one: from
-then on nothing arrives, and neither side is notified. Ends when the process PID ends.
+Prints its port. When a client sends WORD, takes down the loopback device of this network namespace, which must be private: from then
+on nothing arrives, and neither side is notified. Exits when the process PID exits.
 """
 
 import os
@@ -16,7 +16,7 @@ import time
 word = sys.argv[3].encode() if len(sys.argv) > 3 else None
 
 
-def pass_on(source, target, word=None):
+def forward(source, target, word=None):
     seen = b""
     while piece := source.recv(65536):
         seen = seen[-100:] + piece
@@ -33,8 +33,8 @@ def serve(listener):
         server = socket.socket(socket.AF_UNIX)
         server.connect(sys.argv[1])
         kept.append((client, server))
-        threading.Thread(target=pass_on, args=(client, server, word), daemon=True).start()
-        threading.Thread(target=pass_on, args=(server, client), daemon=True).start()
+        threading.Thread(target=forward, args=(client, server, word), daemon=True).start()
+        threading.Thread(target=forward, args=(server, client), daemon=True).start()
 
 
 kept = []
@@ -42,4 +42,4 @@ listener = socket.create_server(("127.0.0.1", 0))
 threading.Thread(target=serve, args=(listener,), daemon=True).start()
 print(listener.getsockname()[1], flush=True)
 while os.path.exists(f"/proc/{sys.argv[2]}"):
-    time.sleep(0.2)  # wait: polls for the end of the tests, which do not wait for this process
+    time.sleep(0.2)  # wait: polls until the tests exit; they do not wait for this process

@@ -3,7 +3,7 @@
 usage: serving.py ADDRESS RECORDING COPY [SCREENSHOTS]
 
 The recording has the lines "we talked of", "phone yo again" and "and moor". COPY is the folder of a copy of another
-recording, which is dropped on the list. Prints "ok NAME" or "FAIL NAME: why", a line per check.
+recording, which is dropped on the list. Prints one line per check: "ok NAME" or "FAIL NAME: why".
 """
 
 import base64
@@ -28,19 +28,19 @@ import browser
 import editing
 
 
-def listed(b):
+def check_list(b):
     b.call("POST", "/url", {"url": ADDRESS})
     assert b.js("return document.querySelectorAll('.list > li').length") == 1
     b.shot("served-list")
     b.type("input[type=search]", "phone\ue007")
     b.until("return document.querySelector('.hits mark')?.textContent === 'phone'")
     b.shot("served-search")
-    assert b.complaints() == []
+    assert b.console_messages() == []
     b.click(".hits a")
     b.until("return location.pathname.includes('/recording/') && location.hash.startsWith('#t=')")
 
 
-def shown(b):
+def check_recording(b):
     b.until(browser.READY)
     # The hit is highlighted, not the word before it.
     b.until("return document.querySelector('.w.on')?.textContent === 'phone'")
@@ -64,20 +64,20 @@ def edit(b, number, text):
     b.press("Enter")
 
 
-def kept(b, text):
+def wait_for_status(b, text):
     b.until("return document.getElementById('kept').textContent.includes(arguments[0])", text)
 
 
-def saving(b):
+def check_saving(b):
     edit(b, 2, "fonio again")
-    kept(b, "not saved yet")
+    wait_for_status(b, "not saved yet")
     b.press("Control", "s")
-    kept(b, "Enter your name")
+    wait_for_status(b, "Enter your name")
     b.type("#about-name", "Anna\t")
     b.click("#save")
-    kept(b, "Saved in the archive")
+    wait_for_status(b, "Saved in the archive")
     b.click("#save")
-    kept(b, "There is nothing to save")
+    wait_for_status(b, "There is nothing to save")
     b.shot("served-saved")
     # After a reload the text comes from the archive, without pending edits.
     b.call("POST", "/url", {"url": f"{ADDRESS}recording/{RECORDING}/"})
@@ -85,23 +85,23 @@ def saving(b):
     assert b.js("return state.edits.size") == 0
 
 
-def both(b):
+def check_both(b):
     page = urllib.request.urlopen(f"{ADDRESS}recording/{RECORDING}/").read().decode()
-    told = json.loads(re.search('id="data">(.*?)</script>', page, re.S)[1])
-    sent = {"format": "fieldscribe-corrections", "version": 1, "recording": told["recording"],
-            "editor": {"name": "Bo", "saved": time.time()}, "details": told["details"],
+    data = json.loads(re.search('id="data">(.*?)</script>', page, re.S)[1])
+    request = {"format": "fieldscribe-corrections", "version": 1, "recording": data["recording"],
+            "editor": {"name": "Bo", "saved": time.time()}, "details": data["details"],
             "segments": [{"id": 3, "was": "and moor", "text": "and more"}]}
-    reading = told["server"]["reading"]
+    reading = data["server"]["reading"]
     edit(b, 1, "we talk of")
     urllib.request.urlopen(urllib.request.Request(
-        f"{ADDRESS}recording/{RECORDING}/corrections?reading={reading}&seen={reading}", json.dumps(sent).encode(),
+        f"{ADDRESS}recording/{RECORDING}/corrections?reading={reading}&seen={reading}", json.dumps(request).encode(),
         {"Content-Type": "application/json"}))
     b.press("Control", "s")
-    kept(b, "Bo has also corrected it in the meantime")
+    wait_for_status(b, "Bo has also corrected it in the meantime")
     b.shot("served-both")
     assert [b.js(editing.TEXTS % n) for n in (1, 2, 3)] == ["we talk of", "fonio again", "and more"]
     assert b.js("return document.getElementById('about-name').value") == "Anna"
-    assert b.complaints() == []
+    assert b.console_messages() == []
 
 
 DROP = """
@@ -120,7 +120,7 @@ def silence(seconds):
     return base64.b64encode(sound.getvalue()).decode()
 
 
-def adding(b):
+def check_adding(b):
     b.call("POST", "/url", {"url": ADDRESS})
     b.shot("served-list-again")
     files = []
@@ -129,7 +129,7 @@ def adding(b):
             files.append([name, base64.b64encode(file.read()).decode()])
     b.js(DROP, files)
     b.until("return document.querySelector('#added li')?.textContent === 'copy: added'")
-    assert b.complaints() == []
+    assert b.console_messages() == []
     # The same files again, chosen instead of dropped; then sound files, one of them damaged.
     b.type("#files", "\n".join(os.path.join(COPY, name) for name, _ in files))
     b.until("return document.querySelectorAll('#added li')[1]?.textContent.includes('already')")
@@ -141,7 +141,7 @@ def adding(b):
     b.until("return document.querySelectorAll('.list > li').length === 3")
     links = b.js("return [...document.querySelectorAll('a[href*=\"recordings.zip\"]')].map(link => link.getAttribute('href'))")
     assert links[0] == "recordings.zip" and len(links) == 4, links
-    # The server is asked about another sound, as if it had been restarted.
+    # Asks the server about an unknown sound file, as if the server had been restarted.
     b.js("const open = XMLHttpRequest.prototype.open;"
          "XMLHttpRequest.prototype.open = function (method, address, ...rest) {"
          "  open.call(this, method, address.replace(/sound=.*/, 'sound=x'), ...rest);"
@@ -155,14 +155,14 @@ def adding(b):
 def run():
     b = browser.Browser()
     try:
-        for name, check in {"list": listed, "recording": shown, "saving": saving, "both": both,
-                            "adding": adding}.items():
+        for name, check in {"list": check_list, "recording": check_recording, "saving": check_saving,
+                            "both": check_both, "adding": check_adding}.items():
             try:
                 check(b)
                 print("ok " + name, flush=True)
             except Exception as error:  # every check is reported
-                place = traceback.extract_tb(error.__traceback__)
-                line = [frame.line for frame in place if frame.name == check.__name__][-1:]
+                frames = traceback.extract_tb(error.__traceback__)
+                line = [frame.line for frame in frames if frame.name == check.__name__][-1:]
                 print(f"FAIL {name}: {type(error).__name__} {error} at {line}".replace("\n", " "), flush=True)
     finally:
         b.close()

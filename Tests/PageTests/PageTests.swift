@@ -8,41 +8,41 @@ import TestKit
 /// The pages in real browsers: headless Chromium, driven by WebDriver, and Firefox, driven by Marionette.
 @Suite("The pages in browsers") struct PageTests {
     static let checks = [
-        "a click on a word plays from there", "the playing word follows", "keys", "help", "search",
+        "a click on a word plays from there", "the current word is highlighted", "keys", "help", "search",
         "search folds case and accents", "links", "slider and overview", "waveform", "gaps and marks", "confidence",
         "index",
-        "how well recordings were read",
+        "accuracy plot",
         "ten thousand words", "missing audio", "hostile text", "no network", "narrow", "contrast", "dark",
         "reduced motion", "print", "labels", "axe-core", "selecting text", "words to review are played",
-        "keys after choosing",
+        "keys after using the menu",
         "editing", "undo and redo", "edits are kept", "replace", "uncertain words", "saving and loading",
-        "notes, marks and quotations", "selected words", "about the recording", "keys are learnt", "silence is skipped",
-        "people are named and chosen", "the bar", "the button Edit", "the title in the heading", "a speaker's menu",
-        "lines without speech", "a page without words", "an unclear line", "lines are given to others",
+        "notes, marks and quotations", "selected words", "about the recording", "learning keys", "silence is skipped",
+        "people are named and chosen", "the toolbar", "the button Edit", "the title in the heading", "a speaker's menu",
+        "lines without speech", "a page without words", "an unclear line", "lines are assigned to other speakers",
         "lines are split and joined",
         "speakers' colours",
-        "a line is right", "everything is undone", "documents are downloaded", "notes are at the side",
-        "a word is heard alone", "three hours",
+        "a line is confirmed", "everything can be undone", "documents are downloaded", "notes in a side panel",
+        "a single word is played", "three hours",
     ]
 
-    /// The driver's results by check; the browser runs once.
-    static let outcome: [String: String] = {
+    /// The driver's result for each check, empty if it passed; the browser runs once.
+    static let results: [String: String] = {
         do {
             let pages = try Pages()
             let sound = run(
                 "sox -n -r 16000 -b 16 -c 1 '\(pages.folder.file("talk/audio.flac"))' synth 62 pluck A3 gain -9")
             let driver = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/browser.py"
             let shots = ProcessInfo.processInfo.environment["FIELDSCRIBE_SCREENSHOTS"] ?? ""
-            let said = run("python3 '\(driver)' '\(pages.folder.path)' \(shots) 2>&1")
-            var outcome = ["": sound + said]
-            for line in said.split(separator: "\n").map(String.init) {
-                if line.hasPrefix("ok ") { outcome[String(line.dropFirst(3))] = "" }
+            let output = run("python3 '\(driver)' '\(pages.folder.path)' \(shots) 2>&1")
+            var results = ["": sound + output]
+            for line in output.split(separator: "\n").map(String.init) {
+                if line.hasPrefix("ok ") { results[String(line.dropFirst(3))] = "" }
                 if line.hasPrefix("note ") { print(line) }
                 if line.hasPrefix("FAIL "), let name = line.dropFirst(5).split(separator: ":").first {
-                    outcome[String(name)] = line
+                    results[String(name)] = line
                 }
             }
-            return outcome
+            return results
         } catch {
             return ["": "\(error)"]
         }
@@ -50,20 +50,20 @@ import TestKit
 
     @Test("the page works", arguments: checks)
     func check(name: String) {
-        let found = Self.outcome[name]
-        #expect(found == "", "\(found ?? "it did not run: \(Self.outcome[""] ?? "")")")
+        let result = Self.results[name]
+        #expect(result == "", "\(result ?? "the check did not run: \(Self.results[""] ?? "")")")
     }
 
-    @Test("in Firefox a word is corrected, kept, downloaded, and shown again from the file beside the page")
+    @Test("in Firefox, a correction is kept, downloaded, and shown again from the file beside the page")
     func firefox() throws {
         let pages = try Pages()
         let driver = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/firefox.py"
-        let said = run("python3 '\(driver)' '\(pages.folder.path)' 2>&1")
-        if said.hasPrefix("skipped: ") { return print(said) }
-        #expect(said == "ok editing in Firefox\nok saving and loading in Firefox\nok reading in Firefox\n")
+        let output = run("python3 '\(driver)' '\(pages.folder.path)' 2>&1")
+        if output.hasPrefix("skipped: ") { return print(output) }
+        #expect(output == "ok editing in Firefox\nok saving and loading in Firefox\nok reading in Firefox\n")
     }
 
-    @Test("a page lists the digests of its styles and script, so that no other runs")
+    @Test("a page lists the digests of its styles and script, so that nothing else runs")
     func digests() throws {
         let pages = try Pages()
         for name in ["talk/index.html", "index.html"] {
@@ -79,13 +79,13 @@ import TestKit
                 let digest = run(
                     "python3 -c 'import base64, hashlib, sys; sys.stdout.write(base64.b64encode("
                         + "hashlib.sha256(sys.stdin.buffer.read()).digest()).decode())' < '\(file)'")
-                #expect(page.contains("'sha256-\(digest)'"), "the right one is \(digest)")
+                #expect(page.contains("'sha256-\(digest)'"), "the correct digest is \(digest)")
             }
         }
     }
 }
 
-/// The output of a shell command.
+/// Runs a shell command; returns its output.
 func run(_ command: String) -> String {
     guard let pipe = popen(command, "r") else { return "popen failed" }
     var output: [UInt8] = []

@@ -4,7 +4,7 @@ import TestKit
 @testable import Core
 @testable import Transcripts
 
-/// A stick's folder: an index and three recordings' pages, one with sound.
+/// A folder like that on a stick, with an index and several recordings' pages.
 struct Pages {
     static let hostileWords = [
         "</script><script>window.pwned=1</script>", "<img src=x onerror=window.pwned=1>", "\"quoted\"", "it's",
@@ -66,7 +66,7 @@ struct Pages {
                 }, readings: Self.readings), "index.html")
     }
 
-    /// Ten recordings with two passes each, by better and better engines.
+    /// Ten recordings with two passes each, by a less and a more accurate engine.
     private static let readings: [PlottedReading] = {
         var readings: [PlottedReading] = []
         for recording in 1...10 {
@@ -75,7 +75,7 @@ struct Pages {
                 readings.append(
                     PlottedReading(
                         recording: recording, title: title, engine: engine, whole: percent - Double(recording),
-                        heard: percent + 4))
+                        checked: percent + 4))
             }
         }
         return readings
@@ -96,7 +96,7 @@ struct Pages {
     }
 
     private static func talk() -> Timeline {
-        let said = """
+        let text = """
             we went down to the river before the light came up and the boats were already out|\
             there were four of us and my grandfather who knew every stone|he said the river remembers what the map \
             forgets|and then nobody spoke for a while|you have to understand that the bridge was not there in those \
@@ -106,13 +106,13 @@ struct Pages {
             """.split(separator: "|")
         var segments: [Segment] = []
         var time = 1.0
-        for (index, line) in said.enumerated() {
+        for (index, line) in text.enumerated() {
             if index == 4 { time += 3 }
-            let words = line.split(separator: " ").enumerated().map { place, text in
+            let words = line.split(separator: " ").enumerated().map { position, text in
                 Word(
-                    String(text), range(time + Double(place) * 0.32, time + Double(place + 1) * 0.32),
+                    String(text), range(time + Double(position) * 0.32, time + Double(position + 1) * 0.32),
                     confidence: [0.97, 0.91, 0.88, 0.62, 0.95, 0.99, 0.41, 0.9, 0.18, 0.93][
-                        (index * 3 + place * 7) % 10])
+                        (index * 3 + position * 7) % 10])
             }
             let end = time + Double(words.count) * 0.32
             segments.append(Segment(id: index + 1, range: range(time, end), words: words, endedBy: .silence))
@@ -151,9 +151,9 @@ struct Pages {
         let segments = (0..<lines).map { line in
             Segment(
                 id: line + 1, range: range(Double(line) * step, Double(line) * step + step * 0.75),
-                words: vocabulary.indices.map { place in
-                    let start = Double(line) * step + Double(place) * step * 0.075
-                    return Word(vocabulary[place], range(start, start + step * 0.07), confidence: 0.9)
+                words: vocabulary.indices.map { position in
+                    let start = Double(line) * step + Double(position) * step * 0.075
+                    return Word(vocabulary[position], range(start, start + step * 0.07), confidence: 0.9)
                 }, endedBy: .silence)
         }
         return Timeline(

@@ -3,8 +3,8 @@
 usage: browser.py FOLDER [SCREENSHOTS]
        browser.py --copy FOLDER [SCREENSHOTS]
 
-FOLDER holds index.html and the pages talk, hostile and long; with --copy it is a copy of recordings, whose index
-is opened and whose recordings are played. Prints "ok NAME" or "FAIL NAME: why", a line per check.
+FOLDER holds index.html and the pages talk, hostile and long. With --copy it holds copies of recordings: opens their
+index and plays the recordings. Prints one line per check: "ok NAME" or "FAIL NAME: why".
 """
 
 import base64
@@ -28,7 +28,7 @@ IS_COPY = sys.argv[1] == "--copy"
 ARGUMENTS = sys.argv[2:] if IS_COPY else sys.argv[1:]
 FOLDER = os.path.abspath(ARGUMENTS[0])
 SHOTS = ARGUMENTS[1] if len(ARGUMENTS) > 1 else None
-# Runs only checks whose names contain this.
+# Runs only checks whose names contain this text.
 ONLY = os.environ.get("FIELDSCRIBE_CHECK", "")
 KEYS = {"Space": " ", "Enter": "\ue007", "Escape": "\ue00c", "Shift": "\ue008",
         "Control": "\ue009", "Tab": "\ue004", "Backspace": "\ue003", "F3": "\ue033", "F4": "\ue034", "F8": "\ue038", "F9": "\ue039", "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015", "Home": "\ue011"}
@@ -41,9 +41,9 @@ class Browser:
 
     def __init__(self):
         # Chromium leaves files in TMPDIR if it is killed.
-        self.place = tempfile.mkdtemp()
+        self.temporary_folder = tempfile.mkdtemp()
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True,
-                                       env=dict(os.environ, TMPDIR=self.place), start_new_session=True)
+                                       env=dict(os.environ, TMPDIR=self.temporary_folder), start_new_session=True)
         for line in self.driver.stdout:
             found = re.search(r"successfully on port (\d+)", line)
             if found:
@@ -56,27 +56,27 @@ class Browser:
         if os.geteuid() == 0:
             arguments.append("--no-sandbox")
         try:
-            made = self.call("POST", "", {"capabilities": {"alwaysMatch": {
+            session = self.call("POST", "", {"capabilities": {"alwaysMatch": {
                 "browserName": "chrome", "goog:chromeOptions": {"args": arguments},
                 "goog:loggingPrefs": {"browser": "ALL"}}}})
         except BaseException:
-            self.end()
+            self.kill()
             raise
-        self.base += "/" + made["sessionId"]
+        self.base += "/" + session["sessionId"]
 
     def close(self):
         try:
             self.call("DELETE", "")
         finally:
-            self.end()
+            self.kill()
 
-    def end(self):
-        """Ends the driver with its Chromium, and removes what they left."""
-        # The caller may have blocked other signals, which children inherit.
+    def kill(self):
+        """Kills the driver and its Chromium, and removes their files."""
+        # SIGKILL, because the caller may have blocked other signals, which children inherit.
         os.killpg(self.driver.pid, signal.SIGKILL)
         self.driver.wait()
-        while os.path.exists(self.place):
-            shutil.rmtree(self.place, ignore_errors=True)
+        while os.path.exists(self.temporary_folder):
+            shutil.rmtree(self.temporary_folder, ignore_errors=True)
 
     def call(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
@@ -91,7 +91,7 @@ class Browser:
     def open(self, page):
         # Opens a blank page in between, because a change of the fragment alone loads nothing.
         self.call("POST", "/url", {"url": "about:blank"})
-        # wait: another process may show the next page, and no event reports that it has this page's storage
+        # wait: the next page may have another process, and no event reports when that has this page's storage
         time.sleep(0.1)
         self.call("POST", "/url", {"url": "file://" + FOLDER + "/" + page})
 
@@ -101,8 +101,8 @@ class Browser:
     def devtools(self, command, **parameters):
         return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
-    def printed(self):
-        """The page as a PDF, in base64. WebDriver's own command gives up after ten seconds."""
+    def pdf(self):
+        """Returns the page as a PDF in base64. WebDriver's own command times out after ten seconds."""
         return self.devtools("Page.printToPDF", printBackground=False)["data"]
 
     def find(self, selector, number=0):
@@ -134,7 +134,7 @@ class Browser:
             value = self.js(script, *arguments)
             if value:
                 return value
-            if time.monotonic() > end:  # wait: a guard
+            if time.monotonic() > end:  # wait: a timeout
                 raise AssertionError("never true: " + script)
             time.sleep(0.02)  # wait: polls for the condition
 
@@ -143,12 +143,12 @@ class Browser:
             with open(os.path.join(SHOTS, name + ".png"), "wb") as file:
                 file.write(base64.b64decode(self.call("GET", "/screenshot")))
 
-    def complaints(self):
+    def console_messages(self):
         return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
 
 
-def near(value, wanted, within=0.15):
-    assert value is not None and abs(value - wanted) <= within, f"{value} is not {wanted}"
+def near(value, expected, tolerance=0.15):
+    assert value is not None and abs(value - expected) <= tolerance, f"{value} is not {expected}"
 
 
 TIME = "return document.getElementById('audio').currentTime"
@@ -179,21 +179,21 @@ def word_follows(b):
     b.until("return !document.getElementById('audio').paused")
     # Checks each frame, after the page's own handler. The sound may advance by 400 ms within a frame; five wrong frames in a row are
     # an error.
-    b.js("window.followed = { seen: [], wrong: 0, most: 0, last: [] };"
+    b.js("window.followed = { seen: [], wrong: 0, longest: 0, last: [] };"
          "const audio = document.getElementById('audio'), all = [...document.querySelectorAll('.w')];"
-         "const look = () => {"
+         "const check = () => {"
          "  const on = document.querySelector('.w.on'), after = on && all[all.indexOf(on) + 1];"
          "  const [now, start, next] = [audio.currentTime * 1000, on && Number(on.dataset.t), after ? Number(after.dataset.t) : 1e12];"
          "  const right = !on || start <= now + 2 && now < next + 400;"
          "  followed.wrong = right ? 0 : followed.wrong + 1;"
-         "  if (followed.wrong > followed.most) [followed.most, followed.last] = [followed.wrong, [now, start, next]];"
+         "  if (followed.wrong > followed.longest) [followed.longest, followed.last] = [followed.wrong, [now, start, next]];"
          "  if (on && right && !followed.seen.includes(start)) followed.seen.push(start);"
-         "  requestAnimationFrame(look);"
+         "  requestAnimationFrame(check);"
          "};"
-         "requestAnimationFrame(look)")
+         "requestAnimationFrame(check)")
     b.until("return followed.seen.length >= 8 || document.getElementById('audio').ended")
     followed = b.js("return followed")
-    assert len(followed["seen"]) >= 8 and followed["most"] < 5, followed
+    assert len(followed["seen"]) >= 8 and followed["longest"] < 5, followed
     assert b.js("return document.querySelectorAll('.w.on').length") == 1
     b.press("Space")
     b.until("return document.getElementById('audio').paused")
@@ -252,28 +252,28 @@ def search(b):
     count = b.js("return [...document.querySelectorAll('.w')].map(word => word.textContent).join(' ')"
                  ".split('the river').length - 1")
     assert count > 2, count
-    told = lambda: b.js("return document.getElementById('hits').textContent")
-    assert told() == f"1 of {count}", told()
+    status = lambda: b.js("return document.getElementById('hits').textContent")
+    assert status() == f"1 of {count}", status()
     assert b.js("return document.querySelectorAll('.w.hit').length") == 2 * count
     assert b.js("return [...document.querySelectorAll('.at')].map(word => word.textContent).join(' ')") == "the river"
     b.press("Enter")
-    assert told() == f"2 of {count}", told()
+    assert status() == f"2 of {count}", status()
     b.press("Shift", "Enter")
     b.press("Shift", "Enter")
-    assert told() == f"{count} of {count}", told()
+    assert status() == f"{count} of {count}", status()
     assert b.js("const box = document.querySelector('.at').getBoundingClientRect();"
                 "return box.top > 0 && box.bottom < innerHeight") or b.until(
         "const box = document.querySelector('.at').getBoundingClientRect();"
         "return box.top > 0 && box.bottom < innerHeight")
     b.click("#next")
-    assert told() == f"1 of {count}", told()
+    assert status() == f"1 of {count}", status()
     b.shot("search")
     b.press("Escape")
     b.click("#find")
     b.press("Escape")
-    assert told() == "" and b.js("return document.querySelectorAll('.hit, .at').length") == 0
+    assert status() == "" and b.js("return document.querySelectorAll('.hit, .at').length") == 0
     b.type("#find", "zzzz")
-    assert told() == "no hits"
+    assert status() == "no hits"
     assert b.js("return document.getElementById('next').disabled")
 
 
@@ -288,11 +288,11 @@ def search_folds(b):
          "wordsOf(segments[0]).slice(arguments[0].split(' ').length).forEach(word => word.remove()); lines = null", line)
     found = ("find.value = arguments[0]; search(); const hit = hits.find(([word]) => word.closest('.s') === segments[0]);"
              "return hit ? hit.map(word => word.textContent).join(' ') : ''")
-    for asked, wanted in [
+    for query, expected in [
             ("mister thornton", "Mr. Thornton,"), ("MR THORNTON", "Mr. Thornton,"), ("Mr. Thornton,", "Mr. Thornton,"), ("thornton said two", "Thornton, uh, said “two”"),
             ("ten minutes", "10 minutes"), ("twenty one", "twenty-one,"), ("thornton's", ""), ("constructor", "constructor."), ("uh", "uh,"), ("isterthorn", ""),
             ("ornton", "Thornton,"), ("said 2", "said “two”"), ("n 10 mi", "In 10 minutes")]:
-        assert b.js(found, asked) == wanted, (asked, b.js(found, asked))
+        assert b.js(found, query) == expected, (query, b.js(found, query))
 
 
 def links(b):
@@ -300,8 +300,8 @@ def links(b):
     b.until("return Math.abs(document.getElementById('audio').currentTime - 12.5) < 0.1")
     assert b.js("return document.getElementById('hits').textContent").startswith("1 of ")
     b.click(".t", 2)
-    wanted = b.js("return Number(document.querySelectorAll('.t')[2].dataset.t) / 1000")
-    b.until("return document.getElementById('audio').currentTime >= arguments[0] - 0.01", wanted)
+    expected = b.js("return Number(document.querySelectorAll('.t')[2].dataset.t) / 1000")
+    b.until("return document.getElementById('audio').currentTime >= arguments[0] - 0.01", expected)
     start, word = b.js(
         "const w = document.querySelectorAll('.w')[20]; return [Number(w.closest('.s').dataset.t) / 1000, w.textContent]")
     talk(b, f"#t={start}&hit={urllib.parse.quote(word)}")
@@ -329,7 +329,7 @@ def waveform(b):
     assert view()[0] == 0
     box = b.js("const box = wave.getBoundingClientRect(); return [box.left, box.top + box.height / 2, box.width]")
     pointer = lambda kind, share, **more: b.devtools("Input.dispatchMouseEvent", type=kind, x=box[0] + box[2] * share, y=box[1], **more)
-    # The time under the pointer.
+    # The pointer shows the time under it.
     pointer("mouseMoved", .25)
     b.until("return under.checkVisibility()")
     assert b.js("return under.textContent") == b.js("return clock(timeAt(width / 4))")
@@ -347,7 +347,7 @@ def waveform(b):
         pointer("mouseWheel", .5, deltaX=0, deltaY=-2000)
     b.until("return view[1] - view[0] < 4000")
     assert view()[0] >= 0 and view()[1] <= total
-    # At full length the page is scrolled.
+    # At full length, the wheel scrolls the page.
     b.press("-")
     for _ in range(8):
         b.press("-")
@@ -382,7 +382,7 @@ def waveform(b):
     finally:
         b.devtools("Emulation.setTouchEmulationEnabled", enabled=False)
         b.call("POST", "/window/rect", {"width": 1280, "height": 900})
-    # Each speaker's part has its own colour.
+    # Each speaker's part of the waveform has its own colour.
     b.open("people/index.html")
     b.until("return width > 0")
     painted = ("const pen = canvas.getContext('2d'), seen = time => [...pen.getImageData(Math.floor(x(time) / 3) * 3 * devicePixelRatio, canvas.height / 2, 1, 1).data].join();"
@@ -442,16 +442,16 @@ def index(b):
 
 def plot(b):
     b.open("index.html")
-    signs = b.js("return [...document.querySelectorAll('.plot g')].map(sign => sign.querySelector('title').textContent)")
-    assert len(signs) == 20 and signs[0] == "1 November 2026, 09:30, pocketsphinx live: 33.0 to 38.0 %", signs
-    assert signs[-1] == "</svg><b>x, moonshine final: 4.0 to 18.0 %", signs[-1]
+    titles = b.js("return [...document.querySelectorAll('.plot g')].map(group => group.querySelector('title').textContent)")
+    assert len(titles) == 20 and titles[0] == "1 November 2026, 09:30, pocketsphinx live: 33.0 to 38.0 %", titles
+    assert titles[-1] == "</svg><b>x, moonshine final: 4.0 to 18.0 %", titles[-1]
     # More accurate recordings are lower in the plot, later ones farther to the right.
     box = "const box = one => { const b = one.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };"
     frame = b.js(box + "return box(document.querySelector('.plot'))")
-    places = b.js(box + "return [...document.querySelectorAll('.plot g > :last-child')].map(box)")
-    for left, top, right, bottom in places:
+    boxes = b.js(box + "return [...document.querySelectorAll('.plot g > :last-child')].map(box)")
+    for left, top, right, bottom in boxes:
         assert frame[0] <= left and frame[1] <= top and right <= frame[2] and bottom <= frame[3], (left, top)
-    assert all(a[1] < b_[1] and a[0] < b_[0] for a, b_ in zip(places[0::2], places[2::2]))
+    assert all(a[1] < b_[1] and a[0] < b_[0] for a, b_ in zip(boxes[0::2], boxes[2::2]))
     assert b.js("return document.querySelectorAll('.legend span').length") == 2
     assert b.js("return document.querySelectorAll('.accuracy tbody tr').length") == 20
     b.js("document.querySelector('.accuracy').scrollIntoView()")
@@ -481,7 +481,7 @@ def missing_audio(b):
 
 
 def hostile_text(b):
-    b.complaints()
+    b.console_messages()
     b.open("hostile/index.html")
     assert b.js("return typeof window.pwned") == "undefined"
     assert b.js("return document.querySelectorAll('img, iframe').length") == 0
@@ -491,14 +491,14 @@ def hostile_text(b):
     # A word with another writing direction does not affect its neighbors: the next word is to its right.
     assert b.js("const at = text => [...document.querySelectorAll('.w')].find(word => word.textContent.includes(text))"
                 ".getBoundingClientRect(); return at('bidi').left < at('{{x}}').left || at('bidi').top < at('{{x}}').top")
-    complaints = [line for line in b.complaints() if ".flac" not in line]
-    assert complaints == [], complaints
+    console_messages = [line for line in b.console_messages() if ".flac" not in line]
+    assert console_messages == [], console_messages
     b.shot("hostile")
 
 
 def no_network(b):
     talk(b)
-    b.complaints()
+    b.console_messages()
     refused = b.call("POST", "/execute/async", {"script": """
         const done = arguments[arguments.length - 1];
         const image = new Image();
@@ -507,7 +507,7 @@ def no_network(b):
         image.src = 'http://127.0.0.1:9/pixel.png';
         """, "args": []})
     assert refused == "refused", refused
-    assert sum("Content Security Policy" in line for line in b.complaints()) >= 2
+    assert sum("Content Security Policy" in line for line in b.console_messages()) >= 2
     b.js("const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.body.append(s)")
     assert b.js("return window.ran") is None
 
@@ -597,7 +597,7 @@ def printed(b):
         b.shot("print")
     finally:
         b.devtools("Emulation.setEmulatedMedia", media="")
-    pages = base64.b64decode(b.printed())
+    pages = base64.b64decode(b.pdf())
     assert pages.startswith(b"%PDF") and len(pages) > 5000
 
 
@@ -614,15 +614,15 @@ def labels(b):
 
 
 def accessible(b):
-    """axe-core finds nothing serious, in both colour schemes and in everything that opens."""
+    """axe-core finds no serious problem in either colour scheme or in anything that opens."""
     path = os.environ.get("FIELDSCRIBE_TEST_AXE")
     if not path:
-        print("note the pages were not examined by axe-core: FIELDSCRIBE_TEST_AXE names no file")
+        print("note the pages were not examined by axe-core: FIELDSCRIBE_TEST_AXE is not set")
         return
     with open(path, encoding="utf-8") as file:
         source = file.read()
 
-    def found():
+    def violations():
         b.js(source)
         return b.call("POST", "/execute/async", {"script": """
             const done = arguments[arguments.length - 1];
@@ -635,17 +635,17 @@ def accessible(b):
                                                            {"name": "prefers-reduced-motion", "value": "reduce"}])
         try:
             b.open("index.html")
-            assert found() == [], (scheme, found())
+            assert violations() == [], (scheme, violations())
             talk(b)
-            b.js("step([], { turns: given(20, Infinity, 'B') }); setQuotations([{ start: 20, end: 30, text: 'x', word: '', colour: 'red' }])")
+            b.js("step([], { turns: reassigned(20, Infinity, 'B') }); setQuotations([{ start: 20, end: 30, text: 'x', word: '', colour: 'red' }])")
             for act in ["", "setMenu(true)", "document.getElementById('work').open = true; document.querySelector('header details').open = true",
                         "document.getElementById('work').open = false; find.value = 'river'; find.dispatchEvent(new Event('input')); instead.value = 'x'; preview()",
                         "openMenu(main.querySelector('.who'))", "closeMenu(); edit(lineOf(6))", "close(); document.getElementById('help').showModal()"]:
                 b.js(act)
-                assert found() == [], (scheme, act, found())
-            # Negative control: axe-core finds a button without a name.
+                assert violations() == [], (scheme, act, violations())
+            # To test the check itself: axe-core finds a button without a name.
             b.js("document.getElementById('help').append(document.createElement('button'))")
-            assert [one[0] for one in found()] == ["button-name"], found()
+            assert [one[0] for one in violations()] == ["button-name"], violations()
         finally:
             b.devtools("Emulation.setEmulatedMedia", features=[])
     editing.fresh(b)
@@ -683,7 +683,7 @@ def keys_after_choosing(b):
 
 
 def copy(b):
-    b.complaints()
+    b.console_messages()
     b.open("index.html")
     count = b.js("return document.querySelectorAll('.list a').length")
     assert count > 0
@@ -692,11 +692,11 @@ def copy(b):
         b.click(".list a", number)
         b.until("return location.pathname.includes('/0') && document.readyState === 'complete'")
         b.until(READY)
-        seconds, told = b.js("return [document.getElementById('audio').duration,"
+        seconds, page = b.js("return [document.getElementById('audio').duration,"
                              " JSON.parse(document.getElementById('data').textContent)]")
-        near(seconds, told["duration"] / 1000, 0.01)
-        # The overview has louder and softer places.
-        assert len(set(re.findall("..", told["peaks"]))) > 8
+        near(seconds, page["duration"] / 1000, 0.01)
+        # The waveform has louder and softer parts.
+        assert len(set(re.findall("..", page["peaks"]))) > 8
         last = b.js("return document.querySelectorAll('.w').length") - 1
         start = b.js("return Number(document.querySelectorAll('.w')[arguments[0]].dataset.t) / 1000", last // 2)
         b.click(".w", last // 2)
@@ -707,17 +707,17 @@ def copy(b):
         b.press("Space")
         b.until("return document.getElementById('audio').paused")
         assert b.js("return document.querySelector('.back a').href").endswith("/index.html")
-    assert b.complaints() == []
+    assert b.console_messages() == []
 
 
 CHECKS = {"copy": copy} if IS_COPY else {
-    "a click on a word plays from there": word_click, "the playing word follows": word_follows, "keys": keys,
+    "a click on a word plays from there": word_click, "the current word is highlighted": word_follows, "keys": keys,
     "help": help_is_shown, "search": search, "search folds case and accents": search_folds, "links": links,
-    "slider and overview": slider, "waveform": waveform, "gaps and marks": gaps_and_marks, "confidence": confidence, "index": index, "how well recordings were read": plot,
+    "slider and overview": slider, "waveform": waveform, "gaps and marks": gaps_and_marks, "confidence": confidence, "index": index, "accuracy plot": plot,
     "ten thousand words": ten_thousand_words, "missing audio": missing_audio, "hostile text": hostile_text,
     "no network": no_network, "narrow": narrow, "contrast": contrast, "dark": dark,
     "reduced motion": reduced_motion, "print": printed, "labels": labels, "axe-core": accessible, "selecting text": selecting,
-    "words to review are played": review, "keys after choosing": keys_after_choosing,
+    "words to review are played": review, "keys after using the menu": keys_after_choosing,
     **editing.CHECKS,
 }
 
@@ -734,8 +734,8 @@ def run():
                 print("ok " + name, flush=True)
             except Exception as error:  # every check is reported
                 failed += 1
-                place = traceback.extract_tb(error.__traceback__)
-                line = [frame.line for frame in place if frame.name == check.__name__][-1:]
+                frames = traceback.extract_tb(error.__traceback__)
+                line = [frame.line for frame in frames if frame.name == check.__name__][-1:]
                 print(f"FAIL {name}: {type(error).__name__} {error} at {line}".replace("\n", " "), flush=True)
     finally:
         browser.close()

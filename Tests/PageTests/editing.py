@@ -1,4 +1,4 @@
-"""Checks of corrections for browser.py, which drives the browser."""
+"""Checks of the pages' correction features for browser.py, which drives the browser."""
 
 import base64
 import io
@@ -14,13 +14,13 @@ import zipfile
 
 TEXTS = "return [...document.querySelectorAll('.s[data-n=\"%d\"] .w')].map(word => word.textContent).join(' ')"
 TIMES = "return [...document.querySelectorAll('.s[data-n=\"%d\"] .w')].map(word => [word.textContent, Number(word.dataset.t)])"
-CAUGHT = """
+CATCH_DOWNLOADS = """
     window.caught = [];
     const make = URL.createObjectURL;
     URL.createObjectURL = blob => { blob.text().then(text => window.caught.push(text)); return make.call(URL, blob); };
     """
-# Replaces the browser's folder picker, which no test can operate.
-PICKED = """
+# Replaces the browser's folder picker, which a test cannot operate.
+FAKE_PICKER = """
     window.written = {};
     const page = document.documentElement.outerHTML;
     window.showDirectoryPicker = async () => ({ getFileHandle: async (name, options) => options?.create
@@ -30,7 +30,7 @@ PICKED = """
 
 
 # Whether the page has no corrections.
-PRISTINE = """return document.querySelectorAll('.w').length > 0 && (!known || !open && !isUnsaved && !state.edits.size
+PRISTINE = """return document.querySelectorAll('.w').length > 0 && (!identity || !open && !isUnsaved && !state.edits.size
     && !Object.values(state.details).some(Boolean) && !state.notes.length && !state.quotations.length && !state.marks)"""
 
 
@@ -43,8 +43,8 @@ def fresh(b, page="talk"):
     # A page's last write may reach the storage after it was cleared.
     for _ in range(5):
         b.js("localStorage.clear(); window.onbeforeunload = null")
-        # The page would store its content again on leaving.
-        b.js("known && (isUnsaved = false, open = null)")
+        # Otherwise the page would store its content again when it is left.
+        b.js("identity && (isUnsaved = false, open = null)")
         b.open(page + "/index.html")
         if b.js(PRISTINE):
             return
@@ -52,7 +52,7 @@ def fresh(b, page="talk"):
 
 
 def double_click(b, selector, number=0):
-    # WebDriver's own two clicks are single ones on a busy machine, because it looks at the time between them.
+    # On a busy machine, two WebDriver clicks are too far apart for a double click.
     b.js("window.lastTop = undefined;"
          "document.querySelectorAll(arguments[0])[arguments[1]].scrollIntoView({ block: 'center', behavior: 'instant' })", selector, number)
     left, top = b.until(
@@ -70,7 +70,7 @@ def keys(b, text):
     b.call("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
 
 
-def editing(b):
+def check_editing(b):
     fresh(b)
     before = b.js(TIMES % 6)
     assert " ".join(word for word, _ in before) == "we crossed by the ford below the mill", before
@@ -87,14 +87,14 @@ def editing(b):
     assert [word for word, _ in after] == ["we", "crossed", "by", "the", "old", "fort", "below", "the", "mill"], after
     assert after[:4] == before[:4] and after[6:] == before[5:]
     assert before[4][1] == after[4][1] < after[5][1] < before[5][1]
-    # Repeatable: times come from the recognized words, and return when those words do.
+    # Restoring the recognized words also restores their times.
     b.js("document.querySelector('.s[data-n=\"6\"] .t').click()")
     b.press("Enter")
     b.js("document.getElementById('field').value = 'we crossed by the ford below the mill'")
     b.press("Enter")
     assert b.js(TIMES % 6) == before
     assert b.js("return document.querySelectorAll('.edited').length") == 0
-    # Escape changes nothing; the keyboard can leave every control.
+    # Escape discards the change; the keyboard can leave every control.
     b.press("Enter")
     keys(b, "xx")
     b.press("Escape")
@@ -104,7 +104,7 @@ def editing(b):
     assert b.js("return document.activeElement.className") == "t"
 
 
-def undoing(b):
+def check_undo(b):
     fresh(b)
     for text in ["one", "two"]:
         double_click(b, '.s[data-n="6"] .w')
@@ -122,7 +122,7 @@ def undoing(b):
     assert b.js("return document.getElementById('redo').disabled")
 
 
-def kept(b):
+def check_stored_edits(b):
     fresh(b)
     double_click(b, '.s[data-n="6"] .w', 4)
     keys(b, "fort")
@@ -130,30 +130,30 @@ def kept(b):
     assert "this browser only" in b.js("return document.getElementById('kept').textContent")
     double_click(b, '.s[data-n="5"] .w', 0)
     keys(b, "half typed")
-    b.until("return JSON.parse(localStorage.getItem(shelf)).open")
+    b.until("return JSON.parse(localStorage.getItem(storageKey)).open")
     b.open("talk/index.html")
     b.until("return document.activeElement.id === 'field'")
     assert b.js(TEXTS % 6) == "we crossed by the fort below the mill"
     assert "half typed" in b.js("return document.getElementById('field').value")
     b.press("Escape")
-    # Closing the page asks for confirmation if something is unsaved.
-    asks = "return !dispatchEvent(new Event('beforeunload', { cancelable: true }))"
-    assert b.js(asks)
-    # A browser with full storage says so.
+    # If something is unsaved, closing the page asks for confirmation.
+    asks_confirmation = "return !dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+    assert b.js(asks_confirmation)
+    # If the browser's storage is full, the page says so.
     b.js("Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }")
     b.press("Enter")
     keys(b, "fort ")
     b.press("Enter")
     assert b.js("return document.getElementById('kept').textContent") == "This browser cannot store more: save now"
     b.js("isUnsaved = false")
-    assert not b.js(asks)
+    assert not b.js(asks_confirmation)
     # Another recording shows no corrections, although Chromium has one storage for all files.
     b.open("long/index.html")
     assert b.js("return document.querySelectorAll('.edited').length") == 0
     fresh(b)
 
 
-def replacing(b):
+def check_replacing(b):
     fresh(b)
     count = b.js("return [...document.querySelectorAll('.w')].filter(word => word.textContent === 'river').length")
     assert count > 2
@@ -166,7 +166,7 @@ def replacing(b):
     b.js("document.activeElement.blur()")
     b.press("Control", "z")
     assert b.js("return [...document.querySelectorAll('.w')].filter(word => word.textContent === 'river').length") == count
-    # The text previews the replacements. They can be made one by one; then the next hit is shown.
+    # The text previews the replacements. After a single replacement, the next hit is shown.
     b.js("document.getElementById('instead').value = ''; find.value = 'river'; find.dispatchEvent(new Event('input'))")
     b.type("#instead", "Rhine")
     preview = "return [...main.querySelectorAll('.gone')].map(word => word.textContent + ' ' + word.dataset.instead)"
@@ -180,19 +180,19 @@ def replacing(b):
     b.until(f"return main.querySelectorAll('.gone').length === {count - 1}")
     words = "return [...main.querySelectorAll('.w')].filter(word => /Rhine|Elbe/.test(word.textContent)).map(word => [word.textContent, startOf(word)])"
     assert b.js(words) == [["Rhine", second[0]]], b.js(words)
-    # The next hit is the one after it, also if the new text has the word again.
+    # The search continues after the replacement, even if the new text contains the word again.
     assert b.js("return [byId('hits').textContent, byId('replace-all').textContent]") == [f"2 of {count - 1}", f"Replace all {count - 1}"]
     b.js("instead.value = 'river Elbe'")
     b.click("#replace-one")
     assert [word for word, _ in b.js(words)] == ["Rhine", "Elbe"], b.js(words)
     after = b.js("return [hits[hit][0].dataset.t, hits.length]")
     assert after[1] == count - 1 and (count < 4 or int(after[0]) > b.js(words)[1][1]), after
-    for left in (1, 0):
+    for remaining in (1, 0):
         b.js("document.activeElement.blur()")
         b.press("Control", "z")
         # The restored words are found again.
-        assert b.js("return hits.length") == count - left and b.js("return hits.flat().every(word => word.isConnected)")
-    # Punctuation around it stays, and parts of words are not replaced.
+        assert b.js("return hits.length") == count - remaining and b.js("return hits.flat().every(word => word.isConnected)")
+    # Punctuation around a hit stays, and parts of words are not replaced.
     b.js("step([edited(6, 'the “River,” rivers and the river-bank')]); find.value = 'river'; search(); instead.value = 'Rhine'; replace(wholeHits())")
     assert b.js(TEXTS % 6) == "the “Rhine,” rivers and the river-bank", b.js(TEXTS % 6)
     b.press("Control", "z")
@@ -203,7 +203,7 @@ def replacing(b):
     b.press("Control", "z")
     b.press("Control", "z")
     b.js("find.value = 'the River'; search(); instead.value = ''")
-    # Esc closes the replacement, and a second Esc the search that opened it.
+    # Esc closes the replacement; a second Esc closes the search that opened it.
     b.type("#instead", "the Elbe")
     b.press("Escape")
     state = "return [document.getElementById('replace').hidden, document.activeElement.id, document.getElementById('find').value]"
@@ -215,17 +215,17 @@ def replacing(b):
     fresh(b)
 
 
-def uncertain(b):
+def check_uncertain_words(b):
     fresh(b)
-    left = lambda: int(b.until("return document.getElementById('left').textContent").split()[0])
-    all_ = left()
-    assert all_ > 5
+    remaining = lambda: int(b.until("return document.getElementById('left').textContent").split()[0])
+    total = remaining()
+    assert total > 5
     b.press("d")
     worst = b.js("const word = document.querySelector('.asked'); return [word.textContent, Number(word.dataset.c)]")
     assert worst[1] == b.js("return Math.min(...[...document.querySelectorAll('.w')].map(word => word.dataset.c))")
     b.press("c")
-    assert left() == all_ - 1
-    # Skipped words do not come back after each finished one.
+    assert remaining() == total - 1
+    # Skipped words do not come back each time a word is finished.
     at = "const asked = document.querySelector('.asked'); return asked.closest('.s').dataset.n + ' ' + asked.dataset.t"
     seen = [b.js(at)]
     for _ in range(2):
@@ -234,45 +234,45 @@ def uncertain(b):
     b.press("c")
     seen.append(b.js(at))
     assert len(set(seen)) == 4, seen
-    for _ in range(left() - 2):
+    for _ in range(remaining() - 2):
         b.press("d")
     assert b.js(at) == seen[0]
-    # A key to open, the letters, and a key to continue: at most two keys more than the word has letters.
+    # Correcting a word takes a key to open it, its letters, and a key to continue.
     pressed = 0
     for _ in range(3):
-        was = left()
-        asked = b.js("return document.querySelector('.asked').closest('.s').querySelectorAll('.c0, .c1').length")
-        place = b.js("const asked = document.querySelector('.asked'); return [Number(asked.closest('.s').dataset.n),"
+        before = remaining()
+        uncertain_words = b.js("return document.querySelector('.asked').closest('.s').querySelectorAll('.c0, .c1').length")
+        line, index = b.js("const asked = document.querySelector('.asked'); return [Number(asked.closest('.s').dataset.n),"
                      " [...asked.closest('.s').querySelectorAll('.w')].indexOf(asked)]")
         b.press("Enter")
         keys(b, "grandfather")
         b.press("Enter")
         pressed += 2 + len("grandfather")
-        assert (b.js(TEXTS % place[0]).split()[place[1]]) == "grandfather"
+        assert (b.js(TEXTS % line).split()[index]) == "grandfather"
         # A corrected line counts as confirmed.
-        assert left() == was - asked
-    # Only these keys were pressed: each word was corrected, and the next one opened.
+        assert remaining() == before - uncertain_words
+    # Pressing only these keys corrected each word and opened the next one.
     assert pressed <= 3 * (len("grandfather") + 2)
     print(f"note keystrokes per corrected word: its letters + {(pressed - 3 * len('grandfather')) / 3:g}")
     fresh(b)
 
 
-def right(b):
-    """A line that somebody confirmed or corrected has no uncertain words."""
+def check_confirming(b):
+    """A line that a person confirmed or corrected has no uncertain words."""
     fresh(b)
     b.until("return document.getElementById('left').textContent")
     line = b.js("return Number(segments.find(line => line.querySelectorAll('.c0, .c1').length > 1).dataset.n)")
     count = "return lineOf(arguments[0]).querySelectorAll('.c0, .c1').length"
-    before, left = b.js(count, line), "return parseInt(document.getElementById('left').textContent)"
-    all_ = b.js(left)
+    before, remaining = b.js(count, line), "return parseInt(document.getElementById('left').textContent)"
+    total = b.js(remaining)
     b.js("seek(startOf(lineOf(arguments[0])))", line)
     b.press("r")
-    assert b.js(count, line) == 0 and b.js(left) == all_ - before
+    assert b.js(count, line) == 0 and b.js(remaining) == total - before
     assert b.js("return document_().segments.map(one => [one.id, one.confirmed.length])") == [
         [line, b.js("return wordsOf(lineOf(arguments[0])).length", line)]]
     b.press("Control", "z")
-    assert b.js(count, line) == before and b.js(left) == all_
-    # The button confirms the open line with the text that was typed.
+    assert b.js(count, line) == before and b.js(remaining) == total
+    # The button confirms the open line with the typed text.
     double_click(b, f'.s[data-n="{line}"] .w', 0)
     keys(b, "so")
     b.menu()
@@ -280,7 +280,7 @@ def right(b):
     assert b.js(count, line) == 0 and b.js(TEXTS % line).startswith("so ") and b.js("return open === null")
     b.press("Control", "z")
     assert b.js(count, line) == before
-    # During the review of uncertain words, the next one is asked.
+    # During the review of uncertain words, confirming a line moves to the next uncertain word.
     b.press("d")
     asked = b.js("return document.querySelector('.asked').closest('.s').dataset.n")
     b.press("r")
@@ -288,46 +288,46 @@ def right(b):
     fresh(b)
 
 
-def undone(b):
-    """Everything that was added can be undone and redone, also after a reload."""
+def check_undo_all(b):
+    """Every addition can be undone and redone, even after a reload."""
     fresh(b)
     state_ = "const { details, notes, marks, quotations, speakers } = document_(); return { details, notes, marks: marks ?? null, quotations, speakers }"
-    seen = [b.js(state_)]
+    states = [b.js(state_)]
     shown = "return [document.querySelector('h1').textContent, main.querySelectorAll('.note').length, main.querySelectorAll('.mark').length, document.querySelectorAll('#quotations li').length]"
     first = b.js(shown)
     for act in ["step([], { details: { ...state.details, title: 'The mill' } })", "setNotes([{ time: 20, text: 'he laughs' }])",
                 "setMarks(allMarks().slice(1))", "setQuotations([{ start: 20, end: 21, text: 'we', word: '', colour: 'green' }])",
                 "setNotes([...state.notes, { time: 5, text: 'rain' }])", "step([edited(6, 'another text')])"]:
         b.js(act)
-        seen.append(b.js(state_))
+        states.append(b.js(state_))
     last = b.js(shown)
     assert last == ["The mill", 2, first[2] - 1, 1], last
     b.open("talk/index.html")
     b.until("return past.length === 6")
     assert b.js(shown) == last and b.js(TEXTS % 6) == "another text"
     b.js("document.activeElement.blur()")
-    for one in reversed(seen[:-1]):
+    for one in reversed(states[:-1]):
         b.press("Control", "z")
         assert b.js(state_) == one, (b.js(state_), one)
     assert b.js(shown) == first and b.js(TEXTS % 6).startswith("we crossed")
     assert b.js("return [past.length, future.length, document.getElementById('undo').disabled]") == [0, 6, True]
     b.open("talk/index.html")
     b.until("return future.length === 6")
-    for one in seen[1:]:
+    for one in states[1:]:
         b.press("Control", "y")
         assert b.js(state_) == one
     assert b.js(shown) == last
     # An invalid undo history is ignored.
-    b.js("const draft = JSON.parse(localStorage.getItem(shelf)); draft.past[0].parts = [{ name: 'edits', before: 1, after: {} }];"
-         "isUnsaved = false; window.kept_ = JSON.stringify(draft); onpagehide = () => localStorage.setItem(shelf, kept_)")
+    b.js("const draft = JSON.parse(localStorage.getItem(storageKey)); draft.past[0].parts = [{ name: 'edits', before: 1, after: {} }];"
+         "isUnsaved = false; window.kept_ = JSON.stringify(draft); onpagehide = () => localStorage.setItem(storageKey, kept_)")
     b.open("talk/index.html")
     b.until("return document.querySelector('h1').textContent === 'The mill'")
     assert b.js("return past.length") == 0
     fresh(b)
 
 
-def downloaded(b):
-    """Documents have what is on the screen: corrections, names, notes."""
+def check_downloads(b):
+    """Downloaded documents contain what the page shows: corrections, names and notes."""
     fresh(b, "people")
     b.js("step([edited(6, 'we crossed by the <old> fort & below the mill')], { speakers: { B: 'Béla' }, details: { ...state.details, title: 'The mill', people: 'Anna' } });"
          "setNotes([{ time: startOf(lineOf(6)) / 1000, text: 'he laughs' }])")
@@ -357,7 +357,7 @@ def downloaded(b):
     ends = [moment.replace(",", ".") for cue in cues for moment in cue[1].split(" --> ")]
     assert ends == sorted(ends), ends
     spoken = b.js("return [...main.querySelectorAll('.w')].map(word => word.textContent).join(' ')")
-    # All words are in each, in order.
+    # Each document contains all words in order.
     for ending in ["docx", "odt"]:
         package = zipfile.ZipFile(io.BytesIO(files[ending]))
         assert package.testzip() is None
@@ -371,81 +371,81 @@ def downloaded(b):
         said = " ".join(one.split(" ", 1)[1].removeprefix("A: ").removeprefix("Béla: ") for one in lines if one[0].isdigit() and ":" in one.split(" ")[0] and " " in one)
         assert said == spoken, (said, spoken)
     assert zipfile.ZipFile(io.BytesIO(files["odt"])).namelist()[0] == "mimetype"
-    with tempfile.TemporaryDirectory() as place:
-        path = os.path.join(place, "page.docx")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "page.docx")
         with open(path, "wb") as file:
             file.write(files["docx"])
         try:
             import docx  # noqa: F401
             reader = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../ExportingTests/word.py")
-            told = json.loads(subprocess.run([sys.executable, reader, path], capture_output=True, check=True).stdout)
-            assert told["title"] == "The mill" and "Béla:" in told["bold"] and told["page"] == [210, 297], told
+            word_document = json.loads(subprocess.run([sys.executable, reader, path], capture_output=True, check=True).stdout)
+            assert word_document["title"] == "The mill" and "Béla:" in word_document["bold"] and word_document["page"] == [210, 297], word_document
         except ImportError:
             print("note python-docx is missing: the Word file was only parsed")
     fresh(b, "people")
-    # The recorder's name has a label, since it may look like a person's.
+    # The recorder's name has a label, because it may look like a person's.
     fresh(b)
     assert ", 1:02, recorder fieldscribe-1\n" in b.js("return timedText()")
 
 
-def panel(b):
-    """Notes and quotations are in a panel at the side, or on a narrow screen in a sheet at the bottom."""
+def check_panel(b):
+    """Notes and quotations are in a panel at the side; on a narrow screen, in a sheet at the bottom."""
     fresh(b)
-    seen = "const box = work.getBoundingClientRect(); return [work.open && work.checkVisibility(), box.left, box.top, box.right, box.bottom, innerWidth, innerHeight, document.documentElement.scrollWidth]"
-    assert not b.js(seen)[0]
+    layout = "const box = work.getBoundingClientRect(); return [work.open && work.checkVisibility(), box.left, box.top, box.right, box.bottom, innerWidth, innerHeight, document.documentElement.scrollWidth]"
+    assert not b.js(layout)[0]
     b.js("scrollTo(0, document.body.scrollHeight)")
     b.click("#notes-button")
-    open_, left, top, right_, bottom, width, height, whole = b.js(seen)
-    assert open_ and left > width / 2 and top == 0 and right_ <= width and bottom == height and whole <= width, b.js(seen)
+    open_, left, top, right_, bottom, width, height, whole = b.js(layout)
+    assert open_ and left > width / 2 and top == 0 and right_ <= width and bottom == height and whole <= width, b.js(layout)
     assert b.js("return main.getBoundingClientRect().right") <= left
     assert b.js("return byId('notes-button').getAttribute('aria-expanded')") == "true"
     b.click("#add-note")
     keys(b, "rain")
     b.shot("panel")
     b.press("Escape")
-    assert not b.js(seen)[0] and b.js("return [document.activeElement.id, state.notes[0].text]") == ["notes-button", "rain"]
+    assert not b.js(layout)[0] and b.js("return [document.activeElement.id, state.notes[0].text]") == ["notes-button", "rain"]
     b.devtools("Emulation.setDeviceMetricsOverride", width=380, height=720, deviceScaleFactor=1, mobile=True)
     try:
         b.menu()
         b.click("#notes-button")
-        open_, left, top, right_, bottom, width, height, whole = b.js(seen)
-        assert open_ and left == 0 and top >= height * .39 and bottom == height and whole <= width, b.js(seen)
+        open_, left, top, right_, bottom, width, height, whole = b.js(layout)
+        assert open_ and left == 0 and top >= height * .39 and bottom == height and whole <= width, b.js(layout)
         b.shot("sheet")
         b.click("#work > summary")
-        assert not b.js(seen)[0]
+        assert not b.js(layout)[0]
     finally:
         b.devtools("Emulation.clearDeviceMetricsOverride")
     fresh(b)
 
 
-def bar(b):
-    """The bar is one row on wide screens, and small on phones; the rest is in a menu."""
+def check_toolbar(b):
+    """The toolbar is one row on wide screens and small on phones; other controls are in a menu."""
     fresh(b)
     height = "return [bar.offsetHeight, document.documentElement.scrollWidth]"
     shown = "return ['play', 'wave', 'time', 'find', 'edit', 'notes-button', 'save', 'menu-button', 'tools'].filter(id => byId(id).checkVisibility())"
     row = ["play", "wave", "time", "find", "edit", "notes-button", "save", "menu-button"]
-    for width, high, wanted in [(1280, 80, row), (1000, 80, row), (768, 80, row[:5] + row[7:]), (380, 120, row[:3] + row[7:])]:
+    for width, high, expected in [(1280, 80, row), (1000, 80, row), (768, 80, row[:5] + row[7:]), (380, 120, row[:3] + row[7:])]:
         b.devtools("Emulation.setDeviceMetricsOverride", width=width, height=720, deviceScaleFactor=1, mobile=width < 1000)
         try:
             for search in ["", "the river"] if width >= 1000 else [""]:
                 b.js("find.value = arguments[0]; search()", search)
                 now = b.js(height)
-                assert now[0] <= high and now[1] <= width and b.js(shown) == wanted, (width, search, now, b.js(shown))
+                assert now[0] <= high and now[1] <= width and b.js(shown) == expected, (width, search, now, b.js(shown))
                 assert b.js("return byId('wave').clientWidth") >= 90, width
-            # The menu has everything, and is inside the window.
+            # The menu has all other controls and fits into the window.
             b.click("#menu-button")
             assert b.js(shown) == row + ["tools"], (width, b.js(shown))
             assert b.js("return [...bar.querySelectorAll('button, input, select')].every(one => {"
                         "const box = one.getBoundingClientRect(); return !one.checkVisibility() || box.left >= 0 && box.right <= innerWidth })"), width
             assert b.js(height)[1] <= width
             b.shot(f"menu-{width}")
-            # Where it covers the text, it closes after a choice; Esc closes it everywhere.
+            # Where the menu covers the text, it closes after a choice. Esc always closes it.
             if width < 1000:
                 b.click("#edit")
                 assert "tools" not in b.js(shown) and b.js("return document.activeElement.id") == "field"
                 b.click("#menu-button")
                 b.click("#edit")
-                # A search stays in the bar, with the buttons for its hits.
+                # During a search, the toolbar keeps the search field and the buttons for its hits.
                 b.click("#menu-button")
                 b.type("#find", "river\ue007")
                 now = b.js(shown)
@@ -461,10 +461,10 @@ def bar(b):
         finally:
             b.devtools("Emulation.clearDeviceMetricsOverride")
             fresh(b)
-    # Technical details are folded.
+    # Technical details are collapsed.
     assert not b.js("return [...document.querySelectorAll('dt')].find(one => one.textContent === 'Transcribed by').checkVisibility()")
     # A message disappears at the next action, and the button shows unsaved changes.
-    b.js("tellKept('Copied'); toldAt -= 5000")
+    b.js("showStatus('Copied'); statusShownAt -= 5000")
     seen = "return [getComputedStyle(kept).opacity, byId('save').matches('.due')]"
     colour = "return getComputedStyle(byId('menu-button')).backgroundColor"
     plain = b.js(colour)
@@ -472,13 +472,13 @@ def bar(b):
     b.press("Down")
     b.until("return getComputedStyle(kept).opacity === '0'")
     # An earlier action also removes the message, but not before four seconds.
-    b.js("tellKept('Copied'); toldAt -= 3000")
+    b.js("showStatus('Copied'); statusShownAt -= 3000")
     b.press("Down")
     b.until("return getComputedStyle(kept).opacity === '0'")
-    # wait: not sooner than the page promises, on a machine of any speed
-    assert b.js("return Date.now() - toldAt >= 4000")
-    # The message is beside the text; on narrow screens it is below the current line, and below the page's end.
-    b.js("tellKept(notSaved); seek(startOf(lineOf(1)))")
+    # wait: never sooner than the page promises, however slow the machine
+    assert b.js("return Date.now() - statusShownAt >= 4000")
+    # The message is beside the text; on narrow screens it is below the current line and the end of the page.
+    b.js("showStatus(notSaved); seek(startOf(lineOf(1)))")
     assert b.js("return kept.getBoundingClientRect().right < main.querySelector('.t').getBoundingClientRect().left"), b.js("return innerWidth")
     b.click("#notes-button")
     assert b.js("return kept.getBoundingClientRect().left >= work.getBoundingClientRect().left")
@@ -486,12 +486,12 @@ def bar(b):
     for width in [768, 380]:
         b.devtools("Emulation.setDeviceMetricsOverride", width=width, height=500, deviceScaleFactor=1, mobile=True)
         try:
-            b.js("tellKept(notSaved); scrollTo(0, 0); seek(0)")
+            b.js("showStatus(notSaved); scrollTo(0, 0); seek(0)")
             for _ in range(9):
                 b.press("Down")
                 # Scrolling is smooth.
                 b.until("return segments[segment].getBoundingClientRect().bottom <= kept.getBoundingClientRect().top")
-                b.js("tellKept(notSaved)")
+                b.js("showStatus(notSaved)")
             b.js("scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })")
             assert b.js("return [...document.querySelector('footer').children].every(one => !one.checkVisibility() || one.getBoundingClientRect().bottom <= kept.getBoundingClientRect().top)"), width
         finally:
@@ -499,26 +499,28 @@ def bar(b):
     b.js("seek(0)")
     b.js("step([edited(6, 'another text')])")
     assert b.js(seen) == ["1", True]
-    # The same on narrow screens, where the button is in the menu. While a line is edited, Done is in the bar.
-    for width, wanted in [(768, row[:5] + row[6:]), (380, row[:3] + row[7:])]:
+    # On narrow screens, where the button Edit is in the menu, the same holds. During editing, Done is in the toolbar.
+    for width, expected in [(768, row[:5] + row[6:]), (380, row[:3] + row[7:])]:
         b.devtools("Emulation.setDeviceMetricsOverride", width=width, height=720, deviceScaleFactor=1, mobile=True)
         try:
-            assert b.js(shown) == wanted and b.js(height)[0] <= 80 and b.js(height)[1] <= width, (width, b.js(shown), b.js(height))
+            assert b.js(shown) == expected and b.js(height)[0] <= 80 and b.js(height)[1] <= width, (width, b.js(shown), b.js(height))
             assert (b.js(colour) == plain) == (width == 768), width
             b.menu()
             b.click("#edit")
             b.until("return byId('edit').textContent === 'Done'")
-            assert b.js(shown) == wanted[:3] + row[3:5][width < 700:] + wanted[-2:][width < 700:], (width, b.js(shown))
+            assert b.js(shown) == expected[:3] + row[3:5][width < 700:] + expected[-2:][width < 700:], (width, b.js(shown))
             assert b.js(height)[0] <= 80 and b.js("return byId('wave').clientWidth") >= 60, (width, b.js(height))
             b.click("#edit")
-            assert b.js(shown) == wanted, (width, b.js(shown))
+            # Where the button is always in the bar, `shown` does not tell whether editing has ended.
+            b.until("return byId('edit').textContent === 'Edit'")
+            assert b.js(shown) == expected, (width, b.js(shown))
         finally:
             b.devtools("Emulation.clearDeviceMetricsOverride")
     fresh(b)
 
 
 def file_name(b):
-    """The name under which a download is offered."""
+    """Returns the file name that the page suggests for a download."""
     return b.js("""let name; const click = HTMLAnchorElement.prototype.click;
         HTMLAnchorElement.prototype.click = function () { name = this.download; };
         download(fileName, 'text/html', page());
@@ -526,61 +528,61 @@ def file_name(b):
         return name;""")
 
 
-def saving(b):
+def check_saving(b):
     fresh(b)
     double_click(b, '.s[data-n="6"] .w', 4)
     keys(b, "</script><b>fort")
     b.press("Enter")
     b.js("document.getElementById('work').open = true")
     b.type("#about-name", "Anna\t")
-    b.js(PICKED)
+    b.js(FAKE_PICKER)
     b.press("Control", "s")
     b.until("return window.written['corrections.json'] && document.getElementById('kept').textContent.startsWith('Saved')")
     text = b.js("return window.written['corrections fieldscribe-1 7.html']")
-    told = json.loads(b.js("return window.written['corrections.json']"))
-    assert told["editor"]["name"] == "Anna" and told["segments"][0]["text"].endswith("</script><b>fort below the mill")
+    corrections = json.loads(b.js("return window.written['corrections.json']"))
+    assert corrections["editor"]["name"] == "Anna" and corrections["segments"][0]["text"].endswith("</script><b>fort below the mill")
     # The page asks for the folder only once.
     b.js("window.showDirectoryPicker = () => { throw new Error('asked again'); }; window.written = {}")
     b.press("Control", "s")
     b.until("return window.written['corrections.json']")
-    # Another recording's folder is not written into.
-    b.js("savedIn = null;" + PICKED.replace("outerHTML", "outerHTML.replaceAll('0123456789abcde7', 'f123456789abcdef')"))
+    # The page does not write into another recording's folder.
+    b.js("savedFolder = null;" + FAKE_PICKER.replace("outerHTML", "outerHTML.replaceAll('0123456789abcde7', 'f123456789abcdef')"))
     b.press("Control", "s")
     b.until("return document.getElementById('kept').textContent.startsWith('That is another recording')")
     assert b.js("return Object.keys(window.written).length") == 0
-    # Another browser or computer has only the file beside the page.
+    # In another browser or on another computer, only the file beside the page has corrections.
     beside = os.path.join(b.folder, "talk/corrections.html")
     b.js("localStorage.clear()")
     with open(beside, "w", encoding="utf-8") as file:
         file.write(text)
-    b.complaints()
+    b.console_messages()
     b.open("talk/index.html")
     b.until("return document.querySelectorAll('.edited').length === 1")
     assert b.js(TEXTS % 6) == "we crossed by the </script><b>fort below the mill"
     assert b.js("return document.getElementById('about-name').value") == "Anna"
-    assert b.complaints() == []
-    # Another recording's corrections, or nonsense, change nothing.
-    for bad in [text.replace("talk", "x").replace(told["recording"]["sound"], "f" * 64), "<script>parent.postMessage('{', '*')</script>",
+    assert b.console_messages() == []
+    # Another recording's corrections and invalid ones change nothing.
+    for bad in [text.replace("talk", "x").replace(corrections["recording"]["sound"], "f" * 64), "<script>parent.postMessage('{', '*')</script>",
                 "<script>parent.postMessage({a: 1}, '*'); parent.document.body.textContent = ''</script>"]:
         b.js("localStorage.clear()")
         with open(beside, "w", encoding="utf-8") as file:
             file.write(bad)
         b.open("talk/index.html")
-        time.sleep(0.4)  # wait: nothing may happen; a slow machine can only hide what does
+        time.sleep(0.4)  # wait: nothing may happen; a slow machine can only hide a failure
         assert b.js("return document.querySelectorAll('.edited').length") == 0
         assert b.js("return document.querySelectorAll('.w').length") > 50
-    # Without a folder picker, saving is a download.
+    # If there is no folder picker, the page is downloaded instead.
     fresh(b)
-    b.js("window.showDirectoryPicker = undefined;" + CAUGHT)
+    b.js("window.showDirectoryPicker = undefined;" + CATCH_DOWNLOADS)
     double_click(b, '.s[data-n="6"] .w', 4)
     keys(b, "fort")
     b.press("Enter")
     b.click("#save")
     page = b.until("return window.caught[0]")
-    assert "fort below the mill" in page and "move it beside this page" in b.js("return document.getElementById('kept').textContent")
+    assert "fort below the mill" in page and "Move it into this page" in b.js("return document.getElementById('kept').textContent")
     assert b.js("return fileName") == "corrections fieldscribe-1 7.html"
     assert file_name(b) == "corrections fieldscribe-1 7.html"
-    # Of several files beside the page the latest is shown, also under the name of a second download.
+    # If several files are beside the page, the latest is shown, even if it has the name of a second download.
     for name, word, time_ in [("corrections.html", "wall", 10), ("corrections fieldscribe-1 7.html", "old", 20),
                               ("corrections fieldscribe-1 7 (1).html", "last", 30), ("corrections fieldscribe-1 7(1).html", "older", 15)]:
         with open(os.path.join(b.folder, "talk", name), "w", encoding="utf-8") as file:
@@ -590,22 +592,23 @@ def saving(b):
     b.open("talk/index.html")
     try:
         b.until("return document.querySelectorAll('.edited').length === 1 && textOfLine(lineOf(6)).includes('last')")
-        time.sleep(0.4)  # wait: nothing may happen; a slow machine can only hide what does
+        time.sleep(0.4)  # wait: nothing may happen; a slow machine can only hide a failure
         assert b.js(TEXTS % 6) == "we crossed by the last below the mill"
     finally:
         for name in os.listdir(os.path.join(b.folder, "talk")):
             if name.startswith("corrections"):
                 os.remove(os.path.join(b.folder, "talk", name))
-    # A later text that has the corrections says so, and shows nothing of the old file.
+    # A later transcript that already has the corrections says so, and shows nothing from the old file.
     fresh(b)
-    assert b.js("""const told = read(JSON.stringify({ ...document_(), segments: [{ id: 6, was: 'x', text: textOf(original(6)), confirmed: [] }] }));
-        known.pass = 3;
-        adopt({ ...told, pass: 2 });
-        const taken = byId('kept').textContent;
-        adopt({ ...told, pass: 2, edits: [{ id: 6, was: 'x', text: 'something else' }] });
-        delete known.pass;
-        return [taken, byId('kept').textContent]""") == [
-            "The recorder has taken the corrections: this text has them", "1 corrections were made to another text and are not shown"]
+    assert b.js("""const saved = parseCorrections(JSON.stringify({ ...document_(), segments: [{ id: 6, was: 'x', text: textOf(original(6)), confirmed: [] }] }));
+        identity.pass = 3;
+        adopt({ ...saved, pass: 2 });
+        const message = byId('kept').textContent;
+        adopt({ ...saved, pass: 2, edits: [{ id: 6, was: 'x', text: 'something else' }] });
+        delete identity.pass;
+        return [message, byId('kept').textContent]""") == [
+            "The recorder has imported the corrections: this transcript contains them",
+            "One correction was made to another version of this transcript and is not shown"]
     # Dropping the file on the page loads it.
     fresh(b)
     b.js("const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'corrections (1).html'));"
@@ -619,7 +622,7 @@ def saving(b):
     fresh(b)
 
 
-def added(b):
+def check_additions(b):
     fresh(b)
     b.js("document.getElementById('work').open = true")
     b.type("#about-title", "At the ford\t")
@@ -642,7 +645,7 @@ def added(b):
     b.press("q")
     assert b.js("return document.querySelector('#quotations q').textContent") == "crossed by the ford"
     assert b.js("return [kept.textContent, getComputedStyle(kept).opacity]") == ["Kept as a quotation, under Notes", "1"]
-    # The quotation is coloured in the text, also after its line is changed.
+    # The quotation is highlighted in the text, even after its line is changed.
     coloured = "return [...main.querySelectorAll('.quoted.yellow')].map(word => word.textContent).join(' ')"
     assert b.js(coloured) == "crossed by the ford"
     b.shot("quotation")
@@ -655,16 +658,16 @@ def added(b):
     time_ = f"{int(start) // 60}:{int(start) % 60:02}"
     assert b.until("return window.copied") == f'"crossed by the ford" ({time_}, At the ford, 20 Nov 2026)', b.js("return window.copied")
     b.until("return kept.textContent === 'Copied with its source'")
-    # The source leaves out what is unknown; without a title it has the page's heading.
+    # The source omits unknown details; if there is no title, it has the page's heading.
     source = "return citation(state.quotations[0]).split(' (')[1]"
     dated = "document.querySelector('.facts dd').textContent = arguments[0];"
-    for recorded, wanted in [("2026-03-01 08:30", "1 Mar 2026)"), ("Friday 6 May 2026 clock unverified", "")]:
-        assert b.js(dated + source, recorded) == ", ".join(filter(None, [time_, "At the ford", wanted])).rstrip(")") + ")", b.js(source)
+    for recorded, expected in [("2026-03-01 08:30", "1 Mar 2026)"), ("Friday 6 May 2026 clock unverified", "")]:
+        assert b.js(dated + source, recorded) == ", ".join(filter(None, [time_, "At the ford", expected])).rstrip(")") + ")", b.js(source)
     b.js("step([], { details: { ...state.details, title: '' } })")
     assert b.js(source) == f"{time_}, 20 November 2026, 09:30)", b.js(source)
     assert b.js(dated + source, "Friday 6 May 2026, 10:00") == f"{time_}, 6 May 2026)"
     b.press("Control", "z")
-    b.js(CAUGHT)
+    b.js(CATCH_DOWNLOADS)
     b.click("#quotations-csv")
     rows = b.until("return window.caught[0]").split("\r\n")
     assert rows[0] == "start,end,word,colour,text" and rows[1].endswith(",'=idea,yellow,crossed by the ford"), rows
@@ -675,8 +678,8 @@ def added(b):
     fresh(b)
 
 
-def chosen(b):
-    """Selected words can be copied, or kept as a quotation, without a key."""
+def check_selection(b):
+    """Selected words can be copied or kept as a quotation without the keyboard."""
     fresh(b, "people")
     items = "return [...document.querySelectorAll('#menu:not([hidden]) button')].map(one => one.textContent)"
     select = """const words = [lineOf(6), lineOf(7)].flatMap(wordsOf), range = document.createRange();
@@ -687,16 +690,16 @@ def chosen(b):
          "document.execCommand = () => { const data = new DataTransfer();"
          "dispatchEvent(new ClipboardEvent('copy', { clipboardData: data })); window.copied = data.getData('text/plain'); return true }")
     b.js(select, 7)
-    assert b.until(items) == ["Copy with source", "Keep as quotation", "Give to …"]
+    assert b.until(items) == ["Copy with source", "Keep as quotation", "Assign to …"]
     assert b.js("return menu.contains(document.activeElement)") is False
     b.shot("selection")
     b.click("#menu button")
     start = b.js("return clock(startOf(wordsOf(lineOf(6))[4]))")
-    # Without navigator.clipboard the page uses the browser's copy command.
+    # If navigator.clipboard is missing, the page uses the browser's copy command.
     assert b.until("return window.copied") == f'"ford below the mill" (Anna, {start}, Two people)', b.js("return window.copied")
     assert b.js("return kept.textContent") == "Copied with its source" and b.js(items) == []
-    # Two people; one without a name.
-    b.js("step([], { turns: given(startOf(lineOf(7)) / 1000, Infinity, 'A'), speakers: { B: 'Anna' } })")
+    # A quotation from two people, one of whom has no name.
+    b.js("step([], { turns: reassigned(startOf(lineOf(7)) / 1000, Infinity, 'A'), speakers: { B: 'Anna' } })")
     b.js(select, 9)
     b.until("return document.querySelectorAll('#menu:not([hidden]) button').length")
     b.click("#menu button", 1)
@@ -711,13 +714,13 @@ def chosen(b):
     fresh(b, "people")
 
 
-def described(b):
-    """Details of the recording are stored immediately and saved with the text, and never treated as markup."""
-    told = {"title": "The ford", "people": "Anna <b>, Béla", "place": "By the mill", "note": "Rain.\nThen sun.",
+def check_details(b):
+    """The recording's details are stored immediately, saved with the transcript, and never treated as markup."""
+    entered = {"title": "The ford", "people": "Anna <b>, Béla", "place": "By the mill", "note": "Rain.\nThen sun.",
             "consent": "Signed on paper, </script> 12 May"}
     fresh(b)
     b.js("document.getElementById('work').open = true")
-    for name, text in told.items():
+    for name, text in entered.items():
         if "\n" in text:
             b.js("const field = document.getElementById('about-' + arguments[0]); field.value = arguments[1];"
                  "field.dispatchEvent(new Event('change'))", name, text)
@@ -725,20 +728,20 @@ def described(b):
             b.type("#about-" + name, text + "\t")
     b.shot("about the recording")
     b.open("talk/index.html")
-    seen = {name: b.js("return document.getElementById('about-' + arguments[0]).value", name) for name in told}
-    assert seen == told, seen
+    seen = {name: b.js("return document.getElementById('about-' + arguments[0]).value", name) for name in entered}
+    assert seen == entered, seen
     assert b.js("return document.querySelectorAll('h1 b, .correcting b').length") == 0
-    # They are above the text, too.
+    # The details are also shown above the transcript.
     shown = "return Object.fromEntries(factsShown().filter((_, i) => !document.querySelectorAll('.facts > div')[i].hidden))"
     facts = b.js(shown)
     assert [facts[name] for name in ["People", "Place", "Note", "Consent"]] == [
-        told["people"], told["place"], "Rain. Then sun.", told["consent"]], facts
-    b.js(PICKED)
+        entered["people"], entered["place"], "Rain. Then sun.", entered["consent"]], facts
+    b.js(FAKE_PICKER)
     b.press("Control", "s")
     b.until("return window.written['corrections fieldscribe-1 7.html'] && window.written['corrections.json']")
-    assert json.loads(b.js("return window.written['corrections.json']"))["details"] == told
+    assert json.loads(b.js("return window.written['corrections.json']"))["details"] == entered
     assert "</script> 12" not in b.js("return window.written['corrections fieldscribe-1 7.html']")
-    # A cleared field is empty.
+    # A cleared field is saved as empty.
     b.js("document.getElementById('work').open = true")
     b.type("#about-people", "\ue009a\ue000\ue003\t")
     b.js("window.written = {}")
@@ -749,14 +752,14 @@ def described(b):
     fresh(b)
 
 
-def people(b):
+def check_people(b):
     fresh(b, "people")
     assert b.js("return [...main.querySelectorAll('.who')].map(one => one.textContent)") == ["A", "B"]
     b.js("document.getElementById('work').open = true")
     b.type('[data-person="B"]', " Mr. <b>Ford \t")
     named = "return [...document.querySelectorAll('[data-who=B]')].map(one => one.textContent)"
     assert b.js(named) == ["Mr. <b>Ford"] * 3, b.js(named)
-    # A line that is changed keeps the speaker who begins in it.
+    # A changed line keeps the label of the speaker who begins in it.
     line = b.js("return Number(main.querySelector('.who[data-who=B]').closest('.s').dataset.n)")
     double_click(b, f'.s[data-n="{line}"] .w', 1)
     keys(b, "xyz")
@@ -768,7 +771,7 @@ def people(b):
     assert shown and b.js("return segments.some(line => line.hidden)")
     b.js("document.getElementById('speaker').value = ''; document.getElementById('speaker').dispatchEvent(new Event('change'))")
     assert not b.js("return segments.some(line => line.hidden)")
-    # The name is there again after a reload.
+    # The name is still shown after a reload.
     b.open("people/index.html")
     b.until("return state.edits.size === 1")
     assert b.js(named) == ["Mr. <b>Ford"] * 3
@@ -776,14 +779,14 @@ def people(b):
     fresh(b, "people")
 
 
-def edit_button(b):
+def check_edit_button(b):
     fresh(b)
-    told = "return document.getElementById('kept').textContent"
-    assert "press Edit" in b.js(told), b.js(told)
+    message = "return document.getElementById('kept').textContent"
+    assert "press Edit" in b.js(message), b.js(message)
     b.click("#edit")
     assert b.js("return [document.activeElement.id, open.id, document.getElementById('edit').textContent]") == ["field", 1, "Done"]
-    assert b.js(told) == ""
-    # While editing, each click opens a line at its word, and plays nothing.
+    assert b.js(message) == ""
+    # During editing, each click opens a line at the clicked word, and plays nothing.
     b.click('.s[data-n="3"] .w', 3)
     assert b.js("return [open.id, field.value.slice(field.selectionStart, field.selectionEnd), audio.paused]") == [3, "river", True]
     keys(b, "lake")
@@ -793,11 +796,11 @@ def edit_button(b):
     b.click('.s[data-n="6"] .w', 2)
     b.until("return !audio.paused")
     b.press("Space")
-    # The hint is not shown again after a line was opened.
-    b.js("isUnsaved = false; localStorage.removeItem(shelf)")
+    # Once a line has been opened, the hint is not shown again.
+    b.js("isUnsaved = false; localStorage.removeItem(storageKey)")
     b.open("talk/index.html")
-    assert b.js(told) == ""
-    # The line on the screen is opened, not the current one far above.
+    assert b.js(message) == ""
+    # Edit opens the visible line, not the current line far above.
     b.call("POST", "/window/rect", {"width": 1280, "height": 600})
     b.js("document.querySelector('.s[data-n=\"8\"]').scrollIntoView({ block: 'start', behavior: 'instant' })")
     b.click("#edit")
@@ -810,7 +813,7 @@ def edit_button(b):
     fresh(b)
 
 
-def titled(b):
+def check_title(b):
     fresh(b)
     before = b.js("return document.querySelector('h1').textContent")
     b.click("h1")
@@ -823,15 +826,15 @@ def titled(b):
     keys(b, "another")
     b.press("Escape")
     assert b.js(shown) == ["The <b>mill</b>"] * 3, b.js(shown)
-    # Leaving the field also keeps the title; an empty title restores the recording's own.
+    # Leaving the field also keeps the title; an empty title restores the original heading.
     b.click("h1")
     b.js("document.activeElement.value = ''; document.activeElement.blur()")
     assert b.js(shown) == [before, "", ""], b.js(shown)
     fresh(b)
 
 
-def others(b):
-    """Lines are given to other speakers; two speakers are merged; a new speaker gets a colour and a letter."""
+def check_assigning(b):
+    """Lines are assigned to other speakers, two speakers are merged, and a new speaker gets a colour and a letter."""
     fresh(b, "people")
     said = lambda line: b.js("return lineOf(arguments[0]).dataset.p", line)
     names = "return [...main.querySelectorAll('.s .who')].map(one => one.textContent)"
@@ -840,20 +843,20 @@ def others(b):
         what.value = arguments[0];
         [...document.querySelectorAll('#menu button')].find(one => one.textContent === arguments[1]).click();""", scope, to)
     assert (said(3), said(7)) == ("A", "B") and b.js("return segments.every(line => !line.dataset.n || !line.querySelector('.w') || line.dataset.p.length === 1)")
-    # The key gives only the current line.
+    # The key s assigns only the current line.
     b.js("seek(startOf(lineOf(7)))")
     b.press("s")
     scopes = "return [...document.querySelectorAll('#menu option')].map(one => one.value)"
     assert b.js(scopes) == ["line", "own", "rest", "all"], b.js(scopes)
     b.shot("give")
-    give("line", "Somebody new")
+    give("line", "A new speaker")
     assert (said(6), said(7), said(8)) == ("B", "C", "B"), (said(6), said(7), said(8))
     assert b.js(names) == ["A", "B", "C", "B"] and b.js("return lineOf(7).querySelector('.who').matches('.p2')")
     assert b.js("return [...byId('speaker').options].map(one => one.value)") == ["", "A", "B", "C"]
     assert b.js("return document.querySelectorAll('.facts .who').length") == 3
-    told = b.js("return document_()")
-    assert told["version"] == 2 and {turn["speaker"] for turn in told["turns"]} == {"A", "B", "C"}, told
-    assert all(turn["start"] < turn["end"] for turn in told["turns"]) and told["segments"] == []
+    saved = b.js("return document_()")
+    assert saved["version"] == 2 and {turn["speaker"] for turn in saved["turns"]} == {"A", "B", "C"}, saved
+    assert all(turn["start"] < turn["end"] for turn in saved["turns"]) and saved["segments"] == []
     # A selection within a line splits it where the speaker changes.
     b.js("const words = wordsOf(lineOf(8)), range = document.createRange(); range.setStart(words[3].firstChild, 0);"
          "range.setEnd(words[5].firstChild, 2); getSelection().removeAllRanges(); getSelection().addRange(range)")
@@ -868,34 +871,34 @@ def others(b):
     assert b.js("return shownIn.get(8).every(line => Math.abs(startOf(line) - startOf(wordsOf(line)[0])) < 700)")
     b.press("Control", "z")
     assert len(b.js(shown)) == 1 and b.js(shown)[0][0] == "B"
-    # Everything from here on, and one person's part of it.
+    # Assigns everything from a line on, then only one person's lines.
     b.js("seek(startOf(lineOf(5)))")
     b.press("s")
     give("rest", "A")
-    assert b.js("return order.slice(placeOfId.get(5)).every(id => !original(id).words.length || lineOf(id).dataset.p === 'A')")
+    assert b.js("return order.slice(indexOfId.get(5)).every(id => !original(id).words.length || lineOf(id).dataset.p === 'A')")
     b.press("Control", "z")
     assert (said(6), said(7)) == ("B", "C")
-    b.js("openGive(lineOf(6).querySelector('.t'), lineOf(6))")
+    b.js("openAssignMenu(lineOf(6).querySelector('.t'), lineOf(6))")
     give("own", "A")
     assert (said(6), said(7), said(8)) == ("A", "C", "A")
     b.press("Control", "z")
-    # Two letters are one person; the name stays.
+    # Merges two speakers who are the same person; the name stays.
     b.js("step([], { speakers: { C: 'Carla' } })")
     b.click("main .who[data-who=C]")
     b.click("#menu button", 3)
     assert b.js("return document.querySelector('#menu select').value") == "all"
-    # All of a speaker can only be merged with another speaker; less can also be given to somebody new.
+    # All of a speaker's lines can only be merged with another speaker; some of them can also go to a new speaker.
     offered = "return [...document.querySelectorAll('#menu button')].filter(one => one.checkVisibility()).map(one => one.textContent)"
     assert b.js(offered) == ["A", "B"], b.js(offered)
     b.js("const what = document.querySelector('#menu select'); what.value = 'own'; what.dispatchEvent(new Event('change'))")
-    assert b.js(offered) == ["A", "B", "Somebody new"], b.js(offered)
+    assert b.js(offered) == ["A", "B", "A new speaker"], b.js(offered)
     b.js("const what = document.querySelector('#menu select'); what.value = 'all'; what.dispatchEvent(new Event('change'))")
     b.press("Up")
     assert b.js("return document.activeElement.textContent") == "B"
     give("all", "B")
     assert said(7) == "B" and b.js(names) == ["A", "Carla"], b.js(names)
     assert b.js("return document_().speakers") == {"B": "Carla"}
-    # After a reload it is the same, and each step can still be undone.
+    # A reload changes nothing, and each step can still be undone.
     before = b.js("return [document_().turns, document_().speakers]")
     b.open("people/index.html")
     b.until("return state.turns")
@@ -907,72 +910,72 @@ def others(b):
     assert said(7) == "B" and b.js("return state.turns === null") and b.js(names) == ["A", "B"]
     assert not b.js("return Boolean(past.length) || document_().version !== 1")
     assert b.js("return document.querySelectorAll('.facts .who').length") == 2
-    # A text of one speaker gets a second one.
+    # A transcript with one speaker gets a second one.
     fresh(b)
-    b.js("openGive(lineOf(6).querySelector('.t'), lineOf(6))")
+    b.js("openAssignMenu(lineOf(6).querySelector('.t'), lineOf(6))")
     assert b.js(scopes) == ["line", "rest"], b.js(scopes)
-    give("line", "Somebody new")
+    give("line", "A new speaker")
     assert b.js(names) == ["A", "B", "A"] and b.js("return byId('speaker').options.length") == 3
     b.press("Control", "z")
     assert b.js(names) == [] and b.js("return byId('speaker').closest('label').hidden")
     fresh(b)
 
 
-def divided(b):
+def check_splitting(b):
     fresh(b)
     lines = "return [...main.querySelectorAll('.s')].filter(line => line.querySelector('.w')).map(line => wordsOf(line).map(word => word.textContent).join(' '))"
     before, times = b.js(lines), b.js("return [...main.querySelectorAll('.w')].map(word => word.dataset.t)")
-    place = before.index("we crossed by the ford below the mill")
-    # Enter splits the line if the cursor was only moved; after typing it ends the edit.
+    index = before.index("we crossed by the ford below the mill")
+    # Enter splits the line if only the cursor was moved; after typing, it finishes the edit.
     double_click(b, '.s[data-n="6"] .w', 4)
     b.press("Left")
     b.press("Enter")
     now = b.js(lines)
-    assert now == before[:place] + ["we crossed by the", "ford below the mill"] + before[place + 1:], now
+    assert now == before[:index] + ["we crossed by the", "ford below the mill"] + before[index + 1:], now
     assert b.js("return [open.id, open.from, field.value, field.selectionStart]") == [6, 4, "ford below the mill", 0]
     assert b.js("return [...main.querySelectorAll('.w')].map(word => word.dataset.t)") == times
     keys(b, "old ")
     b.press("Enter")
-    assert b.js(lines)[place + 1] == "old ford below the mill" and b.js("return open === null")
+    assert b.js(lines)[index + 1] == "old ford below the mill" and b.js("return open === null")
     assert b.js("return document_().segments") == [
-        {"id": 6, "was": before[place], "text": "we crossed by the old ford below the mill", "confirmed": [4, 5, 6, 7, 8], "breaks": [4]}]
-    # The second part has its own time and is the playing line there.
+        {"id": 6, "was": before[index], "text": "we crossed by the old ford below the mill", "confirmed": [4, 5, 6, 7, 8], "breaks": [4]}]
+    # The second part has its own time, and is the current line when played.
     b.js("seek(Number(lineAt(6, 5).dataset.t) + 5)")
     assert b.js("return lineAt(6, 5) === segments[segment] && lineAt(6, 5).contains(document.querySelector('.w.on'))")
     b.open("talk/index.html")
     b.until("return document.querySelectorAll('.edited').length === 2")
-    assert b.js(lines)[place:place + 2] == ["we crossed by the", "old ford below the mill"]
-    # Changing the first part leaves the second.
+    assert b.js(lines)[index:index + 2] == ["we crossed by the", "old ford below the mill"]
+    # Changing the first part does not change the second.
     double_click(b, '.s[data-n="6"] .w', 1)
     keys(b, "went across")
     b.press("Enter")
-    assert b.js(lines)[place:place + 2] == ["we went across by the", "old ford below the mill"]
-    # Backspace at the beginning joins it again.
+    assert b.js(lines)[index:index + 2] == ["we went across by the", "old ford below the mill"]
+    # Backspace at the beginning of the second part joins the parts again.
     b.js("edit(lineAt(6, 6)); field.setSelectionRange(0, 0)")
     b.press("Backspace")
-    assert b.js(lines)[place] == "we went across by the old ford below the mill"
+    assert b.js(lines)[index] == "we went across by the old ford below the mill"
     assert b.js("return field.value.slice(0, field.selectionStart)") == "we went across by the "
     b.press("Escape")
     for _ in range(4):
         b.press("Control", "z")
     assert b.js(lines) == before and b.js("return document_().version") == 1
-    # Joins with the previous line, although a bookmark or another segment's end is between them.
+    # Backspace also joins with the previous line across a bookmark or the end of a segment.
     b.js("edit(lineOf(7)); field.setSelectionRange(0, 0)")
     b.press("Backspace")
-    joined = before[place] + " " + before[place + 1]
-    assert b.js(lines) == before[:place] + [joined] + before[place + 2:], b.js(lines)
+    joined = before[index] + " " + before[index + 1]
+    assert b.js(lines) == before[:index] + [joined] + before[index + 2:], b.js(lines)
     b.press("Escape")
-    assert b.js("return document_().segments.map(one => [one.id, one.text, one.joined])") == [[7, before[place + 1], True]]
+    assert b.js("return document_().segments.map(one => [one.id, one.text, one.joined])") == [[7, before[index + 1], True]]
     # Text typed in the joined line belongs to the segment at the cursor.
     double_click(b, '.s[data-n="6"] .w', 8)
     keys(b, "our water")
     b.press("Enter")
-    told = {one["id"]: one["text"] for one in b.js("return document_().segments")}
-    assert told[6 if 6 in told else 7] and " ".join([told.get(6, before[place]), told[7]]) == b.js(lines)[place], told
+    texts = {one["id"]: one["text"] for one in b.js("return document_().segments")}
+    assert texts[6 if 6 in texts else 7] and " ".join([texts.get(6, before[index]), texts[7]]) == b.js(lines)[index], texts
     b.press("Control", "z")
     b.press("Control", "z")
     assert b.js(lines) == before
-    # In a text of two people, a joined line gets the speaker of the line before it.
+    # If two people speak, a joined line gets the speaker of the line before it.
     fresh(b, "people")
     line = b.js("return Number(main.querySelector('.who[data-who=B]').closest('.s').dataset.n)")
     at = b.js("return Number(main.querySelector('.who[data-who=B]').closest('.s').dataset.k ?? 0)")
@@ -1007,7 +1010,7 @@ def oklab(colour, sight):
             .0259040371 * l + .7827717662 * m - .8086757660 * s)
 
 
-def colours(b):
+def check_colours(b):
     fresh(b, "people")
     pairs = b.js("""return [...Array(12).keys()].map(i => {
         const style = getComputedStyle(make('i', {})), element = make('span', { class: 'who p' + i, 'data-who': 'A' }, 'A');
@@ -1023,16 +1026,16 @@ def colours(b):
         assert (max(light) + .05) / (min(light) + .05) >= 4.5, (colour, letter)
     for sight in SIGHTS:
         seen = [oklab(colour, sight) for colour, _ in pairs]
-        # More than twice the difference that is just visible side by side.
+        # More than twice the smallest difference that is visible side by side.
         near = min(sum((x - y) ** 2 for x, y in zip(one, other)) ** .5 for i, one in enumerate(seen) for other in seen[:i])
         assert near > 0.12, (sight, near)
 
 
-def speaker_menu(b):
+def check_speaker_menu(b):
     fresh(b, "people")
     items = "return [...document.querySelectorAll('#menu:not([hidden]) button')].map(one => one.textContent)"
     b.click("main .who[data-who=B]")
-    assert b.js(items) == ["Play", "Rename", "Give to …", "Merge with …", "Show only B"] and b.js("return audio.paused"), b.js(items)
+    assert b.js(items) == ["Play", "Rename", "Assign to …", "Merge with …", "Show only B"] and b.js("return audio.paused"), b.js(items)
     b.shot("speaker")
     b.press("Down")
     assert b.js("return document.activeElement.textContent") == "Rename"
@@ -1041,7 +1044,7 @@ def speaker_menu(b):
     b.press("Enter")
     assert b.js("return [...document.querySelectorAll('[data-who=B]')].every(one => one.textContent === 'Anna')")
     assert b.js("return [document_().speakers.B, document.getElementById('menu').hidden]") == ["Anna", True]
-    # By keys, above the text.
+    # Uses the keyboard in the facts above the transcript.
     b.js("document.querySelector('.facts .who[data-who=B]').focus()")
     b.press("Enter")
     assert b.js(items) == ["Play", "Rename", "Merge with …", "Show only Anna"]
@@ -1059,7 +1062,7 @@ def speaker_menu(b):
     b.click("main .who[data-who=B]")
     b.click("h1 + dl")
     assert b.js(items) == []
-    # A click elsewhere keeps the name, and does what it usually does; Esc discards the name.
+    # A click elsewhere keeps the new name and has its usual effect; Esc discards the name.
     rename = lambda name: (b.click(".facts .who[data-who=A]"), b.click("#menu button", 1), b.js("menu.firstChild.value = ''"), keys(b, name))
     rename("Berta")
     b.click(".facts .who[data-who=B]")
@@ -1070,7 +1073,7 @@ def speaker_menu(b):
     rename("Dora")
     b.press("Tab")
     assert b.js("return state.speakers.A") == "Dora" and b.js(items) == []
-    # After a click Space plays; it does not open the menu again. This page has no sound.
+    # After a click, Space plays instead of opening the menu again. This page has no sound file.
     played = "window.played = []; audio.play = async () => { window.played.push(now()); }"
     b.js(played)
     b.click(".facts .who[data-who=A]")
@@ -1079,7 +1082,7 @@ def speaker_menu(b):
     assert len(b.js("return window.played")) == 2 and b.js(items) == []
     fresh(b, "people")
     b.js(played)
-    # Somebody who speaks without recognized words is played, named and merged.
+    # A speaker without recognized words can be played and merged.
     b.js("const chip = nameOf('C'); chip.dataset.from = 5000; document.querySelector('.facts .who').closest('dd').append(', ', chip, ' 0:01');"
          "makeButtons(); data.alongside = [[5000, 6000, 2]]")
     b.click(".facts .who[data-who=C]")
@@ -1088,8 +1091,8 @@ def speaker_menu(b):
     assert b.js("return window.played") == [5000]
     b.click(".facts .who[data-who=C]")
     b.click("#menu button", 2)
-    assert b.js("return menu.querySelector('option').textContent") == "All that C says" and b.js(items)[:2] == ["A", "B"]
-    assert b.js("return [...document.querySelectorAll('#menu button[hidden]')].map(one => one.textContent)") == ["Somebody new"]
+    assert b.js("return menu.querySelector('option').textContent") == "Everything C says" and b.js(items)[:2] == ["A", "B"]
+    assert b.js("return [...document.querySelectorAll('#menu button[hidden]')].map(one => one.textContent)") == ["A new speaker"]
     b.click("#menu button")
     assert b.js("return [...document.querySelectorAll('.facts .who')].map(one => one.dataset.who).join()") == "A,B"
     assert b.js("return [...new Set(document_().turns.map(turn => turn.speaker))].sort().join()") == "A,B"
@@ -1097,13 +1100,13 @@ def speaker_menu(b):
     fresh(b, "people")
 
 
-def without_speech(b):
+def check_lines_without_speech(b):
     fresh(b, "quiet")
     group = "return [...document.querySelectorAll('.quiet')].map(one => one.querySelector('summary').textContent)"
     assert len(b.js(group)) == 1 and b.js(group)[0].endswith(" s without speech"), b.js(group)
     assert b.js("return document.querySelectorAll('.quiet .s').length") == 3
     assert not b.js("return document.querySelector('.s[data-n=\"9\"] .x').checkVisibility()")
-    # A single line without speech stays as it was.
+    # A single line without speech is not grouped.
     assert b.js("return document.querySelector('.s[data-n=\"2\"]').textContent.endsWith('[no words]')")
     b.shot("without-speech")
     b.click(".quiet summary")
@@ -1115,24 +1118,24 @@ def without_speech(b):
     fresh(b, "quiet")
     b.js("step([edited(10, 'she laughs')])")
     assert b.js(group) == [] and b.js(TEXTS % 10) == "she laughs"
-    # Also after a reload.
+    # It is still shown after a reload.
     b.open("quiet/index.html")
     b.until("return document.querySelectorAll('.edited').length === 1")
     assert b.js(group) == [] and b.js("return document.querySelector('.s[data-n=\"10\"] .x').checkVisibility()")
     fresh(b, "quiet")
 
 
-def without_words(b):
+def check_page_without_words(b):
     """A page without words does not mention words."""
-    b.complaints()
+    b.console_messages()
     b.open("empty/index.html")
     keys_ = b.js("return document.querySelector('.keys').textContent")
     assert keys_.startswith("Space plays"), keys_
-    # Its sound is missing here.
-    assert [line for line in b.complaints() if ".flac" not in line] == []
+    # This page's sound file is missing.
+    assert [line for line in b.console_messages() if ".flac" not in line] == []
 
 
-def unclear(b):
+def check_unclear_line(b):
     shutil.copy(os.path.join(b.folder, "talk/audio.flac"), os.path.join(b.folder, "unclear/audio.flac"))
     fresh(b, "unclear")
     line = "document.querySelector('.s[data-n=\"4\"]')"
@@ -1141,18 +1144,18 @@ def unclear(b):
     assert b.js(f"return getComputedStyle({line}.querySelector('.held')).color === "
                 "getComputedStyle(document.querySelector('.s .t')).color"), "it is not grey"
     b.shot("unclear")
-    # It can be played.
+    # The unclear line can be played.
     b.click('.s[data-n="4"] .unclear')
     start = b.js(f"return Number({line}.dataset.t) / 1000")
     b.until(f"return !audio.paused && audio.currentTime >= {start}")
     b.js("audio.pause()")
-    # The unclear line is the first uncertain one, also in the list.
+    # The unclear line comes first among uncertain words, also in the list.
     assert b.js("return document.querySelector('footer ol li').textContent").endswith("[unclear] then <nobody> spoke")
     b.press("d")
     assert b.js("return current.matches('.unclear') && current === uncertain[0]")
     # Downloads mark the line.
     assert "[unclear]\n" in b.js("return timedText()") and "[unclear]" in b.js("return subtitles()")
-    # Opened without an edit, the line stays unclear; the withheld words are not yet its text.
+    # If the line is opened without an edit, it stays unclear, and the withheld words do not become its text.
     double_click(b, '.s[data-n="4"] .unclear')
     assert b.js("return field.value + '|' + field.placeholder") == "|then <nobody> spoke"
     b.press("Enter")
@@ -1165,8 +1168,8 @@ def unclear(b):
     assert not b.js("return main.querySelector('.unclear, .held')")
     b.js("undo()")
     assert b.js(shown) == "[unclear] then <nobody> spoke"
-    # The key r confirms the withheld words. The line was skipped before.
-    b.js("passed.clear(); current = null")
+    # The key r confirms the withheld words, even if the line was skipped before.
+    b.js("skipped.clear(); current = null")
     b.press("d")
     b.press("r")
     assert b.js(TEXTS % 4) == "then <nobody> spoke" and b.js("return document_().segments[0].confirmed") == [0, 1, 2]
@@ -1176,7 +1179,7 @@ def unclear(b):
     fresh(b, "unclear")
 
 
-def learnt(b):
+def check_key_learning(b):
     fresh(b)
     b.press("?")
     b.click("#learn button", 1)
@@ -1192,7 +1195,7 @@ def learnt(b):
     assert b.js("return audio.playbackRate") == 1.25
     b.press("F3")
     assert b.js("return audio.playbackRate") == 1
-    # The sound continues slightly before the place where it stopped.
+    # Playback resumes slightly before the position where it stopped.
     stopped = b.js("return audio.currentTime")
     b.press("Tab")
     b.until("return !document.getElementById('audio').paused")
@@ -1210,7 +1213,7 @@ def learnt(b):
     fresh(b)
 
 
-def silence(b):
+def check_silence(b):
     fresh(b)
     b.menu()
     b.click("#silence")
@@ -1224,7 +1227,7 @@ def silence(b):
     b.js("document.getElementById('silence').checked = false")
 
 
-def heard_alone(b):
+def check_single_word(b):
     fresh(b)
     b.js("document.querySelector('footer details:not(.correcting)').open = true")
     from_, to = b.js("const word = document.querySelector('.hear'); return [Number(word.dataset.from), Number(word.dataset.to)]")
@@ -1232,7 +1235,7 @@ def heard_alone(b):
     b.until("return !audio.paused")
     b.until("return audio.paused")
     assert abs(b.js("return now()") - to - 250) < 200
-    # After a click on a control the keys still work in the text.
+    # After a click on a control, the keys still work in the transcript.
     b.menu()
     b.click("#uncertain")
     b.press("Space")
@@ -1241,14 +1244,14 @@ def heard_alone(b):
     b.until("return audio.paused")
 
 
-def three_hours(b):
+def check_three_hours(b):
     fresh(b, "hours")
     assert b.js("return document.querySelectorAll('.w').length") == 30_000
     opened = []
     for _ in range(3):
         b.open("hours/index.html")
         opened.append(b.js("return performance.getEntriesByType('navigation')[0].domComplete"))
-    # Text beyond the screen is laid out later, and the link's target is visible.
+    # Text beyond the screen is laid out later, but the link's target is visible.
     b.open("hours/index.html#t=9000")
     b.until("return main.classList.contains('laid')")
     b.until("const box = document.querySelector('.s.on').getBoundingClientRect();"
@@ -1274,26 +1277,26 @@ def three_hours(b):
         turn();""", "args": []})
     b.press("Enter")
     assert b.js(TEXTS % 1500).count("x") == 12
-    from_ = time.monotonic()
+    print_start = time.monotonic()
     pages = b.printed()
-    printed = time.monotonic() - from_
-    # Screen readers also get text that is not on the screen.
+    printed = time.monotonic() - print_start
+    # Screen readers also get text beyond the screen.
     tree = b.devtools("Accessibility.getFullAXTree")["nodes"]
-    said = sum(node.get("name", {}).get("value", "").split().__len__() for node in tree
+    word_count = sum(node.get("name", {}).get("value", "").split().__len__() for node in tree
                if not node.get("ignored") and node.get("role", {}).get("value") == "StaticText")
     print(f"note 30,000 words: page complete after {sorted(opened)[1]:.0f} ms, all of it laid out after {laid:.0f} ms, a key to paint {painted[6]:.0f} ms (longest "
-          f"{painted[-1]:.0f}), printed in {printed:.1f} s, {said} words in the accessibility tree")
-    assert len(pages) > 100_000 and said >= 30_000, said
+          f"{painted[-1]:.0f}), printed in {printed:.1f} s, {word_count} words in the accessibility tree")
+    assert len(pages) > 100_000 and word_count >= 30_000, word_count
     fresh(b, "hours")
 
 
 CHECKS = {
-    "the bar": bar, "the button Edit": edit_button, "the title in the heading": titled,
-    "a speaker's menu": speaker_menu, "lines are given to others": others, "lines are split and joined": divided,
-    "speakers' colours": colours, "a line is right": right, "everything is undone": undone, "documents are downloaded": downloaded,
-    "notes are at the side": panel, "lines without speech": without_speech, "a page without words": without_words, "an unclear line": unclear,
-    "editing": editing, "undo and redo": undoing, "edits are kept": kept, "replace": replacing, "uncertain words": uncertain,
-    "saving and loading": saving, "notes, marks and quotations": added, "selected words": chosen, "about the recording": described, "keys are learnt": learnt,
-    "people are named and chosen": people, "silence is skipped": silence,
-    "a word is heard alone": heard_alone, "three hours": three_hours,
+    "the toolbar": check_toolbar, "the button Edit": check_edit_button, "the title in the heading": check_title,
+    "a speaker's menu": check_speaker_menu, "lines are assigned to other speakers": check_assigning, "lines are split and joined": check_splitting,
+    "speakers' colours": check_colours, "a line is confirmed": check_confirming, "everything can be undone": check_undo_all, "documents are downloaded": check_downloads,
+    "notes in a side panel": check_panel, "lines without speech": check_lines_without_speech, "a page without words": check_page_without_words, "an unclear line": check_unclear_line,
+    "editing": check_editing, "undo and redo": check_undo, "edits are kept": check_stored_edits, "replace": check_replacing, "uncertain words": check_uncertain_words,
+    "saving and loading": check_saving, "notes, marks and quotations": check_additions, "selected words": check_selection, "about the recording": check_details, "learning keys": check_key_learning,
+    "people are named and chosen": check_people, "silence is skipped": check_silence,
+    "a single word is played": check_single_word, "three hours": check_three_hours,
 }

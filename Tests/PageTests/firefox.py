@@ -2,7 +2,8 @@
 
 usage: firefox.py FOLDER
 
-FOLDER holds the page talk/index.html. Prints "ok NAME" or "FAIL NAME: why", a line per check; without Firefox "skipped: why".
+FOLDER holds the page talk/index.html. Prints one line per check, "ok NAME" or "FAIL NAME: why", or "skipped: why" if Firefox is
+missing.
 """
 
 import json
@@ -30,23 +31,23 @@ PREFERENCES = {
 class Firefox:
     """A session of Firefox with a separate profile."""
 
-    def __init__(self, place):
-        profile = os.path.join(place, "profile")
-        self.downloads = os.path.join(place, "downloads")
+    def __init__(self, folder_path):
+        profile = os.path.join(folder_path, "profile")
+        self.downloads = os.path.join(folder_path, "downloads")
         for folder in (profile, self.downloads):
             os.mkdir(folder)
         preferences = {**PREFERENCES, "browser.download.dir": self.downloads}
         with open(os.path.join(profile, "user.js"), "w", encoding="utf-8") as file:
             for name, value in preferences.items():
                 file.write(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n")
-        environment = {**os.environ, "HOME": place, "MOZ_CRASHREPORTER_DISABLE": "1"}
-        self.log = os.path.join(place, "log")
+        environment = {**os.environ, "HOME": folder_path, "MOZ_CRASHREPORTER_DISABLE": "1"}
+        self.log = os.path.join(folder_path, "log")
         with open(self.log, "wb") as log:
             # A process group, because Firefox has several processes.
             self.process = subprocess.Popen(
                 [PROGRAM, "--headless", "--marionette", "--no-remote", "--profile", profile, "about:blank"],
                 stdout=log, stderr=log, env=environment, start_new_session=True)
-        self.number = 0
+        self.message_id = 0
         try:
             port = self.port(os.path.join(profile, "MarionetteActivePort"))
             self.socket = socket.create_connection(("127.0.0.1", port), timeout=300)
@@ -58,7 +59,7 @@ class Firefox:
 
     def port(self, path):
         end = time.monotonic() + 600
-        while time.monotonic() < end:  # wait: a guard
+        while time.monotonic() < end:  # wait: a timeout
             if self.process.poll() is not None:
                 break
             try:
@@ -87,13 +88,13 @@ class Firefox:
         while len(data) < count:
             part = self.socket.recv(count - len(data))
             if not part:
-                raise RuntimeError("Firefox has ended")
+                raise RuntimeError("Firefox has exited")
             data += part
         return data
 
     def call(self, command, parameters):
-        self.number += 1
-        text = json.dumps([0, self.number, command, parameters]).encode()
+        self.message_id += 1
+        text = json.dumps([0, self.message_id, command, parameters]).encode()
         self.socket.sendall(str(len(text)).encode() + b":" + text)
         _, _, error, result = self.read()
         if error:
@@ -113,7 +114,7 @@ class Firefox:
             value = self.js(script, *arguments)
             if value:
                 return value
-            assert time.monotonic() < end, "never true: " + script  # wait: a guard
+            assert time.monotonic() < end, "never true: " + script  # wait: a timeout
             time.sleep(0.02)  # wait: polls for the condition
 
     def act(self, kind, actions, **more):
@@ -129,40 +130,40 @@ class Firefox:
         self.js("document.querySelectorAll(arguments[0])[arguments[1]].scrollIntoView({ block: 'center' })", selector, number)
         x, y = self.js("const box = document.querySelectorAll(arguments[0])[arguments[1]].getBoundingClientRect();"
                        "return [box.left + box.width / 2, box.top + box.height / 2]", selector, number)
-        turn = [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
-        self.act("pointer", [{"type": "pointerMove", "x": round(x), "y": round(y)}] + turn * times)
+        click = [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
+        self.act("pointer", [{"type": "pointerMove", "x": round(x), "y": round(y)}] + click * times)
 
 
-def edits(b, page):
-    """A word is corrected, and is there again after a reload."""
+def check_editing(b, page):
+    """A correction is still shown after a reload."""
     b.open(page)
     before = b.until(LINE).split()
     b.click('.s[data-n="6"] .w', 4, times=2)
     b.until("return document.activeElement.id === 'field'")
     assert b.js("const f = document.activeElement; return f.value.slice(f.selectionStart, f.selectionEnd)") == before[4]
     b.keys("fort" + ENTER)
-    wanted = " ".join(before[:4] + ["fort"] + before[5:])
-    assert b.js(LINE) == wanted, b.js(LINE)
+    expected = " ".join(before[:4] + ["fort"] + before[5:])
+    assert b.js(LINE) == expected, b.js(LINE)
     b.js("window.onbeforeunload = null")
     b.open(page)
-    assert b.until(LINE) == wanted
+    assert b.until(LINE) == expected
     assert b.js("return document.querySelectorAll('.edited').length") == 1
-    return wanted
+    return expected
 
 
-def saved(b, page):
-    """Saving downloads a file; the page shows the file's corrections once it is beside the page."""
-    wanted = b.js(LINE)
+def check_saving(b, page):
+    """Saving downloads a file; once the file is beside the page, the page shows its corrections."""
+    expected = b.js(LINE)
     b.click("#save")
     path = os.path.join(b.downloads, "corrections fieldscribe-1 7.html")
     end = time.monotonic() + 600
     while not (os.path.exists(path) and os.path.getsize(path) and not os.path.exists(path + ".part")):
-        assert time.monotonic() < end, os.listdir(b.downloads)  # wait: a guard
+        assert time.monotonic() < end, os.listdir(b.downloads)  # wait: a timeout
         time.sleep(0.05)  # wait: polls for the download
-    assert "move it beside this page" in b.js("return document.getElementById('kept').textContent")
+    assert "Move it into this page" in b.js("return document.getElementById('kept').textContent")
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    assert wanted in text
+    assert expected in text
     beside = os.path.join(os.path.dirname(page), "corrections.html")
     try:
         # Without this browser's storage, only the file beside the page has corrections.
@@ -174,17 +175,17 @@ def saved(b, page):
             b.open(page)
             if edited:
                 b.until("return document.querySelectorAll('.edited').length === 1")
-                assert b.js(LINE) == wanted
+                assert b.js(LINE) == expected
             else:
-                time.sleep(0.5)  # wait: nothing may happen; a slow machine can only hide what does
+                time.sleep(0.5)  # wait: nothing may happen; a slow machine can only hide a failure
                 assert b.js("return document.querySelectorAll('.edited').length") == 0
     finally:
         if os.path.exists(beside):
             os.remove(beside)
 
 
-def read(b, page):
-    """The waveform is zoomed by the wheel; selected words are copied with their source."""
+def check_reading(b, page):
+    """The wheel zooms the waveform; selected words are copied with their source."""
     b.open(page)
     left, top, width = b.until("const box = document.getElementById('wave').getBoundingClientRect();"
                                "return box.width ? [box.left, box.top + box.height / 2, box.width] : null")
@@ -205,14 +206,15 @@ def run(folder):
         return 0
     page = os.path.join(os.path.abspath(folder), "talk/index.html")
     failed = 0
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as folder_path:
         try:
-            b = Firefox(place)
+            b = Firefox(folder_path)
         except RuntimeError as error:
             print(f"FAIL Firefox: {error}".replace("\n", " "))
             return 1
         try:
-            for name, check in {"editing in Firefox": edits, "saving and loading in Firefox": saved, "reading in Firefox": read}.items():
+            for name, check in {"editing in Firefox": check_editing, "saving and loading in Firefox": check_saving,
+                                "reading in Firefox": check_reading}.items():
                 try:
                     check(b, page)
                     print("ok " + name, flush=True)

@@ -8,11 +8,11 @@ import Testing
         arguments: [
             ("-p-r--", "-S----"),
             ("-p-r-p-r-p-r", "-S-----X-S--"),
-            // 900 ms is a press, 1 s is a hold; neither has another effect.
+            // 900 ms is still a press, 1 s is a hold.
             ("pr-p--------r--", "S-----------X--"),
             ("pr-p---------r---", "S------------M---"),
             ("pr-p------------r---", "S------------M------"),
-            // Holding the press that starts has no other effect.
+            // Holding the press that started the recording has no effect.
             ("p--------------------r-pr", "S-----------------------X"),
             ("pr-p-----------r-p----------r-pr", "S------------M-------------M---X"),
         ])
@@ -20,10 +20,10 @@ import Testing
         #expect(marbles(line, .init(.toggle)) == expected)
     }
 
-    @Test("a press held for another purpose has no other effect; a short press and a stuck button are not held")
+    @Test("a claimed press has no other effect; a short press or a stuck button cannot be claimed")
     func claimed() {
-        func button(shutdown: Duration? = nil, recording: Bool = false) -> MeantButton {
-            var button = MeantButton(.init(.toggle, shutdown: shutdown), recording: recording)
+        func button(shutdown: Duration? = nil, recording: Bool = false) -> SimulatedButton {
+            var button = SimulatedButton(.init(.toggle, shutdown: shutdown), recording: recording)
             _ = button.handle(.change(.init(pressed: true, time: .seconds(1))))
             return button
         }
@@ -40,9 +40,9 @@ import Testing
         reported = recording.handle(.change(.init(pressed: false, time: .seconds(3))))
         #expect(reported.isEmpty && claims == [true])
         var stuck = ButtonGesture(pressed: true)
-        var long = button()
-        _ = long.handle(.time(.seconds(61)))
-        claims = [stuck.claim(at: .seconds(30)), long.gesture.claim(at: .seconds(61))]
+        var overlong = button()
+        _ = overlong.handle(.time(.seconds(61)))
+        claims = [stuck.claim(at: .seconds(30)), overlong.gesture.claim(at: .seconds(61))]
         #expect(claims == [false, false])
     }
 
@@ -59,10 +59,10 @@ import Testing
     }
 
     @Test(
-        "pause: a press pauses immediately, and the end of the next one resumes; holding stops, paused or not",
+        "pause: a press pauses immediately, the release of the next press resumes, and holding stops, paused or not",
         arguments: [
             ("-p-r--", "-S----"),
-            // Nothing is recorded from the first press until the second one ends.
+            // The recording is paused from the first press until the second press is released.
             ("pr-p-r----p--r-----p", "S--P---------R-----P"),
             ("pr-p------------r-p", "S--P---------X----S"),
             ("pr-pr-p------------r-pr", "S--P------------X----S-"),
@@ -71,16 +71,17 @@ import Testing
         #expect(marbles(line, .init(.pause)) == expected)
     }
 
-    @Test("three quick presses redact speech before the first, unless one press stops")
+    @Test("three quick presses redact the speech before them, except in the style in which one press stops")
     func redact() {
         #expect(marbles("p-rp-rp-r-pr", .init(.mark), recording: true) == "--M--M--T--M")
         #expect(marbles("pr-pr-pr---pr", .init(.pause), recording: true) == "P---R-PT----R")
-        #expect(marbles("pr------pr-------pr", .init(.pause), recording: true) == "P--------R-------P-", "not quick")
-        // A redaction cannot be undone; a held press keeps its usual meaning.
+        // Slow presses do not redact.
+        #expect(marbles("pr------pr-------pr", .init(.pause), recording: true) == "P--------R-------P-")
+        // A redaction cannot be undone, so a third press that is held keeps its usual meaning.
         #expect(marbles("pr-pr-p------------r", .init(.pause), recording: true) == "P---R-P---------X---")
         #expect(marbles("pr-pr-p------------r", .init(.mark), recording: true) == "-M--M-----------X---")
         #expect(!marbles("p-rp-rp-rp-r", .init(.toggle), recording: true).contains("T"))
-        var button = MeantButton(.init(.mark), recording: true)
+        var button = SimulatedButton(.init(.mark), recording: true)
         var actions: [ButtonInterpreter.Action] = []
         for press in 0..<3 {
             actions += button.handle(.change(.init(pressed: true, time: .milliseconds(1_000 + 300 * press))))
@@ -95,7 +96,7 @@ import Testing
     }
 
     @Test(
-        "holding for 5 s while idle shuts down if allowed; then a recording starts when the press ends",
+        "if shutdown is enabled, holding for 5 s while idle shuts down, and a press starts a recording on release",
         arguments: [
             ("p-r", "--S"),
             (
@@ -113,7 +114,7 @@ import Testing
         #expect(!marbles(line, .init(.toggle, shutdown: .seconds(5)), recording: true).contains("D"))
     }
 
-    @Test("a press acknowledges a fault; while idle it also starts, while recording it does nothing else")
+    @Test("a press acknowledges a fault; while idle it also starts a recording")
     func fault() {
         #expect(marbles("f-p-r-pr", .init(.toggle)) == "--(AS)----X")
         #expect(marbles("f-p-r-pr", .init(.toggle), recording: true) == "--A----X")
@@ -122,34 +123,34 @@ import Testing
 
     @Test("a stuck button is reported once and ignored until it is released")
     func stuck() {
-        let settings = MeantButton.Settings(.toggle, stuck: .seconds(2))
+        let settings = SimulatedButton.Settings(.toggle, stuck: .seconds(2))
         #expect(marbles("p-------------------------r-pr", settings) == "S-------------------K-----F--X")
         #expect(marbles("p-------------------------r", settings, recording: true) == "----------M---------K-----F")
     }
 
-    @Test("a button that is down at the start is stuck, and its release has no effect")
+    @Test("a button that is pressed at the start is stuck, and its release triggers no action")
     func heldFromBoot() {
-        var button = MeantButton(.init(.toggle), pressed: true)
+        var button = SimulatedButton(.init(.toggle), pressed: true)
         #expect(button.gesture.wakeAt == nil)
         #expect(button.handle(.time(.seconds(100))) == [])
-        #expect(button.handle(.change(.init(pressed: false, time: .seconds(101)))) == [.free])
+        #expect(button.handle(.change(.init(pressed: false, time: .seconds(101)))) == [.unstuck])
         let pressed = button.gesture.handle(.change(.init(pressed: true, time: .seconds(102))))
         #expect(pressed == [.pressed(at: .seconds(102))])
         #expect(button.handle(ButtonGesture.Event.pressed(at: .seconds(102))) == [.start(at: .seconds(102))])
     }
 
-    @Test("a press is interpreted by its times, however late they are reported")
+    @Test("a press is interpreted by its times, even if they are reported late")
     func late() {
-        var button = MeantButton(.init(.toggle), recording: true)
+        var button = SimulatedButton(.init(.toggle), recording: true)
         #expect(button.handle(.change(.init(pressed: true, time: .seconds(1)))) == [])
-        // No call came at 2 s.
+        // There was no call at 2 s.
         #expect(button.handle(.change(.init(pressed: false, time: .seconds(9)))) == [.mark(at: .seconds(1))])
         _ = button.handle(.change(.init(pressed: true, time: .seconds(20))))
         #expect(
             button.handle(.change(.init(pressed: false, time: .milliseconds(20_999)))) == [.stop(at: .seconds(20))])
     }
 
-    @Test("it requests a call only when something is due")
+    @Test("a wake-up is requested only for the next possible event")
     func wakeAt() {
         var gesture = ButtonGesture()
         #expect(gesture.wakeAt == nil)

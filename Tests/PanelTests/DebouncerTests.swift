@@ -4,7 +4,7 @@ import TestKit
 @testable import Core
 
 @Suite("Debouncing") struct DebouncerTests {
-    /// Feeds edges at milliseconds, then waits as long as requested.
+    /// Returns the changes after edges at the given milliseconds, when the time reaches `end`.
     private func changes(_ edges: [(Int, Bool)], until end: Int, dropped: Set<Int> = []) -> [Debouncer.Change] {
         var debouncer = Debouncer(period: .milliseconds(20))
         var changes: [Debouncer.Change] = []
@@ -16,7 +16,7 @@ import TestKit
         return changes + debouncer.handle(.time(.milliseconds(end)))
     }
 
-    @Test("a level counts from its beginning once it has lasted")
+    @Test("a level that has lasted long enough counts from its first edge")
     func lasting() {
         #expect(changes([(100, true)], until: 119) == [])
         #expect(changes([(100, true)], until: 120) == [.init(pressed: true, time: .milliseconds(100))])
@@ -35,27 +35,27 @@ import TestKit
                 ])
     }
 
-    @Test("before a lost edge, no level counts as lasting")
+    @Test("if edges were dropped, the level before them does not count")
     func lost() {
         #expect(changes([(100, true), (300, false)], until: 500, dropped: [300]) == [])
         #expect(
             changes([(100, true), (300, true)], until: 500) == [.init(pressed: true, time: .milliseconds(300))])
     }
 
-    @Test("it requests a call only while a level may still last")
+    @Test("a wake-up is requested only while a new level is being debounced")
     func wakeAt() {
         var debouncer = Debouncer(period: .milliseconds(20))
         #expect(debouncer.wakeAt == nil)
         _ = debouncer.handle(.edge(ButtonEdge(pressed: true, time: .milliseconds(100))))
         #expect(debouncer.wakeAt == .milliseconds(120))
-        #expect(debouncer.certain(at: .milliseconds(110)) == .milliseconds(100))
+        #expect(debouncer.settledTime(at: .milliseconds(110)) == .milliseconds(100))
         _ = debouncer.handle(.edge(ButtonEdge(pressed: false, time: .milliseconds(105))))
         #expect(debouncer.wakeAt == nil)
-        #expect(debouncer.certain(at: .milliseconds(110)) == .milliseconds(110))
+        #expect(debouncer.settledTime(at: .milliseconds(110)) == .milliseconds(110))
     }
 
     @Test(
-        "a minute of bounce at 10 kHz is not a press, and a thousand presses within it all count",
+        "a minute of bouncing at 10 kHz is not a press, and a thousand presses with bouncing contacts all count",
         arguments: [0, 1_000])
     func storm(_ presses: Int) {
         var generator = SeededGenerator()
@@ -78,7 +78,7 @@ import TestKit
                 bounce(for: .milliseconds(Int.random(in: 1...10, using: &generator)), endingAt: pressed)
                 expected.append(.init(pressed: pressed, time: time))
                 time += .milliseconds(Int.random(in: 20...29, using: &generator))
-                // Sometimes the time is reported before the next edge, sometimes not.
+                // The time is reported before some of the edges.
                 if Bool.random(using: &generator) { found += debouncer.handle(.time(time)) }
             }
         }

@@ -5,7 +5,7 @@ import TestKit
 @testable import Appliance
 @testable import Core
 
-/// With the real libgpiod; tests that need a chip run in the virtual machine.
+/// Uses the real libgpiod. Tests that need a chip run in the virtual machine.
 @Suite("GPIO") struct GpioTests {
     @Test(
         "addresses have four forms",
@@ -25,12 +25,12 @@ import TestKit
     }
 
     @Test(
-        "anything else is not an address",
+        "any other text is not an address",
         arguments: [
             "", "gpio", "gpio:", "gpio:/", "gpio:/3", "gpio:gpiochip0/", "gpio:gpiochip0/+3", "gpio:gpiochip0/-1",
             "gpio:gpiochip0/x", "gpio:gpiochip0/65536", "GPIO17", "sim", "sim:1", "none:", "None", "gpio:a/\u{661}",
         ])
-    func noAddress(_ text: String) {
+    func invalidAddress(_ text: String) {
         #expect(PanelAddress(text) == nil)
     }
 
@@ -40,7 +40,7 @@ import TestKit
     }
 
     @Test(
-        "without a chip, the error reports that and what to set instead",
+        "if there is no chip, the error says so and what to set instead",
         arguments: ["gpio:GPIO17", "gpio:gpiochip0/17", "gpio:0/17"])
     func noChip(_ address: String) throws {
         let error = failure(try #require(PanelAddress(address)), in: TemporaryFolder().path)
@@ -49,11 +49,11 @@ import TestKit
     }
 
     @Test(
-        "a non-chip device with a chip's name is reported by name",
+        "another device with the name of a chip is reported by its path",
         arguments: [PanelAddress.gpioName("GPIO17"), .gpioOffset(chip: "0", offset: 17)])
     func notAChip(_ address: PanelAddress) {
         let folder = TemporaryFolder()
-        // Another kind of device; and a dangling link, which sorts after it.
+        // Another kind of device, and a dangling link that sorts after it.
         #expect(symlink("/dev/null", folder.file("gpiochip2")) == 0)
         #expect(symlink("nowhere", folder.file("gpiochip10")) == 0)
         let error = failure(address, in: folder.path)

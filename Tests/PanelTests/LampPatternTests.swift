@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Lamp patterns") struct LampPatternTests {
     @Test(
-        "each mode has its pattern, whenever it begins",
+        "each mode has its pattern, whatever its start time",
         arguments: [
             (LampPattern.Mode.off, "........................................................................"),
             (.steady, "########################################################################"),
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("a lamp updated only on request shows the same, and a constant one requests nothing")
+    @Test("updating the lamp only when requested shows the same pattern, and a constant lamp requests no update")
     func schedule() {
         for mode in LampPattern.Mode.allCases {
             for blinksAt in [nil, Duration.milliseconds(1_300)] {
@@ -34,7 +34,7 @@ import Testing
                     let (lit, until) = lamp.next(after: now)
                     let end = min(until ?? .seconds(4), .seconds(4))
                     picture += String(repeating: lit ? "#" : ".", count: Int((end - now) / .milliseconds(50)))
-                    // wait: scripted time
+                    // wait: simulated time
                     guard let until, until < .seconds(4) else { break }
                     #expect(until > now)
                     now = until
@@ -56,7 +56,7 @@ import Testing
         let steady = LampPattern([LampPattern.Layer(.steady, since: .zero)])
         #expect(marbles(steady.blinking(at: .milliseconds(100), for: length), letters: 10) == "##....####")
         let twice = steady.blinking(at: .milliseconds(100), for: length).blinking(
-            at: .milliseconds(250), for: LampPattern.answerBlink)
+            at: .milliseconds(250), for: LampPattern.pressBlink)
         #expect(marbles(twice, letters: 10) == "##.....###")
         #expect(twice.next(after: .zero).until == .milliseconds(100))
     }
@@ -72,7 +72,7 @@ import Testing
         #expect(lamp.mode(at: .zero) == .steady)
     }
 
-    @Test("a layer shows until it ends, then the one below, as if it had always been shown")
+    @Test("when a layer ends, the layer below is visible, in the phase that it would have had")
     func layers() {
         let lamp = LampPattern([
             LampPattern.Layer(.steady, since: .zero, until: .milliseconds(300)),

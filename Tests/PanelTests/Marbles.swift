@@ -1,11 +1,12 @@
 @testable import Core
 
-/// Plays a marble line on a button; returns the actions in the same form.
+/// Plays a marble line on a button and returns the actions as a marble line.
 ///
-/// A letter is 100 ms. In: `p` pressed, `r` released, `f` a fault is shown, `-` nothing. Out: `S` start, `X` stop,
-/// `M` mark, `P` pause, `R` resume, `T` redact, `D` shut down, `A` acknowledge, `K` stuck, `F` free; two together in brackets.
-func marbles(_ line: String, _ settings: MeantButton.Settings, recording: Bool = false) -> String {
-    var button = MeantButton(settings, recording: recording)
+/// A letter is 100 ms. Input: `p` pressed, `r` released, `f` a fault is shown, `-` nothing. Output: `S` start,
+/// `X` stop, `M` mark, `P` pause, `R` resume, `T` redact, `D` shut down, `A` acknowledge, `K` stuck, `F` unstuck.
+/// Simultaneous actions are in parentheses.
+func marbles(_ line: String, _ settings: SimulatedButton.Settings, recording: Bool = false) -> String {
+    var button = SimulatedButton(settings, recording: recording)
     var out = ""
     for (index, letter) in line.enumerated() {
         let now = Duration.milliseconds(100 * index)
@@ -22,8 +23,8 @@ func marbles(_ line: String, _ settings: MeantButton.Settings, recording: Bool =
     return out
 }
 
-/// A button with a recorder that follows each action.
-struct MeantButton {
+/// A button, its interpreter, and the state of a recorder that performs each action.
+struct SimulatedButton {
     struct Settings {
         var style: PanelStyle
         var gesture = ButtonGesture.Settings()
@@ -60,7 +61,7 @@ struct MeantButton {
             case .pause: isPaused = true
             case .resume: isPaused = false
             case .acknowledge: isFaulted = false
-            case .mark, .redact, .shutDown, .stuck, .free: break
+            case .mark, .redact, .shutDown, .stuck, .unstuck: break
             }
         }
         return actions
@@ -68,7 +69,7 @@ struct MeantButton {
 }
 
 extension ButtonInterpreter.Action {
-    /// Its letter in a marble line.
+    /// The action's letter in a marble line.
     var letter: String {
         switch self {
         case .start: "S"
@@ -80,12 +81,12 @@ extension ButtonInterpreter.Action {
         case .shutDown: "D"
         case .acknowledge: "A"
         case .stuck: "K"
-        case .free: "F"
+        case .unstuck: "F"
         }
     }
 }
 
-/// The lamp as a marble line of 50 ms per letter: `#` lit, `.` dark.
+/// Returns the lamp's light as a marble line. A letter is 50 ms: `#` lit, `.` dark.
 func marbles(_ lamp: LampPattern, from start: Duration = .zero, letters: Int) -> String {
     String((0..<letters).map { lamp.next(after: start + .milliseconds(50 * $0)).lit ? "#" : "." })
 }

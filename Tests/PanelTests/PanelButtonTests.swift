@@ -2,13 +2,13 @@ import Testing
 
 @testable import Core
 
-@Suite("Edges to gestures") struct PanelButtonTests {
+@Suite("From edges to gestures") struct PanelButtonTests {
     private func edge(_ pressed: Bool, _ milliseconds: Int) -> PanelButton.Input {
         .edge(ButtonEdge(pressed: pressed, time: .milliseconds(milliseconds)))
     }
 
     @Test("a press is reported 20 ms after the contacts have settled")
-    func answer() {
+    func settledPress() {
         var button = PanelButton()
         #expect(button.wakeAt == nil)
         #expect(button.handle(edge(true, 1_000)) == [])
@@ -29,7 +29,7 @@ import Testing
         #expect(button.handle(.time(.milliseconds(1_010))) == [.released])
     }
 
-    @Test("a hold is not delayed by contacts that bounce after it")
+    @Test("contacts that bounce after a hold do not delay it")
     func holdThenBounce() {
         var button = PanelButton()
         _ = button.handle(edge(true, 0))
@@ -41,13 +41,13 @@ import Testing
         #expect(button.wakeAt == nil)
     }
 
-    @Test("a button that is down at the start is reported with the first input")
+    @Test("a button that is pressed at the start is reported with the first input")
     func heldFromBoot() {
         var button = PanelButton(pressed: true)
         #expect(button.wakeAt == .zero)
         #expect(button.handle(.time(.seconds(1))) == [.stuck])
         #expect(button.wakeAt == nil)
         #expect(button.handle(edge(false, 2_000)) == [])
-        #expect(button.handle(.time(.seconds(3))) == [.free])
+        #expect(button.handle(.time(.seconds(3))) == [.unstuck])
     }
 }

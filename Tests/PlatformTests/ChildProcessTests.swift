@@ -9,11 +9,11 @@ import TestKit
 @Suite("A child with pipes") struct ChildProcessTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// More than a pipe holds.
-    private let much = [UInt8](repeating: 7, count: 1 << 20)
+    /// More bytes than a pipe can hold.
+    private let manyBytes = [UInt8](repeating: 7, count: 1 << 20)
 
     private func write(to child: borrowing ChildProcess, timeoutSeconds: Int) -> DeviceError? {
-        much.withUnsafeBytes { bytes -> DeviceError? in
+        manyBytes.withUnsafeBytes { bytes -> DeviceError? in
             do throws(DeviceError) { try child.pipes.write(bytes, timeoutSeconds: timeoutSeconds) } catch {
                 return error
             }
@@ -29,14 +29,14 @@ import TestKit
         #expect(
             failure?.code == .failed
                 && failure?.message.contains("/bin/sleep: did not read its input within 1 s") == true)
-        // Nothing restarts a program that answers only once.
+        // A program that answers only once is not restarted, so the remedy is to try again.
         #expect(failure?.message.hasSuffix("; try again") == true, "\(failure?.message ?? "")")
         // wait: as above
         let worker = try ChildProcess("/bin/sleep", arguments: ["600"], remedy: "it is restarted")
         #expect(write(to: worker, timeoutSeconds: 1)?.message.hasSuffix("; it is restarted") == true)
     }
 
-    @Test("added variables are in its environment, but replace none of ours")
+    @Test("variables are added to a child's environment, but replace no inherited ones")
     func environment() throws {
         let child = try ChildProcess(
             "/bin/sh", arguments: ["-c", "echo \"$ADDED $HOME\""], environment: ["ADDED": "new", "HOME": "/other"])
@@ -45,16 +45,16 @@ import TestKit
         #expect(String(decoding: answer, as: UTF8.self) == "new \(home)\n")
     }
 
-    @Test("a slow reader gets everything")
+    @Test("a slow reader receives everything")
     func slow() throws {
         // wait: simulates a program that reads late; how late does not matter
         let child = try ChildProcess("/bin/sh", arguments: ["-c", "sleep 0.2; wc -c"])
         #expect(write(to: child, timeoutSeconds: 300) == nil)
     }
 
-    /// A child that one thread passes to the next.
-    // Safety: the threads follow each other.
-    private final class Handed: @unchecked Sendable {
+    /// A child that one thread passes to another.
+    // Safety: the threads do not use it at the same time.
+    private final class SharedChild: @unchecked Sendable {
         let child: ChildProcess
         init(_ path: String, _ arguments: [String]) throws { child = try ChildProcess(path, arguments: arguments) }
 
@@ -63,25 +63,28 @@ import TestKit
         }
     }
 
-    @Test("it outlives the thread that started it")
+    @Test("a child outlives the thread that started it")
     func threads() async throws {
         let (cat, thread) = try await onThread(named: "short") {
-            (try Handed("/bin/cat", []), try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self"))
+            (
+                try SharedChild("/bin/cat", []),
+                try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+            )
         }
-        try await eventually("the thread ends") { access("/proc/\(thread)", F_OK) != 0 }
+        try await eventually("the thread's end") { access("/proc/\(thread)", F_OK) != 0 }
         try Array("still here".utf8).withUnsafeBytes { try cat.child.pipes.write($0, timeoutSeconds: 60) }
         #expect(try cat.answer() == "still here")
     }
 
-    @Test("it has the niceness of the requesting thread, although another one starts it")
+    @Test("a child has the niceness of the requesting thread, although another thread starts it")
     func nice() async throws {
-        let here = try Handed("/usr/bin/nice", []).answer()
-        let there = try await onThread(named: "nice", niceness: 3) { try Handed("/usr/bin/nice", []).answer() }
+        let here = try SharedChild("/usr/bin/nice", []).answer()
+        let there = try await onThread(named: "nice", niceness: 3) { try SharedChild("/usr/bin/nice", []).answer() }
         let base = try #require(Int(here.prefix { $0 != "\n" }))
         #expect(there == "\(min(19, base + 3))\n")
     }
 
-    @Test("a missing program and a forbidden one are different errors")
+    @Test("a missing program and a program that may not be run are different errors")
     func refused() throws {
         let folder = TemporaryFolder()
         let text = folder.file("text")
@@ -90,15 +93,15 @@ import TestKit
         #expect(thrown { _ = try ChildProcess(text, arguments: []) }?.code == .denied)
     }
 
-    @Test("a process that is not our child does not count as a copy")
-    func stranger() {
+    @Test("a process that is not a child of this process is not adopted")
+    func notAChild() {
         #expect { _ = try ChildProcess(adopting: getpid(), ChildPipes(to: "/bin/true")) } throws: { error in
             let error = error as? DeviceError
             return error?.status == ECHILD && error?.message.contains("/bin/true") == true
         }
     }
 
-    @Test("an ended child is an error")
+    @Test("writing to a child that has exited is an error")
     func ended() throws {
         let child = try ChildProcess("/bin/true", arguments: [])
         _ = try child.pipes.read(timeoutSeconds: 300)

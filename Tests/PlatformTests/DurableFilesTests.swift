@@ -27,7 +27,7 @@ import TestKit
     }
 
     @Test(
-        "anything but a file is refused with its kind and stays; a link itself is replaced",
+        "anything but a file stays, and the error names its kind; a link itself is replaced",
         arguments: [
             (#"mkfifo "$P""#, "a FIFO"), (#"mknod "$P" c 1 3"#, "a device"), (#"mkdir "$P""#, "a folder"),
             (#"ln -s "$T" "$P""#, nil),
@@ -36,7 +36,7 @@ import TestKit
         let (path, target) = (folder.file("path"), folder.file("target"))
         try durableReplace(path: target, with: "theirs")
         let shell = try #require(popen("P='\(path)'; T='\(target)'; \(command) 2>&1", "r"))
-        // Only root may make devices.
+        // Only root may create devices.
         guard pclose(shell) == 0 else { return #expect(geteuid() != 0 && command.hasPrefix("mknod")) }
         let before = FileStatus(path)
         let error = thrown { try durableReplace(path: path, with: "ours") }
@@ -48,8 +48,8 @@ import TestKit
         #expect(try names().sorted() == ["path", "target"])
     }
 
-    @Test("after a failure the old content stays, and no other file remains")
-    func failureLeavesTheOld() throws {
+    @Test("after a failure, the old content stays, and no other file remains")
+    func failureKeepsOldContent() throws {
         let path = folder.file("state")
         try makeFolder(path)
         try durableReplace(path: "\(path)/inner", with: "old")
@@ -64,30 +64,30 @@ import TestKit
     }
 
     @Test("a concurrent reader sees only complete contents")
-    func neverNone() async throws {
+    func concurrentReader() async throws {
         let path = folder.file("state")
         let texts = ["a", "b"].map { String(repeating: $0, count: 100_000) }
         try durableReplace(path: path, with: texts[0])
         let flag = Flag()
         async let replaced: Void = onThread(named: "replace") {
-            for turn in 1...50 { try durableReplace(path: path, with: texts[turn % 2]) }
+            for round in 1...50 { try durableReplace(path: path, with: texts[round % 2]) }
             flag.isSet.store(true, ordering: .releasing)
         }
-        async let strange = onThread(named: "read") {
-            var readings = 0
-            while !flag.isSet.load(ordering: .acquiring) || readings < 10 {
+        async let unexpected = onThread(named: "read") {
+            var reads = 0
+            while !flag.isSet.load(ordering: .acquiring) || reads < 10 {
                 let text = try String(contentsOfFile: path, encoding: .utf8)
                 if !texts.contains(text) { return "\(text.count) characters, \(text.prefix(3))...\(text.suffix(3))" }
-                readings += 1
+                reads += 1
             }
             return ""
         }
         try await replaced
-        #expect(try await strange == "")
+        #expect(try await unexpected == "")
         #expect(try content(path) == texts[0])
     }
 
-    @Test("a folder is created with its parents; an existing one is kept", arguments: ["a", "a/b/c", "a/b/c/"])
+    @Test("a folder is created with its parents; an existing folder is kept", arguments: ["a", "a/b/c", "a/b/c/"])
     func makesFolders(name: String) throws {
         let path = folder.file(name)
         try makeFolder(path)
@@ -96,7 +96,7 @@ import TestKit
         #expect(try content("\(path)/kept") == "kept")
     }
 
-    @Test("a file with a folder's name is an error that names it", arguments: ["file", "file/below"])
+    @Test("a file where a folder is needed is an error that names the path", arguments: ["file", "file/below"])
     func fileInTheWay(name: String) throws {
         try durableReplace(path: folder.file("file"), with: "text")
         let error = try #require(thrown { try makeFolder(folder.file(name)) })

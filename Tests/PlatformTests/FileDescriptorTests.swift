@@ -8,7 +8,7 @@ import TestKit
 @Suite struct FileDescriptorTests {
     let folder = TemporaryFolder()
 
-    @Test("a failed open is an error with code, path and remedy")
+    @Test("if opening fails, the error has a code, the path and a remedy")
     func openingFails() throws {
         let path = folder.file("none")
         let error = try #require(thrown { _ = try FileDescriptor(opening: path, O_RDONLY) })
@@ -32,7 +32,7 @@ import TestKit
         #expect(try read(10, of: file, at: 0) == [1, 2])
     }
 
-    @Test("a full pipe gets every byte in order")
+    @Test("a pipe receives every byte in order, even if it fills up")
     func shortWrites() async throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
@@ -62,15 +62,15 @@ import TestKit
         close(output)
     }
 
-    @Test("the descriptor is closed at the end of its scope")
+    @Test("a descriptor is closed at the end of its scope")
     func closes() throws {
-        let number: Int32
+        let descriptor: Int32
         do {
             let file = try FileDescriptor(opening: folder.path, O_RDONLY | O_DIRECTORY)
-            number = file.number
-            #expect(isOpen(number, folder.path))
+            descriptor = file.number
+            #expect(isOpen(descriptor, folder.path))
         }
-        #expect(!isOpen(number, folder.path))
+        #expect(!isOpen(descriptor, folder.path))
     }
 
     @Test("writing to a full device reports that it is full")
@@ -82,10 +82,10 @@ import TestKit
     }
 }
 
-/// Whether a descriptor refers to that path; another test may now have its number.
-private func isOpen(_ number: Int32, _ path: String) -> Bool {
+/// Whether a descriptor is open and refers to that path; another test may have reused its number.
+private func isOpen(_ descriptor: Int32, _ path: String) -> Bool {
     var target = [CChar](repeating: 0, count: 4096)
-    let count = readlink("/proc/self/fd/\(number)", &target, target.count - 1)
+    let count = readlink("/proc/self/fd/\(descriptor)", &target, target.count - 1)
     return count > 0 && String(decoding: target.prefix(count).map(UInt8.init), as: UTF8.self) == path
 }
 

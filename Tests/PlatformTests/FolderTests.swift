@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-@Suite("A folder that others may write to") struct FolderTests {
+@Suite("A folder to which others may write") struct FolderTests {
     private let temporary = TemporaryFolder()
 
     private func outside() throws -> String {
@@ -16,7 +16,7 @@ import TestKit
         return outside
     }
 
-    @Test("removing deletes links themselves at any depth, not their targets")
+    @Test("removing a folder deletes the links in it at any depth, but not their targets")
     func removing() throws {
         let outside = try outside()
         let inside = temporary.file("inside")
@@ -31,26 +31,26 @@ import TestKit
         #expect(try names(inFolder: outside) == ["theirs"])
     }
 
-    // wait: a guard; code that opens the pipe hangs
+    // wait: a timeout; code that opens the pipe would hang
     @Test("a file is opened; a pipe, a folder and a link are refused immediately", .timeLimit(.minutes(60)))
     func opening() throws {
         let outside = try outside()
         let folder = try Folder(opening: temporary.path)
         #expect(mkfifo(temporary.file("pipe"), 0o600) == 0)
         #expect(symlink("\(outside)/theirs", temporary.file("link")) == 0)
-        #expect(symlink(outside, temporary.file("way")) == 0)
+        #expect(symlink(outside, temporary.file("folder-link")) == 0)
         for flags in [O_RDONLY, O_WRONLY, O_RDWR, O_RDWR | O_CREAT] {
             for (name, code) in [("pipe", "unsupported"), ("outside", "unsupported"), ("link", "denied")] {
                 let error = try #require(thrown { _ = try folder.openFile(name, flags) })
                 #expect(error.code.rawValue == code && error.message.contains("\(temporary.path)/\(name)"))
             }
         }
-        #expect(thrown { _ = try folder.folder("way") }?.code == .denied)
+        #expect(thrown { _ = try folder.folder("folder-link") }?.code == .denied)
         #expect(thrown { _ = try folder.folder("..") } != nil)
         #expect(try folder.folder("outside").openFile("theirs", O_RDONLY).content() == Array("theirs".utf8))
     }
 
-    @Test("the kind of a name is that of the name itself, not of a link's target")
+    @Test("the kind of a link is link, not the kind of its target")
     func kinds() throws {
         let folder = try Folder(opening: temporary.path)
         _ = try outside()
@@ -60,15 +60,15 @@ import TestKit
         #expect(try folder.status("link")?.kind == .link)
         #expect(try folder.status("pipe")?.kind == .pipe)
         #expect(try folder.status("nothing") == nil)
-        #expect(try folder.freeName(for: "x", "y") == "x.y-1")
+        #expect(try folder.unusedName(for: "x", "y") == "x.y-1")
         #expect(symlink("nowhere", temporary.file("x.y-1")) == 0)
-        #expect(try folder.freeName(for: "x", "y") == "x.y-2")
+        #expect(try folder.unusedName(for: "x", "y") == "x.y-2")
         #expect(thrown { try durableRename(temporary.file("pipe"), to: temporary.file("link")) }?.status == EEXIST)
     }
 }
 
 @Suite("Names that are not UTF-8") struct OddNameTests {
-    @Test("they are removed with their folder at any depth, and no link is followed")
+    @Test("are removed with their folder at any depth, and no link is followed")
     func removed() throws {
         let temporary = TemporaryFolder()
         let top = temporary.file("top")
@@ -82,36 +82,36 @@ import TestKit
         let folder = try Folder(opening: temporary.path)
         #expect(try folder.folder("top").names().sorted() == ["caf\u{FFFD}", "inner"])
         try folder.removeAll("top")
-        #expect(!isTaken(top) && isTaken(temporary.file("kept")))
+        #expect(!pathExists(top) && pathExists(temporary.file("kept")))
     }
 }
 
 @Suite("A temporary folder") struct ScratchFolderTests {
-    @Test("it is private, has a unique name, and is removed with its contents")
-    func goes() throws {
+    @Test("is private, has a unique name, and is removed with its contents")
+    func lifetime() throws {
         var path = ""
         do {
-            let (one, other) = (try ScratchFolder(for: "testing"), try ScratchFolder(for: "testing"))
-            path = one.path
-            #expect(one.path != other.path)
+            let (first, second) = (try ScratchFolder(for: "testing"), try ScratchFolder(for: "testing"))
+            path = first.path
+            #expect(first.path != second.path)
             var status = stat()
             #expect(stat(path, &status) == 0 && status.st_mode & 0o7777 == 0o700)
             try durableReplace(path: "\(path)/file", with: "text")
         }
-        #expect(!isTaken(path))
+        #expect(!pathExists(path))
     }
 
-    @Test("the next process removes folders of killed ones; those of running ones and links stay")
+    @Test("is removed by the next process if its process was killed; links and running processes' folders stay")
     func sweeps() throws {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         // No process has such an ID.
-        let left = "\(parent)/fieldscribe-sweeping-2147483647-left"
+        let stale = "\(parent)/fieldscribe-sweeping-2147483647-stale"
         let link = "\(parent)/fieldscribe-sweeping-2147483647-link"
         let living = "\(parent)/fieldscribe-sweeping-\(getpid())-living"
-        for path in [left, living] { try makeFolder("\(path)/deep") }
+        for path in [stale, living] { try makeFolder("\(path)/deep") }
         #expect(symlink(living, link) == 0)
         _ = try ScratchFolder(for: "sweeping")
-        #expect(!isTaken(left) && isTaken(living) && isTaken(link))
+        #expect(!pathExists(stale) && pathExists(living) && pathExists(link))
         for path in [living, link] { try removeFolder(path) }
     }
 }

@@ -19,23 +19,24 @@ import Testing
         #expect(Log.line(.error, "fault", values, marksPriority: true) == expected)
     }
 
-    @Test("on a terminal there is no priority")
+    @Test("on a terminal, lines have no priority")
     func terminal() {
         #expect(Log.line(.information, "ready", [("a", "b"), ("c", "d")], marksPriority: false) == "ready a=b c=d\n")
     }
 
-    @Test("by default every category logs at info and above", arguments: [nil, "", ",", "info"])
-    func usual(_ text: String?) {
+    @Test("by default, every component logs at info and above", arguments: [nil, "", ",", "info"])
+    func defaults(_ text: String?) {
         let filter = LogFilter(text)
         #expect(filter.problem == nil)
-        for room in LogComponent.allCases {
+        for component in LogComponent.allCases {
             #expect(
-                filter.includes(.error, room) && filter.includes(.information, room) && !filter.includes(.debug, room))
+                filter.includes(.error, component) && filter.includes(.information, component)
+                    && !filter.includes(.debug, component))
         }
     }
 
-    @Test("a level applies to every category, unless a category has its own")
-    func rooms() {
+    @Test("a level applies to every component that has no level of its own")
+    func components() {
         let filter = LogFilter("debug, recording = warning,control=error,control=notice")
         #expect(filter.problem == nil)
         #expect(filter.includes(.debug, .decoder) && filter.includes(.debug, .recognizing))
@@ -46,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "an invalid level is reported with the valid ones, and the rest applies",
+        "an invalid entry is reported with the valid levels, and other entries apply",
         arguments: ["loud", "cellar=debug", "recording=", "=debug", "recording=debug=info", "\u{1F4A9}"])
     func wrong(_ part: String) {
         let filter = LogFilter("decoder=debug,\(part)")
@@ -59,7 +60,7 @@ import Testing
 }
 
 @Suite("A log without a reader") struct OfferTests {
-    @Test("a full pipe or socket loses lines, and does not block", arguments: [false, true])
+    @Test("a full pipe or socket loses lines but does not block", arguments: [false, true])
     func full(isSocket: Bool) throws {
         var ends: [Int32] = [0, 0]
         let status = isSocket ? socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) : pipe(&ends)
@@ -67,9 +68,9 @@ import Testing
         let (reader, writer) = (ends[0], ends[1])
         defer { for end in [reader, writer] { close(end) } }
         let line = [UInt8](repeating: 0x61, count: 10_000)
-        func isTaken() -> Bool { line.withUnsafeBytes { FileDescriptor.offer($0, to: writer) } }
-        #expect(isTaken())
-        for _ in 0..<1_000 where isTaken() {}
-        #expect(!isTaken())
+        func accepts() -> Bool { line.withUnsafeBytes { FileDescriptor.writeAvailable($0, to: writer) } }
+        #expect(accepts())
+        for _ in 0..<1_000 where accepts() {}
+        #expect(!accepts())
     }
 }

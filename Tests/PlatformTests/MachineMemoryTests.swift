@@ -3,7 +3,7 @@ import Testing
 @testable import System
 
 @Suite("The machine's memory") struct MachineMemoryTests {
-    @Test("is the kernel's available memory, and nil without that")
+    @Test("is the kernel's value for available memory, or nil if there is none")
     func available() {
         let text =
             "MemTotal:       16384000 kB\nMemFree:          100000 kB\nMemAvailable:    9000000 kB\nBuffers:  1 kB\n"

@@ -4,12 +4,12 @@ import Testing
 
 @Suite struct MonotonicClockTests {
     @Test(
-        "a clock counts as set once its error is below 16 s, regardless of the program and the other fields",
+        "the clock is regarded as set once the kernel's maximum error is below 16 s",
         arguments: [
             (-1, false), (0, true), (20_000, true), (15_999_999, true), (16_000_000, false), (.max, false),
         ] as [(Int, Bool)])
     func isSet(maximumError: Int, isSet: Bool) { #expect(MonotonicClock.isSet(maximumError: maximumError) == isSet) }
 
-    @Test("the kernel answers here, or denies the call")
-    func mayAsk() { #expect(MonotonicClock.mayAskKernel || !MonotonicClock.isSet(maximumError: -1)) }
+    @Test("the kernel answers the query, unless this process may not make it")
+    func query() { #expect(MonotonicClock.canQueryKernel || !MonotonicClock.isSet(maximumError: -1)) }
 }

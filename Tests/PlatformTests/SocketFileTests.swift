@@ -5,20 +5,20 @@ import TestKit
 @testable import Core
 @testable import System
 
-@Suite("A socket's file") struct SocketFileTests {
+@Suite("Socket files") struct SocketFileTests {
     let folder = TemporaryFolder()
 
     private func remove(_ path: String) -> DeviceError? {
         thrown { try removeStaleSocket(at: path, listener: "a process", remedy: "name another path") }
     }
 
-    @Test("a stale one is removed; a missing one is fine")
+    @Test("a stale socket is removed; a missing one is no error")
     func stale() {
         let path = folder.file("socket")
         #expect(remove(path) == nil)
         #expect(leaveSocket(at: path))
         #expect(FileStatus(path)?.kind == .socket)
-        #expect(remove(path) == nil && !isTaken(path))
+        #expect(remove(path) == nil && !pathExists(path))
     }
 
     @Test(
@@ -29,27 +29,27 @@ import TestKit
             (#"ln -s "$S" "$P""#, "is a symbolic link, not a socket"),
             (#"mknod "$P" c 1 3"#, "is a device, not a socket"),
         ])
-    func foreign(command: String, reported: String) throws {
+    func foreign(command: String, description: String) throws {
         let (path, stale) = (folder.file("path"), folder.file("stale"))
         #expect(leaveSocket(at: stale))
         let shell = try #require(popen("P='\(path)'; S='\(stale)'; \(command) 2>&1", "r"))
-        let isMade = pclose(shell) == 0
-        // Only root may make devices.
-        try #require(isMade || geteuid() != 0 && command.hasPrefix("mknod"))
-        guard isMade else { return }
+        let isCreated = pclose(shell) == 0
+        // Only root may create devices.
+        try #require(isCreated || geteuid() != 0 && command.hasPrefix("mknod"))
+        guard isCreated else { return }
         let before = FileStatus(path)
         let error = try #require(remove(path))
         #expect(
-            error.code == .denied && error.message == "\(path): \(reported), and stays untouched; name another path")
-        #expect(FileStatus(path) == before && isTaken(stale))
+            error.code == .denied && error.message == "\(path): \(description), and stays untouched; name another path")
+        #expect(FileStatus(path) == before && pathExists(stale))
     }
 
-    @Test("one in use stays, even with a full queue", arguments: [false, true])
+    @Test("a socket in use stays, even if its queue is full", arguments: [false, true])
     func used(isFull: Bool) {
         let path = folder.file("socket")
         let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var clients: [Int32] = []
-        defer { for number in clients + [listener] { close(number) } }
+        defer { for descriptor in clients + [listener] { close(descriptor) } }
         var name = sockaddr_un()
         name.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8) }
@@ -68,18 +68,18 @@ import TestKit
         let error = remove(path)
         #expect(
             error?.code == .busy && error?.message.contains("a process is listening there") == true, "\(error as Any)")
-        #expect(isTaken(path))
+        #expect(pathExists(path))
     }
 
-    @Test("our own is removed at the end, but not another's of the same name")
+    @Test("a process removes its own socket at the end, but not another one with the same name")
     func own() throws {
         let path = folder.file("socket")
         #expect(leaveSocket(at: path))
         let made = try #require(FileStatus(path))
         #expect(rename(path, folder.file("moved")) == 0 && leaveSocket(at: path))
-        removeSocket(at: path, made: made)
-        #expect(isTaken(path))
-        removeSocket(at: folder.file("moved"), made: made)
-        #expect(!isTaken(folder.file("moved")))
+        removeSocket(at: path, created: made)
+        #expect(pathExists(path))
+        removeSocket(at: folder.file("moved"), created: made)
+        #expect(!pathExists(folder.file("moved")))
     }
 }

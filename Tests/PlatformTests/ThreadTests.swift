@@ -8,7 +8,7 @@ import TestKit
 @testable import System
 
 @Suite struct ThreadTests {
-    @Test("the body runs on a thread with its name, and its value is returned")
+    @Test("the body runs on a thread with the given name, and its value is returned")
     func returnsItsValue() async throws {
         let name = try await onThread(named: "a-thread") {
             try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
@@ -26,14 +26,14 @@ import TestKit
 @Suite("A persistent thread") struct WorkThreadTests {
     /// The threads that ran a body.
     private final class Log: Sendable {
-        private let done = Mutex<[UInt]>([])
+        private let state = Mutex<[UInt]>([])
 
-        var threads: [UInt] { done.withLock { $0 } }
+        var threads: [UInt] { state.withLock { $0 } }
 
-        func add() { done.withLock { $0.append(UInt(pthread_self())) } }
+        func add() { state.withLock { $0.append(UInt(pthread_self())) } }
     }
 
-    @Test("it runs everything on that one thread")
+    @Test("all bodies run on that thread")
     func order() async throws {
         let thread = WorkThread(named: "worker")
         let name = try await thread.run { try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8) }
@@ -57,21 +57,21 @@ import TestKit
         #expect(try await thread.run { 7 } == 7)
     }
 
-    @Test("it ends with its last reference, and releases the body before the result is returned")
+    @Test("the thread ends when its last reference is released; each body is released before its result is returned")
     func ending() async throws {
-        final class Held: Sendable {}
-        weak var held: Held?
-        let place: String
+        final class Object: Sendable {}
+        weak var reference: Object?
+        let task: String
         do {
             let thread = WorkThread(named: "ends")
-            let object = Held()
-            held = object
-            place = try await thread.run {
+            let object = Object()
+            reference = object
+            task = try await thread.run {
                 withExtendedLifetime(object) {}
                 return try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
             }
         }
-        #expect(held == nil)
-        try await eventually("the thread ends") { access("/proc/\(place)", F_OK) != 0 }
+        #expect(reference == nil)
+        try await eventually("the thread's end") { access("/proc/\(task)", F_OK) != 0 }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import System
 
 @Suite struct WakeupTests {
-    @Test("a signal before the wait is kept, and several count as one")
+    @Test("a signal before the wait is kept, and several signals count as one")
     func signalIsKept() {
         let wakeup = Wakeup()
         wakeup.signal()
@@ -15,10 +15,10 @@ import Testing
         #expect(wakeup.wait())
     }
 
-    @Test("without a signal the wait also ends", arguments: [Duration.zero, .milliseconds(5), .seconds(-1)])
+    @Test("without a signal, the wait times out", arguments: [Duration.zero, .milliseconds(5), .seconds(-1)])
     func timesOut(timeout: Duration) { #expect(!Wakeup().wait(timeout: timeout)) }
 
-    @Test("two threads that wake each other lose no signal")
+    @Test("no signal is lost between two threads that wake each other")
     func pingPong() async throws {
         let (ping, pong) = (Wakeup(), Wakeup())
         async let first = onThread(named: "ping") {
@@ -42,19 +42,19 @@ import Testing
     func publishes() async throws {
         let wakeup = Wakeup()
         let count = Counter()
-        async let seen = onThread(named: "waiter") {
-            var seen = 0
-            while seen < 100_000 {
+        async let lastValue = onThread(named: "waiter") {
+            var value = 0
+            while value < 100_000 {
                 guard wakeup.wait(timeout: .seconds(60)) else { break }
-                seen = count.value
+                value = count.value
             }
-            return seen
+            return value
         }
         for value in 1...100_000 {
             count.set(value)
             wakeup.signal()
         }
-        #expect(try await seen == 100_000)
+        #expect(try await lastValue == 100_000)
     }
 }
 

@@ -17,7 +17,7 @@ import Testing
         #expect(state != other)
     }
 
-    @Test("Its members can be read; missing ones are nil")
+    @Test("members can be read; missing members are nil")
     func members() throws {
         let text = #"{"cepstralMean":[41.25,-5.5],"warp":1.08,"mixed":[1,"a"],"none":null}"#
         let content = try JSONDecoder().decode(AdaptationState.self, from: Data(text.utf8)).content
@@ -26,7 +26,7 @@ import Testing
         #expect(content["warp"]?["inner"] == nil && content["cepstralMean"]?.number == nil)
     }
 
-    @Test("Excessive nesting is rejected")
+    @Test("excessive nesting is rejected")
     func deep() {
         let text = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
         #expect(throws: DecodingError.self) {

@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// With Debian's en-us model, on real and synthetic speech.
+/// Tests with Debian's en-us model, on real and synthetic speech.
 @Suite("Forced alignment") struct AlignmentTests {
     private let aligner: ForcedAligner
 
@@ -16,9 +16,9 @@ import TestKit
         try samples.withUnsafeBufferPointer { try aligner.times(of: words, in: $0) }
     }
 
-    private func said(_ text: String) throws -> [Int16] {
+    private func synthesized(_ text: String) throws -> [Int16] {
         let folder = TemporaryFolder()
-        let path = folder.file("said.wav")
+        let path = folder.file("speech.wav")
         try #require(system("espeak-ng -v en-us -s 150 -w '\(path)' '\(text)'") == 0, "espeak-ng is not installed")
         return try Speech.samples(path)
     }
@@ -33,7 +33,7 @@ import TestKit
     }
 
     @Test(
-        "finds the words of each of two recordings within its part, the first words within 50 ms of the parts' starts",
+        "finds the words of two joined recordings, and the first word of each within 50 ms of its start",
         arguments: [0, 0.1, 0.5, 1, 2])
     func placed(pause: Double) throws {
         let (first, second) = (
@@ -46,14 +46,14 @@ import TestKit
         expectOrder(ranges, within: samples.count)
         #expect(ranges.count == Speech.amiableWords.count + Speech.youngWords.count)
         let start = SamplePosition(Int64(before.count + first.count + gap.count)).seconds
-        let found = ranges[Speech.amiableWords.count].start.seconds
-        #expect(abs(found - start) <= 0.05, "begins at \(start), found at \(found)")
+        let alignedStart = ranges[Speech.amiableWords.count].start.seconds
+        #expect(abs(alignedStart - start) <= 0.05, "begins at \(start), aligned at \(alignedStart)")
         #expect(abs(ranges[0].start.seconds - 0.25) <= 0.05, "\(ranges[0])")
         let end = SamplePosition(Int64(before.count + first.count)).seconds
         #expect(ranges[Speech.amiableWords.count - 1].end.seconds <= end + 0.1)
     }
 
-    @Test("a model with a text definition is used unchanged")
+    @Test("a model whose definition is a text file is used unchanged")
     func ownModel() throws {
         let data = "/usr/share/pocketsphinx/test/data"
         let folder = TemporaryFolder()
@@ -64,14 +64,14 @@ import TestKit
         let bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(data)/goforward.raw")))
         let samples = bytes.withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
         let words = ["go", "forward", "ten", "meters"]
-        let own = try #require(
+        let ranges = try #require(
             try samples.withUnsafeBufferPointer { try ForcedAligner(model: model).times(of: words, in: $0) })
-        expectOrder(own, within: samples.count)
-        let found = try #require(try times(words, samples))
-        for (one, other) in zip(own, found) { #expect(abs(one.start.seconds - other.start.seconds) <= 0.1) }
+        expectOrder(ranges, within: samples.count)
+        let expected = try #require(try times(words, samples))
+        for (range, other) in zip(ranges, expected) { #expect(abs(range.start.seconds - other.start.seconds) <= 0.1) }
     }
 
-    @Test("returns the same times again after aligning anything else")
+    @Test("returns the same times after aligning other speech")
     func again() throws {
         let samples = try Speech.samples(Speech.amiable)
         let before = try times(Speech.amiableWords, samples)
@@ -80,9 +80,10 @@ import TestKit
         #expect(try times(Speech.amiableWords, samples) == before)
     }
 
-    @Test("finds written numbers, money, and names that no dictionary has")
+    @Test("finds numerals, amounts of money, and names that no dictionary has")
     func written() throws {
-        let samples = try said("Mister Vrbovec bought twenty five kolaches for five dollars fifty on the third of May.")
+        let samples = try synthesized(
+            "Mister Vrbovec bought twenty five kolaches for five dollars fifty on the third of May.")
         let words = [
             "Mr.", "Vrbovec", "bought", "25", "—", "kolaches", "for", "$5.50", "on", "the", "3rd", "of", "May.",
         ]
@@ -91,11 +92,11 @@ import TestKit
         #expect(ranges.count == words.count)
         #expect(ranges[4].isEmpty, "a dash has no sound")
         #expect(ranges.enumerated().allSatisfy { $0.offset == 4 || $0.element.seconds > 0.05 }, "\(ranges)")
-        // The amount of money has four words, so it takes longest.
+        // The amount of money is spoken as four words, so it takes the longest.
         #expect(ranges.map(\.seconds).max() == ranges[7].seconds)
     }
 
-    @Test("returns nothing without enough time, for silence, and without words")
+    @Test("returns nothing if there are no words, only silence, or too little time")
     func nothing() throws {
         let samples = try Speech.samples(Speech.amiable)
         #expect(try times([], samples) == [])
@@ -107,18 +108,18 @@ import TestKit
         #expect(try times([String](repeating: "a", count: 5_000), samples) == nil)
     }
 
-    @Test("survives noise, wrong words, and any characters")
+    @Test("does not fail on noise, wrong words, and any characters")
     func strange() throws {
         var random = SeededGenerator(seed: 9)
         let noise = (0..<192_000).map { _ in Int16.random(in: -3_000...3_000, using: &random) }
         let speech = try Speech.samples(Speech.amiable)
-        let strange = [
+        let oddWords = [
             "x(2)", "<sil>", "[NOISE]", "</s>", "Привет", "日本語", "-v", "a\u{0}b", String(repeating: "é", count: 300),
             "🎉",
             "''", "w0", "100000000000000000000", "1/0", "\u{202E}abc",
         ]
         for samples in [noise, speech] {
-            for words in [["hello", "world"], strange] {
+            for words in [["hello", "world"], oddWords] {
                 guard let ranges = try times(words, samples) else { continue }
                 #expect(ranges.count == words.count)
                 expectOrder(ranges, within: samples.count)
@@ -127,11 +128,11 @@ import TestKit
         #expect(try times(Speech.amiableWords, speech) != nil)
     }
 
-    @Test("continues after learning more words than one decoder can hold")
+    @Test("still works after adding more words than one decoder can hold")
     func manyWords() throws {
         let samples = try Speech.samples(Speech.amiable)
         let before = try times(Speech.amiableWords, samples)
-        // Numbers consist of repeated words, names do not.
+        // The dictionary's words are all different, unlike those in spelled-out numbers.
         let path = "\(PocketSphinxModel.debian)/cmudict-en-us.dict"
         let file = try #require(fopen(path, "r"))
         defer { fclose(file) }

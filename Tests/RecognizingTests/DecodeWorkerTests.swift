@@ -8,7 +8,7 @@ import TestKit
 @testable import System
 
 @Suite("Decode worker") struct DecodeWorkerTests {
-    /// An engine without optional abilities.
+    /// An engine without optional capabilities.
     private final class Plain: Recognizer {
         struct Provider: RecognizerProvider {
             func open() throws(DeviceError) -> any Recognizer { Plain() }
@@ -16,15 +16,15 @@ import TestKit
 
         let engine = EngineDescription(name: "plain", version: "1", model: "none")
 
-        func read(
-            _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
+        func recognize(
+            _ samples: UnsafeBufferPointer<Int16>, options: RecognitionOptions
         ) throws(DeviceError) -> Hypothesis {
             if samples.count == 13 { throw DeviceError(.failed, "read", "unlucky") }
             let end = SamplePosition(Int64(samples.count))
             let sum = samples.reduce(0) { $0 + Int($1) }
             return Hypothesis(
                 words: [Word("w\(samples.count)s\(sum)", SampleRange(.zero, end), confidence: 1)],
-                alternatives: (0..<request.alternatives).map { Alternative(text: "a\($0)", confidence: 0) })
+                alternatives: (0..<options.alternatives).map { Alternative(text: "a\($0)", confidence: 0) })
         }
     }
 
@@ -39,8 +39,8 @@ import TestKit
             + frame(.end)
     }
 
-    /// The replies of a worker with that engine, after `ready`.
-    private func answers(_ frames: [UInt8]) throws -> [WorkerProtocol.Reply] {
+    /// Serves the frames with that engine; returns the replies after `ready`.
+    private func replies(to frames: [UInt8]) throws -> [WorkerProtocol.Reply] {
         let (input, output) = (folder.file("input"), folder.file("output"))
         try Data(frames).write(to: URL(filePath: input))
         var worker = DecodeWorker(
@@ -53,22 +53,22 @@ import TestKit
         return Array(replies.dropFirst())
     }
 
-    @Test("an engine without optional abilities gets each utterance complete, and no other request")
+    @Test("an engine without optional capabilities receives only complete utterances")
     func plain() throws {
-        let plain = #"{"partials":false,"alternatives":2,"channel":{"cepstralMean":[1]}}"#
-        let replies = try answers(
-            utterance(plain, [[1, 2], [], [3]]) + utterance(#"{"partials":false,"alternatives":0}"#, []))
+        let request = #"{"partials":false,"alternatives":2,"channel":{"cepstralMean":[1]}}"#
+        let replies = try replies(
+            to: utterance(request, [[1, 2], [], [3]]) + utterance(#"{"partials":false,"alternatives":0}"#, []))
         #expect(replies.compactMap { $0.result?.words.map(\.text) } == [["w3s6"], ["w0s0"]])
-        // The end of the audio is reported before it is read, so that the next utterance can start.
+        // The end of the audio is reported before decoding, so that the next utterance can be sent.
         #expect(replies.map(\.heard) == [true, nil, true, nil])
         #expect(replies.compactMap(\.result).first?.alternatives.map(\.text) == ["a0", "a1"])
         #expect(replies.allSatisfy { $0.adaptation == nil })
     }
 
-    @Test("it answers partial readings and surveys with nothing, and decodes the next utterance")
-    func lacking() throws {
-        let replies = try answers(
-            utterance(#"{"partials":true,"alternatives":0}"#, [[1], [2]])
+    @Test("a worker answers requests for partial results and surveys with nothing, and decodes the next utterance")
+    func missingCapabilities() throws {
+        let replies = try replies(
+            to: utterance(#"{"partials":true,"alternatives":0}"#, [[1], [2]])
                 + utterance(#"{"partials":false,"alternatives":0,"survey":true}"#, [[1, 2]])
                 + utterance(#"{"partials":false,"alternatives":0}"#, [[5]]))
         #expect(replies.compactMap(\.partial) == ["", ""] && replies.compactMap(\.done) == [true])
@@ -79,8 +79,8 @@ import TestKit
     @Test("a failure is reported, and the next utterance is decoded")
     func failing() throws {
         let request = #"{"partials":false,"alternatives":0}"#
-        let replies = try answers(
-            utterance(request, [[Int16](repeating: 1, count: 13)]) + utterance(request, [[7]]))
+        let replies = try replies(
+            to: utterance(request, [[Int16](repeating: 1, count: 13)]) + utterance(request, [[7]]))
         #expect(replies.compactMap(\.error).map(\.message) == ["unlucky"])
         #expect(replies.last?.result?.words.map(\.text) == ["w1s7"] && replies.map(\.heard) == [true, nil, true, nil])
     }

@@ -6,8 +6,8 @@ import TestKit
 @testable import Recognition
 
 /// The guarantees for event listeners, with random audio.
-@Suite("The contract of events") struct EventContractTests {
-    /// Bursts, quiet noise, silences and gaps, in pieces of any size.
+@Suite("Guarantees for events") struct EventContractTests {
+    /// Bursts, quiet noise, silence and gaps, in chunks of any size.
     private static func chunks(_ random: inout SeededGenerator) -> [AudioChunk] {
         var chunks: [AudioChunk] = []
         var end: Int64 = 0
@@ -29,8 +29,8 @@ import TestKit
     }
 
     @Test(
-        "each segment is final exactly once and in order; its partials come before it, never after", arguments: 1...6)
-    func contract(turn: Int) async throws {
+        "each segment becomes final once and in order; its partial results come only before that", arguments: 1...6)
+    func contract(round: Int) async throws {
         var random = SeededGenerator()
         let seed = random.seed
         let example =
@@ -38,9 +38,9 @@ import TestKit
         let pool = WorkerPool(
             WorkerCommand(path: "/usr/bin/python3", arguments: [example], model: "none"),
             size: Int.random(in: 1...3, using: &random))
-        let sink = WatchingSink()
+        let sink = EventLog()
         var settings = Transcriber.Settings()
-        settings.groups = GroupSettings(longestSeconds: turn % 2 == 0 ? 8 : 0)
+        settings.groups = GroupSettings(maximumSeconds: round % 2 == 0 ? 8 : 0)
         _ = try await Transcriber(pool: pool, settings: settings).run(ListSource(Self.chunks(&random)), into: sink)
         var lastFinal = 0
         var end = SamplePosition.zero
@@ -68,7 +68,7 @@ import TestKit
 }
 
 /// Records the events in order.
-private final class WatchingSink: TranscriptSink {
+private final class EventLog: TranscriptSink {
     enum Entry: Sendable {
         case final(Segment)
         case partial(Int, SampleRange)

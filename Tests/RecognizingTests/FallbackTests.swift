@@ -5,13 +5,13 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-@Suite("The replacement of a failing engine") struct FallbackTests {
-    /// Like the executable: a closed pipe is an error, not the end of the process.
+@Suite("Replacing a failing engine") struct FallbackTests {
+    /// Like the executable, treats a closed pipe as an error instead of exiting.
     init() { signal(SIGPIPE, SIG_IGN) }
 
     private let sound = [AudioChunk.samples(TranscriberTests.sound([5, 30, 6, 25]))]
 
-    /// Workers with a mode of worker.py, and a fallback.
+    /// A pool of workers in a mode of worker.py, with a fallback.
     private func pool(_ mode: String, size: Int = 2) -> WorkerPool {
         WorkerPool(
             TranscriberTests.pool(mode).partials, size: size, fallback: TranscriberTests.pool("plain").partials)
@@ -23,14 +23,14 @@ import TestKit
         let pool = WorkerPool(missing, size: size, fallback: TranscriberTests.pool("plain").partials)
         let engine = try await pool.prepare()
         #expect(engine.name == "stand-in" || !engine.name.isEmpty)
-        let reported = await pool.takeEngineError()
-        #expect(reported?.message.contains("/nowhere/worker") == true)
+        let error = await pool.consumeEngineError()
+        #expect(error?.message.contains("/nowhere/worker") == true)
         let (sink, _) = try await TranscriberTests.transcribe(sound, with: pool)
         #expect(sink.segments.map(\.words.count) == [1, 1, 1, 1] && sink.faults.isEmpty)
         // Workers that cannot be started are not tried again.
         await pool.releaseIdle()
         _ = try await pool.prepare()
-        #expect(await pool.takeEngineError() == nil)
+        #expect(await pool.consumeEngineError() == nil)
     }
 
     @Test(
@@ -46,13 +46,13 @@ import TestKit
         // A single worker reports its engines in order.
         #expect(size > 1 || sink.engines.map(\.model) == ["never", "plain"])
         #expect(sink.engines.contains { $0.model == "plain" })
-        // The next recording may use the wanted engine again.
+        // The next recording may use the preferred engine again.
         await pool.releaseIdle()
         let (again, _) = try await TranscriberTests.transcribe([.samples(TranscriberTests.sound([5, 6]))], with: pool)
         #expect(again.segments.map(\.words.count) == [1, 1] && again.faults.isEmpty)
     }
 
-    @Test("invalid answers lose no utterance")
+    @Test("no utterance is lost after an invalid reply")
     func garbage() async throws {
         let (sink, _) = try await TranscriberTests.transcribe(sound, with: pool("garbage"))
         #expect(sink.segments.map(\.words.count) == [1, 1, 1, 1] && sink.faults.count == 1)
@@ -66,6 +66,6 @@ import TestKit
         await #expect { _ = try await pool.prepare() } throws: { error in
             (error as? DeviceError)?.message.contains("/nowhere/other") == true
         }
-        #expect(await pool.takeEngineError()?.message.contains("/nowhere/worker") == true)
+        #expect(await pool.consumeEngineError()?.message.contains("/nowhere/worker") == true)
     }
 }

@@ -8,13 +8,13 @@ import TestKit
 @Suite("Groups of utterances") struct GroupTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    private static let groups = GroupSettings(longestSeconds: 8)
+    private static let groups = GroupSettings(maximumSeconds: 8)
 
     private static var settings: Transcriber.Settings {
         var settings = Transcriber.Settings()
         settings.groups = groups
-        // This has no effect on grouped utterances.
-        settings.hearsEarly = true
+        // The head start has no effect on grouped utterances.
+        settings.decodesDuringSpeech = true
         return settings
     }
 
@@ -26,11 +26,11 @@ import TestKit
                 samples += (0..<Int.random(in: 3_200...96_000, using: &random)).map { _ in
                     Int16.random(in: -6_000...6_000, using: &random)
                 }
-                // Too short to end the utterance.
+                // This pause is too short to end the utterance.
                 samples += [Int16](repeating: 0, count: 1_600)
             }
-            let longest = Bool.random(using: &random) ? 16_000 : 80_000
-            samples += [Int16](repeating: 0, count: Int.random(in: 1_600...longest, using: &random))
+            let maximum = Bool.random(using: &random) ? 16_000 : 80_000
+            samples += [Int16](repeating: 0, count: Int.random(in: 1_600...maximum, using: &random))
         }
         return samples + [Int16](repeating: 0, count: 8_000)
     }
@@ -38,9 +38,9 @@ import TestKit
     private static func pieces(_ sound: [Int16], _ random: inout SeededGenerator) -> [AudioChunk] {
         var pieces: [AudioChunk] = []
         var rest = sound[...]
-        let most = [700, 8_000, 60_000].randomElement(using: &random) ?? 8_000
+        let maximum = [700, 8_000, 60_000].randomElement(using: &random) ?? 8_000
         while !rest.isEmpty {
-            let count = Int.random(in: 1...most, using: &random)
+            let count = Int.random(in: 1...maximum, using: &random)
             pieces.append(.samples(Array(rest.prefix(count))))
             rest = rest.dropFirst(count)
         }
@@ -53,20 +53,20 @@ import TestKit
         return chunks.flatMap { cutter.append($0) } + cutter.finish()
     }
 
-    @Test("Groups do not depend on the chunk size, and have all their audio up to their limit")
+    @Test("groups do not depend on the chunk size, and contain all their audio up to the limit")
     func pieces() {
         var random = SeededGenerator()
         let seed = random.seed
         var merged = 0
         for _ in 0..<6 {
-            let (one, two) = (Self.sound(&random), Self.sound(&random, bursts: 5))
-            let start = SamplePosition(Int64(one.count))
+            let (first, second) = (Self.sound(&random), Self.sound(&random, bursts: 5))
+            let start = SamplePosition(Int64(first.count))
             let lost = Int.random(in: 1...20_000, using: &random)
             let gap = AudioChunk.gap(Gap(SampleRange(start, start + Int64(lost)), cause: .overrun))
-            let all = one + [Int16](repeating: 0, count: lost) + two
-            let whole = Self.cuts([.samples(one), gap, .samples(two)])
+            let all = first + [Int16](repeating: 0, count: lost) + second
+            let whole = Self.cuts([.samples(first), gap, .samples(second)])
             for _ in 0..<3 {
-                let cuts = Self.cuts(Self.pieces(one, &random) + [gap] + Self.pieces(two, &random))
+                let cuts = Self.cuts(Self.pieces(first, &random) + [gap] + Self.pieces(second, &random))
                 #expect(cuts.map(\.group) == whole.map(\.group), "seed \(seed)")
                 #expect(cuts.map(\.samples) == whole.map(\.samples), "seed \(seed)")
             }
@@ -82,7 +82,7 @@ import TestKit
         #expect(merged > 6, "seed \(seed)")
     }
 
-    private static func read(
+    private static func transcribe(
         _ chunks: [AudioChunk], workers: Int = 2, start: SamplePosition = .zero, firstID: Int = 1,
         committed: Segment? = nil, adaptation: AdaptationState? = nil, mode: String = "parts"
     ) async throws -> CollectingSink {
@@ -93,13 +93,13 @@ import TestKit
         return sink
     }
 
-    @Test("Each utterance of a group becomes one segment with its own words, alternatives and voice")
+    @Test("each utterance of a group becomes one segment with its own words, alternatives and voice")
     func segments() async throws {
-        // 1.2 s, 2 s and 1 s with pauses of half a second; a single one 6 s later.
+        // Bursts of 1.2 s, 2 s and 1 s with pauses of half a second, and a single one 6 s later.
         let sound =
             TranscriberTests.sound([12, 20, 10]) + [Int16](repeating: 0, count: 96_000)
             + TranscriberTests.sound([9])
-        let segments = try await Self.read([.samples(sound)]).segments
+        let segments = try await Self.transcribe([.samples(sound)]).segments
         try #require(segments.map(\.id) == [1, 2, 3, 4])
         for (index, segment) in segments.prefix(3).enumerated() {
             try #require(segment.words.count == 1 && segment.endedBy == .silence)
@@ -111,22 +111,22 @@ import TestKit
         #expect(segments[3].text == "p1of1:\(segments[3].range.count)" && segments[3].words.count == 1)
     }
 
-    @Test("The text depends neither on chunks nor on workers", arguments: [1, 3])
+    @Test("the transcript depends neither on chunk sizes nor on the number of workers", arguments: [1, 3])
     func same(workers: Int) async throws {
         var random = SeededGenerator()
         let seed = random.seed
         let sound = Self.sound(&random)
-        let whole = try await Self.read([.samples(sound)])
-        let pieces = try await Self.read(Self.pieces(sound, &random), workers: workers)
+        let whole = try await Self.transcribe([.samples(sound)])
+        let pieces = try await Self.transcribe(Self.pieces(sound, &random), workers: workers)
         #expect(pieces.segments == whole.segments && whole.faults.isEmpty, "seed \(seed)")
     }
 
-    @Test("A group on which every worker dies becomes marked segments, and the rest continues")
+    @Test("a group on which every worker crashes becomes marked segments, and later groups are transcribed")
     func dies() async throws {
         let sound =
             TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 96_000)
             + TranscriberTests.sound([9])
-        let sink = try await Self.read([.samples(sound)], mode: "never")
+        let sink = try await Self.transcribe([.samples(sound)], mode: "never")
         #expect(sink.segments.map(\.endedBy) == [.error, .error, .silence])
         #expect(sink.segments.map(\.words.count) == [0, 0, 1] && sink.faults.count == 1)
     }
@@ -134,47 +134,48 @@ import TestKit
     /// The adaptation state of a whole recording, as in a second pass.
     private static let adaptation = AdaptationState(.object(["cepstralMean": .array([.number(7)])]))
 
-    /// Groups of several utterances, and of one.
-    private static let several =
+    /// Sound with groups of several utterances and of one.
+    private static let mixed =
         TranscriberTests.sound([12, 20, 10, 40, 5, 5]) + [Int16](repeating: 0, count: 96_000)
         + TranscriberTests.sound([9, 25, 30, 3, 4]) + [Int16](repeating: 0, count: 96_000) + TranscriberTests.sound([9])
 
-    @Test("An interrupted pass continues with the same groups and text, even within a group")
+    @Test("an interrupted pass continues with the same groups and transcript, even within a group")
     func resumed() async throws {
-        let whole = try await Self.read([.samples(Self.several)], adaptation: Self.adaptation).segments
+        let whole = try await Self.transcribe([.samples(Self.mixed)], adaptation: Self.adaptation).segments
         #expect(whole.contains { $0.text.contains("of3:") } && whole.contains { $0.text.contains("of1:") })
         for segment in whole {
-            let rest = try await Self.read([.samples(Self.several)], committed: segment, adaptation: Self.adaptation)
-                .segments
-            #expect(rest == Array(whole.dropFirst(segment.id)), "behind segment \(segment.id)")
+            let rest = try await Self.transcribe(
+                [.samples(Self.mixed)], committed: segment, adaptation: Self.adaptation
+            ).segments
+            #expect(rest == Array(whole.dropFirst(segment.id)), "after segment \(segment.id)")
         }
-        var strange = whole[1]
-        strange.range = SampleRange(strange.range.start, strange.range.end + 1)
+        var moved = whole[1]
+        moved.range = SampleRange(moved.range.start, moved.range.end + 1)
         await #expect(throws: Transcriber.Diverged.self) {
-            _ = try await Self.read([.samples(Self.several)], committed: strange)
+            _ = try await Self.transcribe([.samples(Self.mixed)], committed: moved)
         }
     }
 
     @Test("resuming after any segment, even within a group, loses and repeats no utterance")
     func resumes() async throws {
-        let whole = try await Self.read([.samples(Self.several)]).segments
+        let whole = try await Self.transcribe([.samples(Self.mixed)]).segments
         for segment in whole.dropLast() {
-            let start = SpeechSettings().start(behind: segment.range.end, settled: .zero)
-            let samples = Array(Self.several.dropFirst(Int(start.samples)))
-            let rest = try await Self.read([.samples(samples)], start: start, firstID: segment.id + 1).segments
+            let start = SpeechSettings().start(after: segment.range.end, settled: .zero)
+            let samples = Array(Self.mixed.dropFirst(Int(start.samples)))
+            let rest = try await Self.transcribe([.samples(samples)], start: start, firstID: segment.id + 1).segments
             let expected = whole.dropFirst(segment.id)
-            #expect(rest.map(\.id) == expected.map(\.id), "behind segment \(segment.id)")
-            // The noise floor is learned again, so an edge may move by a few frames. A single utterance's stand-in word
+            #expect(rest.map(\.id) == expected.map(\.id), "after segment \(segment.id)")
+            // The noise floor is learned again, so an edge may move by a few frames. A single utterance's fake word
             // includes the padding.
-            for (one, other) in zip(rest, expected) {
-                #expect(abs(one.range.start - other.range.start) <= 4_800, "behind segment \(segment.id)")
-                #expect(abs(one.range.end - other.range.end) <= 4_800, "behind segment \(segment.id)")
-                #expect(one.words.count == 1)
+            for (segment, other) in zip(rest, expected) {
+                #expect(abs(segment.range.start - other.range.start) <= 4_800, "segment \(segment.id)")
+                #expect(abs(segment.range.end - other.range.end) <= 4_800, "segment \(segment.id)")
+                #expect(segment.words.count == 1)
             }
         }
     }
 
-    @Test("The settled watermark never passes an utterance of the open group")
+    @Test("the settled watermark stays before the open group's utterances")
     func settled() {
         var work = Transcription(settings: SpeechSettings(), groups: Self.groups, start: .zero, firstID: 1)
         _ = work.beginReading()
@@ -188,76 +189,78 @@ import TestKit
 
     /// Returns the partial results for audio in pieces of 100 ms, and the last range of each open group.
     ///
-    /// - Parameter tenths: how often the worker is free.
+    /// - Parameter tenths: the worker is free every so many tenths of a second.
     private static func partials(
         _ sound: [Int16], groups: GroupSettings, every tenths: Int = 1
     ) async -> (reported: [(id: Int, range: SampleRange, text: String)], lastOpen: [Int: SampleRange]) {
         var cutter = UtteranceCutter(
-            settings: SpeechSettings().limited(toSeconds: groups.longestSeconds), groups: groups, start: .zero,
+            settings: SpeechSettings().limited(toSeconds: groups.maximumSeconds), groups: groups, start: .zero,
             firstID: 1)
         var partials = PartialSession(command: TranscriberTests.pool("partials").partials)
-        var reported: [(id: Int, range: SampleRange, text: String)] = []
+        var results: [(id: Int, range: SampleRange, text: String)] = []
         var lastOpen: [Int: SampleRange] = [:]
         for start in stride(from: 0, to: sound.count, by: 1_600) {
             _ = cutter.append(.samples(Array(sound[start..<min(sound.count, start + 1_600)])))
             if let open = cutter.open { lastOpen[open.id] = open.audio }
             guard start / 1_600 % tenths == 0 else { continue }
-            while let step = partials.next(of: cutter, adaptation: nil, wanted: true) {
+            while let step = partials.next(of: cutter, adaptation: nil, isWanted: true) {
                 let outcome = await step.run()
-                if let partial = partials.handle(outcome, open: cutter.open) { reported.append(partial) }
+                if let partial = partials.handle(outcome, open: cutter.open) { results.append(partial) }
             }
         }
-        return (reported, lastOpen)
+        return (results, lastOpen)
     }
 
-    @Test("Partial readings continue over the pauses of a group, and send nothing in a pause")
+    @Test("partial results continue across a group's pauses, and nothing is sent during a pause")
     func partialsOfGroup() async throws {
         let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
-        let (reported, lastOpen) = await Self.partials(sound, groups: Self.groups)
-        #expect(Set(reported.map(\.id)) == [1] && lastOpen.count == 1)
-        #expect(Set(reported.map(\.range.start)).count == 1)
-        // The stand-in returns how many samples it received of each utterance: the first one's text stays with the second's.
-        let last = try #require(reported.last)
-        let heard = last.text.split(separator: " ").compactMap { Int64($0) }
-        #expect(heard.count == 2, "\(last.text)")
+        let (results, lastOpen) = await Self.partials(sound, groups: Self.groups)
+        #expect(Set(results.map(\.id)) == [1] && lastOpen.count == 1)
+        #expect(Set(results.map(\.range.start)).count == 1)
+        // The fake worker returns the number of samples in each utterance: the first number stays before the second.
+        let last = try #require(results.last)
+        let counts = last.text.split(separator: " ").compactMap { Int64($0) }
+        #expect(counts.count == 2, "\(last.text)")
         #expect(
-            reported.contains { $0.text == "\(heard[0])" }
-                && reported.allSatisfy { $0.text.hasPrefix("\(heard[0]) ") || !$0.text.contains(" ") })
-        // The text of a complete utterance is reported even if it has not changed.
+            results.contains { $0.text == "\(counts[0])" }
+                && results.allSatisfy { $0.text.hasPrefix("\(counts[0]) ") || !$0.text.contains(" ") })
+        // The text of a complete utterance is results even if it has not changed.
         #expect(last.range.end == lastOpen[1]?.end)
-        #expect((19_200...32_000).contains(heard[0]) && (32_000...44_800).contains(heard[1]))
+        #expect((19_200...32_000).contains(counts[0]) && (32_000...44_800).contains(counts[1]))
     }
 
-    @Test("A slow worker reads each utterance to its end, even if the next one has begun", arguments: [5, 13, 17, 23])
+    @Test(
+        "a slow worker decodes each utterance to its end, even if the next one has begun",
+        arguments: [5, 13, 17, 23])
     func slowPartials(tenths: Int) async throws {
         let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
-        let (reported, lastOpen) = await Self.partials(sound, groups: Self.groups, every: tenths)
-        let last = try #require(reported.last)
-        let heard = last.text.split(separator: " ").compactMap { Int64($0) }
+        let (results, lastOpen) = await Self.partials(sound, groups: Self.groups, every: tenths)
+        let last = try #require(results.last)
+        let counts = last.text.split(separator: " ").compactMap { Int64($0) }
         #expect(last.range == lastOpen[1])
-        #expect(heard.count == 2 && (19_200...32_000).contains(heard[0]) && (32_000...44_800).contains(heard[1]))
+        #expect(counts.count == 2 && (19_200...32_000).contains(counts[0]) && (32_000...44_800).contains(counts[1]))
     }
 
-    @Test("An utterance that starts a new group is still read, and the closed group's text is dropped")
+    @Test("an utterance that starts a new group is still decoded, and the closed group's text is dropped")
     func partialsOfNextGroup() async throws {
         var groups = Self.groups
-        groups.longestSeconds = 4
+        groups.maximumSeconds = 4
         let sound = TranscriberTests.sound([20, 30]) + [Int16](repeating: 0, count: 80_000)
-        let (reported, _) = await Self.partials(sound, groups: groups)
-        let second = reported.filter { $0.id == 2 }
-        let before = reported.filter { $0.id == 1 }.compactMap {
+        let (results, _) = await Self.partials(sound, groups: groups)
+        let second = results.filter { $0.id == 2 }
+        let before = results.filter { $0.id == 1 }.compactMap {
             $0.text.split(separator: " ").dropFirst().first.flatMap { Int64($0) }
         }
         let first = try #require(second.first.flatMap { Int64($0.text) })
         #expect(second.allSatisfy { !$0.text.contains(" ") })
-        #expect(first > before.max() ?? 0, "not read again from its beginning")
+        #expect(first > before.max() ?? 0, "not decoded again from its beginning")
     }
 
-    @Test("Single utterances have separate partial results")
+    @Test("ungrouped utterances have separate partial results")
     func partialsOfOne() async throws {
         let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
-        let (reported, lastOpen) = await Self.partials(sound, groups: GroupSettings())
-        #expect(Set(reported.map(\.id)) == [1, 2] && lastOpen.count == 2)
-        #expect(reported.allSatisfy { $0.text == "\($0.range.count)" })
+        let (results, lastOpen) = await Self.partials(sound, groups: GroupSettings())
+        #expect(Set(results.map(\.id)) == [1, 2] && lastOpen.count == 2)
+        #expect(results.allSatisfy { $0.text == "\($0.range.count)" })
     }
 }

@@ -9,7 +9,7 @@ import TestKit
 @Suite("Head start") struct HeadStartTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// Pieces of half a second, as from a microphone.
+    /// Chunks of half a second, as from a microphone.
     private static func pieces(_ sound: [Int16]) -> [AudioChunk] {
         stride(from: 0, to: sound.count, by: 8_000).map { .samples(Array(sound[$0..<min(sound.count, $0 + 8_000)])) }
     }
@@ -19,15 +19,15 @@ import TestKit
     ) async throws -> CollectingSink {
         let sink = CollectingSink()
         var settings = Transcriber.Settings()
-        settings.hearsEarly = early
+        settings.decodesDuringSpeech = early
         _ = try await Transcriber(pool: pool, settings: settings).run(source, into: sink)
         return sink
     }
 
-    @Test("The text does not depend on the head start", arguments: ["plain", "holed"], [1, 2])
+    @Test("the transcript does not depend on the head start", arguments: ["plain", "holed"], [1, 2])
     func same(mode: String, workers: Int) async throws {
         let seed = SeededGenerator().seed
-        // Short and long bursts, and one of half a minute whose pauses are too short to end it: it is rotated.
+        // Short and long bursts, and half a minute whose pauses are too short to end an utterance: it is rotated.
         let breath = Array(TranscriberTests.sound([8], seed: seed).dropFirst(8_000).dropLast(4_800))
         let pieces = Self.pieces(
             TranscriberTests.sound([12, 60, 3], seed: seed) + (0..<30).flatMap { _ in breath }
@@ -39,18 +39,18 @@ import TestKit
         #expect(early.segments == whole.segments, "seed \(seed)")
         #expect(whole.segments.count > 7 && early.faults.isEmpty)
         #expect(whole.segments.contains { $0.endedBy == .rotation })
-        // A segment has another word if its seam was bridged.
+        // A segment has an additional word if its seam was bridged.
         #expect(whole.segments.contains { $0.words.count == 2 } == (mode == "holed"))
     }
 
-    // wait: a guard; the source hangs if the worker receives audio too late
-    @Test("A worker receives an utterance before its end", .timeLimit(.minutes(60)))
+    // wait: a timeout; the source would hang if the worker receives audio too late
+    @Test("a worker receives an utterance before its end", .timeLimit(.minutes(60)))
     func early() async throws {
         let folder = TemporaryFolder()
         let fifo = folder.file("heard")
         try #require(mkfifo(fifo, 0o600) == 0)
         let sound = TranscriberTests.sound([60])
-        // The end of the speech is held back until the worker has received the beginning.
+        // The source holds back the end of the speech until the worker has received the beginning.
         let source = HeldSource(
             first: Self.pieces(Array(sound.prefix(88_000))), last: .samples(Array(sound.dropFirst(88_000))),
             fifo: fifo)
@@ -58,7 +58,7 @@ import TestKit
         #expect(sink.segments.map(\.words.count) == [1])
     }
 
-    @Test("A worker that dies during a head start loses no word", arguments: ["deaf", "once", "late"], [1, 2])
+    @Test("no word is lost if a worker crashes during a head start", arguments: ["deaf", "once", "late"], [1, 2])
     func dies(mode: String, workers: Int) async throws {
         let folder = TemporaryFolder()
         let sink = try await Self.transcribe(
@@ -68,7 +68,7 @@ import TestKit
         #expect(sink.faults.isEmpty)
     }
 
-    @Test("An utterance on which every worker dies is marked, and the rest continues")
+    @Test("an utterance on which every worker crashes is marked, and later utterances are transcribed")
     func diesAlways() async throws {
         let sink = try await Self.transcribe(
             ListSource(Self.pieces(TranscriberTests.sound([5, 60, 6]))), with: TranscriberTests.pool("never", size: 1))
@@ -76,8 +76,8 @@ import TestKit
         #expect(sink.faults.count == 1)
     }
 
-    // wait: a guard; without a free worker the second run hangs
-    @Test("A source that fails during an utterance releases its worker", .timeLimit(.minutes(60)))
+    // wait: a timeout; without a free worker, the second run would hang
+    @Test("if a source fails during an utterance, the worker is released", .timeLimit(.minutes(60)))
     func sourceFails() async throws {
         let pool = TranscriberTests.pool("plain", size: 1)
         let pieces = Self.pieces(Array(TranscriberTests.sound([80]).prefix(88_000)))
@@ -122,6 +122,6 @@ private final class FailingSource: AudioSource {
 
     func next() async throws -> AudioChunk? {
         if let chunk = await list.next() { return chunk }
-        throw DeviceError(.failed, "read", "the disk is gone")
+        throw DeviceError(.failed, "read", "the disk was removed")
     }
 }

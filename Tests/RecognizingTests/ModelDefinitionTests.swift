@@ -13,30 +13,30 @@ import Testing
         bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(model)/mdef")))
     }
 
-    @Test("without triphones it has the same phones with three states each, and no others")
-    func withoutNeighbours() throws {
+    @Test("without triphones, a definition has the same phones with three states each, and nothing else")
+    func withoutTriphones() throws {
         let whole = try #require(ModelDefinition(bytes))
         #expect(whole.sounds.count == 42 && Set(whole.sounds).isSuperset(of: ["AA", "SIL", "ZH", "+NSN+"]))
-        let small = try #require(whole.withoutNeighbours)
+        let small = try #require(whole.withoutTriphones)
         let again = try #require(ModelDefinition(small))
         #expect(again.sounds == whole.sounds)
         let states = 3 * whole.sounds.count
         let last = small.suffix(2 * states)
-        let found = stride(from: last.startIndex, to: last.endIndex, by: 2).map {
+        let stateNumbers = stride(from: last.startIndex, to: last.endIndex, by: 2).map {
             Int(last[$0]) | Int(last[$0 + 1]) << 8
         }
-        #expect(Set(found) == Set(0..<states))
-        #expect(again.withoutNeighbours == small, "there is nothing left to remove")
+        #expect(Set(stateNumbers) == Set(0..<states))
+        #expect(again.withoutTriphones == small, "there is nothing left to remove")
     }
 
-    @Test("a truncated or too long definition is rejected")
+    @Test("a definition that is truncated or too long is rejected")
     func cutShort() {
         var ends = Array(0..<2_000)
         ends += Array(stride(from: 2_000, to: bytes.count, by: 9_973))
         ends += [bytes.count - 2, bytes.count - 1]
-        for end in ends { #expect(ModelDefinition(Array(bytes[..<end]))?.withoutNeighbours == nil, "at \(end)") }
-        #expect(ModelDefinition(bytes + [0])?.withoutNeighbours == nil)
-        #expect(ModelDefinition(Array("0.3\n42 n_base\n".utf8)) == nil, "the form that is text")
+        for end in ends { #expect(ModelDefinition(Array(bytes[..<end]))?.withoutTriphones == nil, "at \(end)") }
+        #expect(ModelDefinition(bytes + [0])?.withoutTriphones == nil)
+        #expect(ModelDefinition(Array("0.3\n42 n_base\n".utf8)) == nil, "a definition in text format")
     }
 
     @Test("numbers of any size are parsed safely or rejected")
@@ -46,10 +46,10 @@ import Testing
         for field in 0..<10 {
             for extreme in extremes {
                 var other = bytes
-                for place in 0..<4 {
-                    other[start + 4 * field + place] = UInt8(truncatingIfNeeded: extreme >> (8 * UInt32(place)))
+                for byte in 0..<4 {
+                    other[start + 4 * field + byte] = UInt8(truncatingIfNeeded: extreme >> (8 * UInt32(byte)))
                 }
-                let definition = ModelDefinition(other)?.withoutNeighbours
+                let definition = ModelDefinition(other)?.withoutTriphones
                 #expect(definition.map { $0.count < bytes.count } ?? true)
             }
         }

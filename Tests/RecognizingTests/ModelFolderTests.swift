@@ -5,7 +5,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// Models from Debian's packages, and one assembled from their parts.
+/// Models from Debian's packages, and a model assembled from their files.
 @Suite("Model folders") struct ModelFolderTests {
     private static let data = "/usr/share/pocketsphinx/test/data"
     private let folder = TemporaryFolder()
@@ -17,7 +17,7 @@ import TestKit
         try files.createDirectory(atPath: path, withIntermediateDirectories: true)
         try files.copyItem(atPath: "\(Self.data)/an4_ci_cont", toPath: "\(path)/an4")
         try files.copyItem(atPath: "\(Self.data)/turtle.lm.bin", toPath: "\(path)/turtle.lm.bin")
-        // The acoustic model, for spelled names and numbers, lacks six of the phones.
+        // The acoustic model is for spelled names and numbers, and lacks six phones.
         let words = String(decoding: try Data(contentsOf: URL(filePath: "\(Self.data)/turtle.dic")), as: UTF8.self)
         try write(
             words.split(separator: "\n").filter {
@@ -38,7 +38,7 @@ import TestKit
         #expect(ModelFolder.sounds(of: model.model.acousticModel)?.isSuperset(of: ["AA", "ZH", "SIL"]) == true)
     }
 
-    @Test("a user's model is found by the kinds of its files, and recognizes speech")
+    @Test("a user's model is recognized by its types of files, and can decode speech")
     func own() throws {
         let model = ModelFolder(path: try turtle())
         #expect(model.problems == [])
@@ -61,7 +61,7 @@ import TestKit
             ("turtle.dic", nil, "lacks this file"),
             ("an4/feat.params", "-samprate 8000\n", "made for 8000 Hz"),
             ("an4/mdef", "nonsense\n", "not a model definition"),
-            ("an4/variances", "nonsense\n", "not a file of an acoustic model"),
+            ("an4/variances", "nonsense\n", "not an acoustic model file"),
             ("turtle.lm.bin", "nonsense\n", "neither an ARPA language model"),
             (
                 "turtle.dic", "a AH\n;; told\nzug TS UW K\nb B IY\n",
@@ -78,7 +78,7 @@ import TestKit
         let problem = try #require(problems.first)
         let name = try #require(file.split(separator: "/").last)
         #expect(problem.contains(expected), "\(problem)")
-        // If one of two files is enough, the usual one is named.
+        // If either of two files would do, the usual one is named.
         #expect(problem.contains(name) || problem.contains("sendump"), "\(problem)")
     }
 }

@@ -5,7 +5,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// Sounds without speech must yield no text.
+/// Sounds without speech must not be recognized as words.
 @Suite("No speech") struct NoSpeechTests {
     /// A few seconds of sound without speech at 16 kHz.
     enum Sound: String, CaseIterable, CustomTestStringConvertible {
@@ -46,11 +46,11 @@ import TestKit
         }
     }
 
-    @Test("sounds without speech yield no word", arguments: Sound.allCases)
+    @Test("sounds without speech yield no words", arguments: Sound.allCases)
     func sounds(sound: Sound) throws {
         let seed = SeededGenerator().seed
         for profile in DecoderProfile.all {
-            let hypothesis = try SharedDecoder.read(sound.samples(seed: seed), by: profile, alternatives: 3)
+            let hypothesis = try SharedDecoder.recognize(sound.samples(seed: seed), by: profile, alternatives: 3)
             #expect(hypothesis.words.isEmpty, "\(profile.name), seed \(seed): \(hypothesis.words.map(\.text))")
             #expect(hypothesis.alternatives.isEmpty)
         }
@@ -64,19 +64,19 @@ import TestKit
         try #require(system("espeak-ng -v \(voice) -w '\(path)' '\(text)'") == 0, "espeak-ng is not installed")
         let samples = try Speech.samples(path)
         #expect(samples.count > 2 * SamplePosition.rate)
-        let words = try SharedDecoder.read(samples, alternatives: 3).words
+        let words = try SharedDecoder.recognize(samples, alternatives: 3).words
         let mean = words.reduce(0) { $0 + $1.confidence } / Double(max(1, words.count))
         #expect(mean < 0.35, "\(words.map { ($0.text, $0.confidence) })")
     }
 
-    @Test("The confidence of a word grows with its posterior and with that of its neighbours")
+    @Test("a word's confidence grows with its own posterior and its neighbours' posteriors")
     func calibration() throws {
-        func chance(_ posterior: Double, among others: Double) -> Double {
+        func confidence(_ posterior: Double, among others: Double) -> Double {
             let words = [posterior, others, others].map { WordEvidence(posterior: $0, frames: 30) }
             return DecoderProfile.live.calibration.confidences(of: words)[0]
         }
-        #expect(chance(0.9, among: 0.9) > chance(0.5, among: 0.9))
-        #expect(chance(0.9, among: 0.9) > chance(0.9, among: 0.2))
-        #expect([0, 0.5, 1].allSatisfy { (0...1).contains(chance($0, among: $0)) })
+        #expect(confidence(0.9, among: 0.9) > confidence(0.5, among: 0.9))
+        #expect(confidence(0.9, among: 0.9) > confidence(0.9, among: 0.2))
+        #expect([0, 0.5, 1].allSatisfy { (0...1).contains(confidence($0, among: $0)) })
     }
 }

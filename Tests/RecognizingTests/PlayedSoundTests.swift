@@ -5,7 +5,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// The decoder would read words from played or whistled sounds.
+/// The decoder would recognize words in music and whistling.
 @Suite("Played and whistled sounds") struct PlayedSoundTests {
     private static let rate = Double(SamplePosition.rate)
 
@@ -16,27 +16,27 @@ import TestKit
 
     @Test("are distinguished from speech")
     func reported() {
-        var sounds = Soundless(seed: 5)
+        var sounds = NonSpeechSounds(seed: 5)
         for _ in 0..<4 {
             #expect(PlayedSound.isPlayed(pcm(sounds.plucked(5))))
             #expect(PlayedSound.isPlayed(pcm(sounds.melody(4))))
         }
         for speed in [0.4, 1.5, 4, 6] {
-            #expect(PlayedSound.isPlayed(pcm(Soundless.siren(3, speed: speed))), "\(speed)")
+            #expect(PlayedSound.isPlayed(pcm(NonSpeechSounds.siren(3, speed: speed))), "\(speed)")
         }
     }
 
-    @Test("yield no word")
+    @Test("yield no words")
     func words() throws {
-        var sounds = Soundless(seed: 5)
-        for sound in [sounds.plucked(3), Soundless.siren(3, speed: 1.5)].map(pcm) {
-            let words = try SharedDecoder.read(sound, by: .live).words.map(\.text)
+        var sounds = NonSpeechSounds(seed: 5)
+        for sound in [sounds.plucked(3), NonSpeechSounds.siren(3, speed: 1.5)].map(pcm) {
+            let words = try SharedDecoder.recognize(sound, by: .live).words.map(\.text)
             #expect(words.isEmpty, "\(words)")
         }
     }
 
     @Test(
-        "speech is not rejected, even with an equally loud hum, a tone 5 dB or a melody 12 dB below it",
+        "speech is kept, even with an equally loud hum, or with a tone 5 dB or a melody 12 dB quieter",
         arguments: [Speech.amiable, Speech.young])
     func speech(path: String) throws {
         let speech = try Speech.samples(path)
@@ -57,7 +57,7 @@ import TestKit
                 let phase = 2 * Double.pi * 50 * Double(index) / Self.rate
                 return (1...7).reduce(0.0) { sum, harmonic in sum + sin(phase * Double(harmonic)) / Double(harmonic) }
             })
-        var sounds = Soundless(seed: 6)
+        var sounds = NonSpeechSounds(seed: 6)
         let played = pcm(sounds.melody(4))
         #expect(PlayedSound.isPlayed(played))
         #expect(!PlayedSound.isPlayed(speech))

@@ -5,7 +5,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// With Debian's en-us model, on people reading from a novel.
+/// Tests with Debian's en-us model, on people reading a novel aloud.
 @Suite("PocketSphinxRecognizer") struct PocketSphinxRecognizerTests {
     private func open() throws -> PocketSphinxRecognizer {
         try PocketSphinxRecognizer(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
@@ -13,27 +13,27 @@ import TestKit
 
     private func speech() throws -> [Int16] { try Speech.samples(Speech.amiable) }
 
-    private func read(_ samples: [Int16], by recognizer: any Adaptation) throws -> Hypothesis {
+    private func recognize(_ samples: [Int16], by recognizer: any Adaptation) throws -> Hypothesis {
         try samples.withUnsafeBufferPointer { samples in
             try recognizer.recognize(samples, from: nil, alternatives: 3) { _ throws(DeviceError) in }
         }
     }
 
-    @Test("Audio without speech yields no words and does not affect later utterances")
+    @Test("audio without speech yields no words and does not affect later utterances")
     func nothing() throws {
         let recognizer = try open()
         let speech = try speech()
-        let before = try read(speech, by: recognizer)
-        // The longest is half an hour.
+        let before = try recognize(speech, by: recognizer)
+        // The longest audio lasts half an hour.
         for count in [0, 1, 159, 400, 1_600, 16_000, 320_000, 28_800_000] {
-            let words = try read([Int16](repeating: 0, count: count), by: recognizer).words
+            let words = try recognize([Int16](repeating: 0, count: count), by: recognizer).words
             #expect(words.isEmpty, "\(count) samples: \(words)")
         }
         #expect(!before.words.isEmpty)
-        #expect(try read(speech, by: recognizer) == before)
+        #expect(try recognize(speech, by: recognizer) == before)
     }
 
-    @Test("Words are in order and inside the utterance; alternatives have different words")
+    @Test("words are in order and within the utterance; alternatives have different words")
     func words() throws {
         let recognizer = try open()
         let speech = try speech()
@@ -55,11 +55,11 @@ import TestKit
         #expect(adaptations.count == 1)
     }
 
-    @Test("partial readings grow with the utterance, and do not change the final one")
+    @Test("partial results grow with the utterance, and do not affect the final result")
     func partials() throws {
         let recognizer = try open()
         let speech = try speech()
-        let alone = try read(speech, by: recognizer)
+        let alone = try recognize(speech, by: recognizer)
         try recognizer.beginPartials(from: nil)
         var texts: [String] = []
         for start in stride(from: 0, to: speech.count, by: 8_000) {
@@ -71,10 +71,10 @@ import TestKit
         try recognizer.endPartials()
         #expect(texts.last?.split(separator: " ").count ?? 0 >= 4, "\(texts)")
         #expect(Set(texts).count > 1, "\(texts)")
-        #expect(try read(speech, by: recognizer) == alone)
+        #expect(try recognize(speech, by: recognizer) == alone)
     }
 
-    @Test("A missing file of the model is named")
+    @Test("a missing model file is named")
     func missingFile() throws {
         var model = PocketSphinxModel(folder: PocketSphinxModel.debian)
         model.dictionary = "/nowhere/words.dict"
@@ -87,7 +87,7 @@ import TestKit
     }
 
     @Test(
-        "A dictionary that does not fit the acoustic model is refused, naming it",
+        "a dictionary that does not match the acoustic model is refused and named",
         arguments: ["hello QQ XX\nworld YY ZZ\n", ""])
     func strangeDictionary(text: String) throws {
         let folder = TemporaryFolder()
@@ -101,12 +101,12 @@ import TestKit
             error?.code == .damaged && error?.message.contains("words.dict") == true, "\(String(describing: error))")
     }
 
-    @Test("The previous adaptation has its weight, but no effect on its own")
+    @Test("another utterance's adaptation changes the result; the utterance's own does not")
     func adaptation() throws {
         let recognizer = try open()
         let speech = try speech()
-        let own = try #require(try speech.withUnsafeBufferPointer { try recognizer.survey($0, into: nil) })
-        func read(_ adaptation: AdaptationState?) throws -> (Hypothesis, AdaptationState?) {
+        let surveyed = try #require(try speech.withUnsafeBufferPointer { try recognizer.survey($0, into: nil) })
+        func run(from adaptation: AdaptationState?) throws -> (Hypothesis, AdaptationState?) {
             var after: AdaptationState?
             let hypothesis = try speech.withUnsafeBufferPointer { samples in
                 try recognizer.recognize(samples, from: adaptation, alternatives: 0) {
@@ -115,25 +115,26 @@ import TestKit
             }
             return (hypothesis, after)
         }
-        let alone = try read(nil)
-        #expect(mean(alone.1) == mean(own))
-        #expect(try read(own).0.words.map(\.text) == alone.0.words.map(\.text))
-        let other = CepstralAdaptation(mean: mean(own).map { $0 + 20 }).state
-        #expect(try read(other).0 != alone.0)
-        // A state for another model's length is ignored.
-        #expect(try read(AdaptationState(.object(["cepstralMean": .array([.number(1), .number(2)])]))).0 == alone.0)
-        // So is another engine's state.
-        for strange: JSONValue in [
+        let alone = try run(from: nil)
+        #expect(mean(alone.1) == mean(surveyed))
+        #expect(try run(from: surveyed).0.words.map(\.text) == alone.0.words.map(\.text))
+        let other = CepstralAdaptation(mean: mean(surveyed).map { $0 + 20 }).state
+        #expect(try run(from: other).0 != alone.0)
+        // A state with the wrong number of values is ignored.
+        let short = AdaptationState(.object(["cepstralMean": .array([.number(1), .number(2)])]))
+        #expect(try run(from: short).0 == alone.0)
+        // Another engine's state is also ignored.
+        for value: JSONValue in [
             .null, .number(7), .array([.number(1), .array([.number(2)])]),
             .object(["cepstralMean": .object(["a": .number(1)])]), .object(["speaker": .string("Awa")]),
         ] {
-            #expect(try read(AdaptationState(strange)).0 == alone.0)
+            #expect(try run(from: AdaptationState(value)).0 == alone.0)
         }
     }
 
     private func mean(_ state: AdaptationState?) -> [Float] { CepstralAdaptation(state)?.floats ?? [] }
 
-    @Test("A survey is the mean over its utterances, weighted by length, and keeps the warp")
+    @Test("a survey is the mean of its utterances, weighted by length, and keeps the warp")
     func survey() throws {
         let recognizer = try open()
         let speech = try speech()
@@ -145,11 +146,11 @@ import TestKit
             }
             let both = try #require(try survey(tail, into: survey(head, into: first)))
             let alone = try [head, tail].map { mean(try survey($0, into: first)) }
-            let (own, weights) = (mean(both), [head, tail].map { Float($0.count) })
-            #expect(own.count > 1 && alone.allSatisfy { $0.count == own.count })
-            for index in own.indices {
+            let (combined, weights) = (mean(both), [head, tail].map { Float($0.count) })
+            #expect(combined.count > 1 && alone.allSatisfy { $0.count == combined.count })
+            for index in combined.indices {
                 let expected = (alone[0][index] * weights[0] + alone[1][index] * weights[1]) / (weights[0] + weights[1])
-                #expect(abs(own[index] - expected) < 1e-3)
+                #expect(abs(combined[index] - expected) < 1e-3)
             }
             #expect(CepstralAdaptation(both)?.warp == CepstralAdaptation(first)?.warp)
             // Empty audio changes nothing.
@@ -158,7 +159,7 @@ import TestKit
     }
 
     @Test(
-        "neither the pieces of an utterance nor intermediate searches change the result",
+        "neither the chunk size nor intermediate searches change the result",
         arguments: [DecoderProfile.live, .final])
     func pieces(profile: DecoderProfile) throws {
         var random = SeededGenerator()
@@ -166,15 +167,15 @@ import TestKit
         let recognizer = try PocketSphinxRecognizer(
             model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
         let once = try speech()
-        // Longer than the head from which the search may start.
+        // Longer than the head after which the search may start.
         let speech = once + once + once + once
-        let whole = try read(speech, by: recognizer)
+        let whole = try recognize(speech, by: recognizer)
         try recognizer.begin(from: nil)
         var rest = speech[...]
         var searched = 0
         while !rest.isEmpty {
             let piece = rest.prefix(Int.random(in: 1...8_000, using: &random))
-            try piece.withUnsafeBufferPointer { try recognizer.hear($0) }
+            try piece.withUnsafeBufferPointer { try recognizer.append($0) }
             rest = rest.dropFirst(piece.count)
             while try recognizer.search() { searched += 1 }
         }
@@ -205,14 +206,14 @@ import TestKit
         #expect(searches == (profile.headStart != nil && seconds == 10))
     }
 
-    @Test("An abandoned utterance does not affect the next one")
-    func leftBehind() throws {
+    @Test("an abandoned utterance does not affect the next one")
+    func abandoned() throws {
         let recognizer = try open()
         let speech = try speech()
-        let before = try read(speech, by: recognizer)
+        let before = try recognize(speech, by: recognizer)
         try recognizer.begin(from: nil)
-        try (speech + speech).withUnsafeBufferPointer { try recognizer.hear($0) }
+        try (speech + speech).withUnsafeBufferPointer { try recognizer.append($0) }
         while try recognizer.search() {}
-        #expect(try read(speech, by: recognizer) == before)
+        #expect(try recognize(speech, by: recognizer) == before)
     }
 }

@@ -8,13 +8,13 @@ import TestKit
 @Suite("Second pass") struct SecondPassTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// Bursts, and one so long that it is rotated.
+    /// Bursts, one of which is so long that it is rotated.
     private let sound = TranscriberTests.sound([12, 5, 300, 8, 30])
 
-    /// Long enough to select a warp.
-    private static let muchSound = TranscriberTests.sound([12, 30, 30, 30, 30, 30, 30, 30, 8])
+    /// Sound that is long enough to select a warp.
+    private static let longSound = TranscriberTests.sound([12, 30, 30, 30, 30, 30, 30, 30, 8])
 
-    private func read(
+    private func transcribe(
         _ sound: [Int16]? = nil, committed: Segment? = nil, mode: String = "plain", workers: Int = 2
     ) async throws -> (sink: CollectingSink, statistics: Statistics) {
         let (sink, sound) = (CollectingSink(), sound ?? self.sound)
@@ -24,59 +24,59 @@ import TestKit
         return (sink, statistics)
     }
 
-    @Test("Every utterance starts from the adaptation state of the whole recording")
+    @Test("every utterance starts from the adaptation state of the whole recording")
     func adaptation() async throws {
-        let (sink, _) = try await read()
+        let (sink, _) = try await transcribe()
         #expect(sink.segments.count >= 4)
-        // The survey's state is the mean over all utterances: the stand-in always returns 7.
+        // The survey's state is the mean of all utterances; the fake worker always returns 7.
         #expect(sink.segments.allSatisfy { $0.text.hasSuffix("c7") }, "\(sink.segments.map(\.text))")
     }
 
-    @Test("The text does not depend on the number of workers", arguments: [1, 3])
+    @Test("the transcript does not depend on the number of workers", arguments: [1, 3])
     func workers(count: Int) async throws {
-        #expect(try await read(workers: count).sink.segments == read(workers: 2).sink.segments)
+        #expect(try await transcribe(workers: count).sink.segments == transcribe(workers: 2).sink.segments)
     }
 
-    @Test("interrupted anywhere, it continues after the committed text with the same result")
+    @Test("a pass that is interrupted anywhere continues after the committed text with the same result")
     func resumed() async throws {
-        let whole = try await read().sink.segments
+        let whole = try await transcribe().sink.segments
         for done in 1...whole.count {
-            let (sink, statistics) = try await read(committed: whole[done - 1])
+            let (sink, statistics) = try await transcribe(committed: whole[done - 1])
             #expect(sink.segments == Array(whole.dropFirst(done)), "interrupted after segment \(done)")
-            // One utterance more than missing: the one before the seam.
+            // One more utterance than is missing: the one before the seam is decoded again.
             #expect(statistics.sessions == whole.count - done + 1)
         }
     }
 
-    @Test("an engine without adaptation also works")
-    func silentEngine() async throws {
-        let (sink, _) = try await read(mode: "mute")
+    @Test("an engine may lack adaptation")
+    func noAdaptation() async throws {
+        let (sink, _) = try await transcribe(mode: "mute")
         #expect(sink.segments.allSatisfy { $0.words.count == 1 && $0.text.hasSuffix("c0") })
     }
 
-    @Test("an utterance on which every worker dies is marked, and the rest is decoded")
+    @Test("an utterance on which every worker crashes is marked, and all others are decoded")
     func dies() async throws {
-        let (sink, _) = try await read(mode: "never")
+        let (sink, _) = try await transcribe(mode: "never")
         #expect(sink.segments.contains { $0.endedBy == .error } && sink.segments.contains { $0.words.count == 1 })
     }
 
-    @Test("if that utterance would choose the warp, none is chosen")
+    @Test("if every worker crashes on an utterance that would select the warp, no warp is selected")
     func diesInSurvey() async throws {
-        let (sink, _) = try await read(Self.muchSound, mode: "never")
+        let (sink, _) = try await transcribe(Self.longSound, mode: "never")
         #expect(sink.segments.contains { $0.endedBy == .error } && sink.segments.contains { $0.words.count == 1 })
         #expect(sink.segments.allSatisfy { !$0.text.contains("v") })
     }
 
-    @Test("every utterance uses the recording's best warp; for little speech none is chosen")
+    @Test("every utterance uses the recording's best warp; if there is little speech, no warp is selected")
     func warp() async throws {
-        let (sink, _) = try await read(Self.muchSound, mode: "warped")
+        let (sink, _) = try await transcribe(Self.longSound, mode: "warped")
         #expect(sink.segments.count > 3)
         #expect(sink.segments.allSatisfy { $0.text.hasSuffix("v1.08") }, "\(sink.segments.map(\.text))")
-        let (little, _) = try await read(mode: "warped")
-        #expect(little.segments.allSatisfy { $0.words.count == 1 && !$0.text.contains("v") })
+        let (shortSink, _) = try await transcribe(mode: "warped")
+        #expect(shortSink.segments.allSatisfy { $0.words.count == 1 && !$0.text.contains("v") })
     }
 
-    @Test("when cancelled, it ends, and the committed text is the beginning of the full text")
+    @Test("a cancelled pass stops, and the committed text is the beginning of the full text")
     func cancelled() async throws {
         let chunks = (1...40).map { AudioChunk.samples(TranscriberTests.sound([5], seed: UInt64($0))) }
         let whole = CollectingSink()
@@ -101,7 +101,7 @@ import TestKit
     }
 }
 
-/// Signals its first segment, then blocks until it is cancelled.
+/// A sink that signals its first segment, then waits until it is cancelled.
 private final class HaltingSink: TranscriptSink {
     let collected = CollectingSink()
     private let signal: AsyncStream<Void>.Continuation

@@ -3,20 +3,20 @@ import Foundation
 @testable import Core
 @testable import Recognition
 
-/// One decoder of Debian's model per profile, shared by all tests that only read with it, because loading is slow.
+/// A decoder of Debian's model for each profile, shared by tests because loading is slow.
 final class SharedDecoder: Sendable {
     private static let all = DecoderProfile.all.map(SharedDecoder.init)
 
     private let profile: DecoderProfile
-    // A lock of pthread: the thread sanitizer does not see how a contended `Mutex` is acquired.
+    // A pthread lock, because the thread sanitizer does not see how a contended `Mutex` is acquired.
     private let lock = NSLock()
-    // Safety: used only with the lock.
+    // Safety: used only while the lock is held.
     private nonisolated(unsafe) var decoder: PocketSphinxRecognizer?
 
     private init(profile: DecoderProfile) { self.profile = profile }
 
-    /// Reads an utterance as the first of a recording.
-    static func read(
+    /// Decodes an utterance as the first one in a recording.
+    static func recognize(
         _ samples: [Int16], by profile: DecoderProfile = .live, alternatives: Int = 1
     ) throws -> Hypothesis {
         guard let shared = all.first(where: { $0.profile.name == profile.name }) else {

@@ -13,19 +13,19 @@ enum Speech {
 
     static func samples(_ path: String) throws -> [Int16] { try AudioFileReader(path: path).samples() }
 
-    /// Returns the samples from the rise of a word, without breath before it, to its last audible moment.
+    /// Returns the samples from the onset of the first word, without breath before it, to the last audible sound.
     static func trimmed(_ samples: [Int16]) -> [Int16] {
         let step = 80
         let levels = stride(from: 0, to: samples.count - step, by: step).map { start in
             samples[start..<start + step].reduce(0.0) { $0 + Double($1) * Double($1) }
         }
-        let most = levels.max() ?? 0
+        let peak = levels.max() ?? 0
         let loud = levels.indices.dropLast(5).first { index in
-            (index...index + 5).allSatisfy { levels[$0] > most * 0.015_8 }
+            (index...index + 5).allSatisfy { levels[$0] > peak * 0.015_8 }
         }
-        guard var first = loud, let last = levels.lastIndex(where: { $0 > most * 0.000_316 }) else { return [] }
+        guard var first = loud, let last = levels.lastIndex(where: { $0 > peak * 0.000_316 }) else { return [] }
         let earliest = max(0, first - 8)
-        while first > earliest, levels[first - 1] > most * 0.001 { first -= 1 }
+        while first > earliest, levels[first - 1] > peak * 0.001 { first -= 1 }
         return Array(samples[first * step..<min(samples.count, (last + 3) * step)])
     }
 

@@ -12,14 +12,14 @@ import TestKit
     @Test(
         "a stopped or hanging worker is replaced with a message, and its utterance is decoded again",
         arguments: [("stopped", "has been stopped"), ("asleep", "has done nothing")])
-    func replaced(mode: String, reported: String) async throws {
+    func replaced(mode: String, message: String) async throws {
         let folder = TemporaryFolder()
         let (sink, statistics) = try await TranscriberTests.transcribe(
             [.samples(TranscriberTests.sound([5, 30, 6]))],
             with: TranscriberTests.pool(mode, folder.file("done"), size: 1))
         #expect(sink.segments.map(\.words.count) == [1, 1, 1])
         #expect(statistics.sessions == 4)
-        #expect(sink.faults.count == 1 && sink.faults[0].message.contains(reported), "\(sink.faults)")
+        #expect(sink.faults.count == 1 && sink.faults[0].message.contains(message), "\(sink.faults)")
         #expect(sink.faults.first?.message.contains("it was replaced") == true)
     }
 
@@ -27,27 +27,29 @@ import TestKit
     func progress() throws {
         let child = try ChildProcess("/bin/sh", arguments: ["-c", "while :; do :; done"])
         let first = try #require(ProcessProgress(of: child.id))
-        try waitUntil("it works") { ProcessProgress(of: child.id).map { $0 != first && !$0.isStopped } ?? false }
+        try waitUntil("the process works") {
+            ProcessProgress(of: child.id).map { $0 != first && !$0.isStopped } ?? false
+        }
         kill(child.id, SIGSTOP)
-        try waitUntil("it is stopped") { ProcessProgress(of: child.id)?.isStopped ?? false }
+        try waitUntil("the process is stopped") { ProcessProgress(of: child.id)?.isStopped ?? false }
         let stopped = ProcessProgress(of: child.id)
         #expect(stopped == ProcessProgress(of: child.id))
         #expect(ProcessProgress(of: -1) == nil)
     }
 
-    @Test("a child's work counts, so a worker waiting for a program is not stalled")
+    @Test("a child's work counts as progress, so a worker waiting for a program is not stalled")
     func children() throws {
         let child = try ChildProcess("/bin/sh", arguments: ["-c", "sh -c 'while :; do :; done' & wait"])
         let file = "/proc/\(child.id)/task/\(child.id)/children"
         var children: [Int32] = []
-        try waitUntil("it has a child") {
+        try waitUntil("the process has a child") {
             let text = try FileDescriptor(opening: file, O_RDONLY).bytes(count: 100)
             children = String(decoding: text, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }
             return children.count == 1
         }
-        // The child does not end with its parent.
+        // The child does not exit with its parent.
         defer { for id in children { kill(id, SIGKILL) } }
         let first = try #require(ProcessProgress(of: child.id))
-        try waitUntil("its child works") { ProcessProgress(of: child.id).map { $0 != first } ?? false }
+        try waitUntil("the child works") { ProcessProgress(of: child.id).map { $0 != first } ?? false }
     }
 }

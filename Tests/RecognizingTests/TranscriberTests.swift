@@ -33,7 +33,7 @@ import TestKit
         return (sink, statistics)
     }
 
-    @Test("Each utterance is committed once and in order, in any order of finishing", arguments: [1, 2, 4])
+    @Test("each utterance is committed once and in order, whichever finishes first", arguments: [1, 2, 4])
     func order(workers: Int) async throws {
         let lengths = [30, 3, 20, 4, 5, 40, 3, 3]
         let (sink, statistics) = try await Self.transcribe(
@@ -48,9 +48,9 @@ import TestKit
         #expect(segments.enumerated().allSatisfy { $1.text.hasSuffix("c\($0)") }, "\(segments.map(\.text))")
     }
 
-    // wait: a guard; workers that run one after the other never meet
-    @Test("One recording alone keeps all workers busy at the same time", .timeLimit(.minutes(60)), arguments: [2, 4])
-    func beside(workers: Int) async throws {
+    // wait: a timeout; workers that run one after another never meet
+    @Test("a single recording keeps all workers busy at the same time", .timeLimit(.minutes(60)), arguments: [2, 4])
+    func parallel(workers: Int) async throws {
         let meeting = try WorkerMeeting()
         async let met = meeting.hold(workers: workers)
         let (sink, _) = try await Self.transcribe(
@@ -60,7 +60,7 @@ import TestKit
         #expect(sink.segments.map(\.words.count) == [Int](repeating: 1, count: workers))
     }
 
-    @Test("An utterance on which a worker dies is decoded again")
+    @Test("an utterance on which a worker crashes is decoded again")
     func diesOnce() async throws {
         let folder = TemporaryFolder()
         let (sink, _) = try await Self.transcribe(
@@ -70,7 +70,7 @@ import TestKit
         #expect(sink.faults.isEmpty)
     }
 
-    @Test("An utterance on which every worker dies is marked, and the rest continues")
+    @Test("an utterance on which every worker crashes is marked, and later ones are transcribed")
     func diesAlways() async throws {
         let (sink, _) = try await Self.transcribe([.samples(Self.sound([5, 30, 6]))], with: Self.pool("never"))
         #expect(sink.segments.map(\.endedBy) == [.silence, .error, .silence])
@@ -78,14 +78,14 @@ import TestKit
         #expect(sink.faults.count == 1)
     }
 
-    @Test("A missing model ends the transcription immediately, with the engine's message")
+    @Test("if the model is missing, transcription fails immediately with the engine's message")
     func missingModel() async {
         await #expect(throws: DeviceError(.missing, "decode-worker", "the model is not there")) {
             _ = try await Self.transcribe([.samples(Self.sound([5]))], with: Self.pool("refuse"))
         }
     }
 
-    @Test("A gap ends the utterance, and times continue after it")
+    @Test("a gap ends the utterance, and times continue after it")
     func gap() async throws {
         let speech = Self.sound([10]).dropLast(8_000)
         let cut = SamplePosition(Int64(speech.count))
@@ -95,11 +95,11 @@ import TestKit
         try #require(sink.segments.count == 2)
         #expect(sink.segments[0].endedBy == .gap)
         #expect(sink.segments[0].range.end <= gap.range.start)
-        // The burst begins half a second after the gap, to within a frame.
+        // The burst begins half a second after the gap.
         #expect(abs(sink.segments[1].range.start - (gap.range.end + 8_000)) <= 4_000)
     }
 
-    @Test("Half an hour without a pause is split into pieces of at most a minute without loss")
+    @Test("half an hour without a pause is split without loss into segments of at most a minute")
     func halfAnHour() async throws {
         let (sink, _) = try await Self.transcribe(
             [AudioChunk](repeating: .samples(Self.second), count: 1_800), with: Self.pool("plain"))
@@ -107,16 +107,15 @@ import TestKit
         #expect(zip(segments, segments.dropFirst()).allSatisfy { $0.range.end == $1.range.start })
         #expect(segments.first?.range.start.samples ?? .max < 8_000)
         #expect(segments.last?.range.end == SamplePosition(Int64(1_800 * SamplePosition.rate)))
-        // The stand-in's word contains the number of samples that it received.
-        let heard = segments.compactMap { Int($0.text.dropFirst().prefix { $0 != "c" }) }
-        #expect(heard.count == segments.count && heard.allSatisfy { (1...60 * SamplePosition.rate).contains($0) })
+        // The fake worker's word contains the number of samples that it received.
+        let counts = segments.compactMap { Int($0.text.dropFirst().prefix { $0 != "c" }) }
+        #expect(counts.count == segments.count && counts.allSatisfy { (1...60 * SamplePosition.rate).contains($0) })
     }
 
-    /// A second of noise that is quiet for a moment: so it does not count as background noise, and does not end an
-    /// utterance.
+    /// A second of noise with a short pause, so that it neither counts as background noise nor ends an utterance.
     private static let second = Array(sound([10]).dropFirst(8_000 - 1_600).prefix(SamplePosition.rate))
 
-    @Test("A seam without a word on either side is bridged once", arguments: [1, 2])
+    @Test("a seam with missing words on both sides is bridged once", arguments: [1, 2])
     func bridge(workers: Int) async throws {
         let (sink, statistics) = try await Self.transcribe(
             [AudioChunk](repeating: .samples(Self.second), count: 38), with: Self.pool("holed", size: workers))
@@ -131,15 +130,15 @@ import TestKit
         #expect(statistics.sessions == 9 && statistics.cpuSeconds == 0.25 * 9)
     }
 
-    @Test("A seam that no worker can bridge is left unchanged")
-    func unreadBridge() async throws {
+    @Test("a seam that no worker can bridge is left unchanged")
+    func failedBridge() async throws {
         let (sink, _) = try await Self.transcribe(
             [AudioChunk](repeating: .samples(Self.second), count: 14), with: Self.pool("torn"))
         #expect(sink.segments.map(\.words.count) == [1, 1])
         #expect(sink.segments.allSatisfy { $0.endedBy != .error } && sink.faults.isEmpty)
     }
 
-    @Test("The chunk size does not affect the text")
+    @Test("the chunk size does not affect the transcript")
     func chunks() async throws {
         var random = SeededGenerator()
         let seed = random.seed
@@ -157,7 +156,7 @@ import TestKit
     }
 }
 
-/// Returns its chunks.
+/// A source that returns its chunks.
 final class ListSource: AudioSource {
     private let rest: Mutex<ArraySlice<AudioChunk>>
 
@@ -178,7 +177,7 @@ final class CollectingSink: TranscriptSink {
     /// The reported engines, in order.
     var engines: [EngineDescription] { state.withLock { $0.engines } }
 
-    func isRead(by engine: EngineDescription) async { state.withLock { $0.engines.append(engine) } }
+    func recordEngine(_ engine: EngineDescription) async { state.withLock { $0.engines.append(engine) } }
 
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async {
         state.withLock { $0.segments += segments }

@@ -3,13 +3,13 @@ import Testing
 @testable import Core
 @testable import Recognition
 
-/// On a real voice, at normal speed and faster.
+/// A real voice at normal speed and faster.
 @Suite("Voice analytics") struct VoiceTests {
     private func voice(of samples: [Int16]) throws -> VoiceAnalytics? {
-        try SharedDecoder.read(samples, alternatives: 0).voice
+        try SharedDecoder.recognize(samples, alternatives: 0).voice
     }
 
-    @Test("a reader's pitch is plausible; played an eighth faster, it is an eighth higher")
+    @Test("a voice's pitch is plausible; played an eighth faster, it is an eighth higher")
     func pitch() throws {
         let speech = try Speech.samples(Speech.amiable)
         let voice = try #require(try voice(of: speech))
@@ -17,10 +17,10 @@ import Testing
         #expect((0.3...1).contains(voice.voicing), "\(voice)")
         #expect((0.001...0.06).contains(voice.jitter) && (0.005...0.4).contains(voice.shimmer), "\(voice)")
         let faster = (0..<speech.count * 8 / 9).map { index -> Int16 in
-            let place = Double(index) * 9 / 8
-            let (low, share) = (Int(place), place - place.rounded(.down))
+            let position = Double(index) * 9 / 8
+            let (low, fraction) = (Int(position), position - position.rounded(.down))
             let next = Double(speech[min(low + 1, speech.count - 1)])
-            return Int16(Double(speech[low]) * (1 - share) + next * share)
+            return Int16(Double(speech[low]) * (1 - fraction) + next * fraction)
         }
         let higher = try #require(try self.voice(of: faster))
         #expect(abs(higher.pitch / voice.pitch - 1.125) < 0.06, "\(voice) \(higher)")
@@ -28,7 +28,7 @@ import Testing
         #expect(abs(falls - fallsFaster) < 1.5, "\(voice) \(higher)")
     }
 
-    @Test("without words there are no voice measures")
+    @Test("if there are no words, there are no voice measures")
     func silence() throws {
         #expect(try voice(of: [Int16](repeating: 0, count: 16_000)) == nil)
     }

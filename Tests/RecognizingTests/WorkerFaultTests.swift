@@ -6,12 +6,12 @@ import TestKit
 @testable import Recognition
 
 @Suite("Worker faults") struct WorkerFaultTests {
-    /// Like the executable: a closed pipe is an error, not the end of the process.
+    /// Like the executable, treats a closed pipe as an error instead of exiting.
     init() { signal(SIGPIPE, SIG_IGN) }
 
     private let sound = [AudioChunk.samples(TranscriberTests.sound([5, 30, 6]))]
 
-    @Test("A worker with an invalid reply loses only that utterance")
+    @Test("an invalid reply loses only its own utterance")
     func garbage() async throws {
         let (sink, _) = try await TranscriberTests.transcribe(sound, with: TranscriberTests.pool("garbage"))
         #expect(sink.segments.map(\.endedBy) == [.silence, .error, .silence])
@@ -19,15 +19,15 @@ import TestKit
         #expect(sink.faults.map(\.code) == [.failed])
     }
 
-    @Test("A program with another protocol is rejected with a message")
-    func stranger() async throws {
+    @Test("a program with another protocol is rejected with a message")
+    func otherProtocol() async throws {
         let pool = WorkerPool(WorkerCommand(path: "/bin/echo", arguments: ["hello"], model: "none"), size: 1)
         await #expect { _ = try await pool.prepare() } throws: { error in
             (error as? DeviceError)?.code == .unsupported
         }
     }
 
-    @Test("A worker that is not ready in time may be tried again")
+    @Test("a worker that is not ready in time may be tried again")
     func late() {
         let command = WorkerCommand(path: "/bin/cat", arguments: [], model: "none")
         #expect { _ = try WorkerProcess(command, within: 0) } throws: { error in
@@ -36,8 +36,8 @@ import TestKit
     }
 
     @Test(
-        "a worker that keeps writing gets no more time for an utterance than a silent one",
-        // wait: a guard; the worker never ends by itself
+        "a worker that keeps writing has no more time for an utterance than a silent one",
+        // wait: a timeout; the worker never stops by itself
         .timeLimit(.minutes(60)), arguments: ["chatter", "drip"])
     func endless(mode: String) throws {
         let script = #filePath.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/worker.py"
@@ -51,7 +51,7 @@ import TestKit
     }
 
     @Test(
-        "A worker that dies once adds a session, which is counted, whether it dies before or after its first answer",
+        "a crash before or after a worker's first answer adds a session, which is counted",
         arguments: ["once", "late"])
     func sessions(mode: String) async throws {
         let folder = TemporaryFolder()
@@ -61,7 +61,7 @@ import TestKit
         #expect(statistics.sessions == 4)
     }
 
-    @Test("A failed partial reading affects nothing else")
+    @Test("a failed partial result affects nothing else")
     func partials() async throws {
         let sink = CollectingSink(wantsPartials: true)
         let pieces = TranscriberTests.sound([5, 30, 6])

@@ -7,13 +7,13 @@ import Testing
     private func replies(_ text: String, pieces: Int = 7, within samples: Int = 1_000) throws -> [WorkerProtocol.Reply]
     {
         var replies = WorkerReplies()
-        var found: [WorkerProtocol.Reply] = []
+        var result: [WorkerProtocol.Reply] = []
         let bytes = Array(text.utf8)
         for start in stride(from: 0, to: bytes.count, by: pieces) {
             replies.append(bytes[start..<min(start + pieces, bytes.count)])
-            while let reply = try replies.next(within: samples) { found.append(reply) }
+            while let reply = try replies.next(within: samples) { result.append(reply) }
         }
-        return found
+        return result
     }
 
     private static let strange = #"""
@@ -24,14 +24,15 @@ import Testing
         ],"alternatives":[{"text":"x\ny","confidence":2}],"cpuSeconds":-3}}
         """#
 
-    @Test("are assembled from any pieces", arguments: [1, 7, 4_096])
+    @Test("are assembled from pieces of any size", arguments: [1, 7, 4_096])
     func pieces(size: Int) throws {
-        let found = try replies("{\"partial\":\"hel\"}\n{\"partial\":\"hello\"}\n{\"done\":true}\n{\"par", pieces: size)
-        #expect(found.map(\.partial) == ["hel", "hello", nil])
-        #expect(found.last?.done == true)
+        let parsed = try replies(
+            "{\"partial\":\"hel\"}\n{\"partial\":\"hello\"}\n{\"done\":true}\n{\"par", pieces: size)
+        #expect(parsed.map(\.partial) == ["hel", "hello", nil])
+        #expect(parsed.last?.done == true)
     }
 
-    @Test("of a faulty program have words within the utterance, in order, one line each")
+    @Test("are corrected if faulty: words are in order, on one line, and within the utterance")
     func settled() throws {
         let line = Self.strange.split(separator: "\n").joined() + "\n"
         let result = try #require(try replies(line).first?.result)
@@ -44,18 +45,18 @@ import Testing
     }
 
     @Test(
-        "have no overlapping words: the first of two ends where the second begins, and starts never decrease",
+        "have no overlapping words: a word ends where the next one begins, and starts never decrease",
         arguments: [
             ([(0, 1_000), (100, 200), (150, 300)], [(0, 100), (100, 150), (150, 300)]),
             ([(500, 600), (100, 200), (700, 800)], [(500, 600), (600, 600), (700, 800)]),
             ([(0, 10), (10, 20), (30, 40)], [(0, 10), (10, 20), (30, 40)]),
         ] as [([(Int, Int)], [(Int, Int)])])
-    func overlapping(reported: [(Int, Int)], kept: [(Int, Int)]) throws {
+    func overlapping(reported: [(Int, Int)], expected: [(Int, Int)]) throws {
         let words = reported.map { #"{"text":"w","range":{"start":\#($0.0),"end":\#($0.1)},"confidence":1}"# }
         let line = #"{"result":{"words":[\#(words.joined(separator: ","))],"alternatives":[],"cpuSeconds":0}}"# + "\n"
         let result = try #require(try replies(line).first?.result)
-        #expect(result.words.map { Int($0.range.start.samples) } == kept.map(\.0))
-        #expect(result.words.map { Int($0.range.end.samples) } == kept.map(\.1))
+        #expect(result.words.map { Int($0.range.start.samples) } == expected.map(\.0))
+        #expect(result.words.map { Int($0.range.end.samples) } == expected.map(\.1))
     }
 
     @Test("have one voice per requested part, or none", arguments: [0, 1, 2, 3])
@@ -75,17 +76,17 @@ import Testing
             {"text":"b","range":{"start":5,"end":9},"confidence":1}],"alternatives":[],"cpuSeconds":0}}
             """#.split(separator: "\n").joined() + "\n"
         let result = try #require(try replies(line).first?.result)
-        #expect(result.words.map(\.isSpread) == [true, false])
+        #expect(result.words.map(\.hasEstimatedTime) == [true, false])
     }
 
-    @Test("that never end are rejected")
+    @Test("are rejected if a line never ends")
     func endless() {
         var replies = WorkerReplies()
-        replies.append([UInt8](repeating: 0x20, count: WorkerReplies.longestLine + 1))
-        #expect(throws: WorkerReplies.Unreadable.self) { try replies.next(within: 0) }
+        replies.append([UInt8](repeating: 0x20, count: WorkerReplies.maximumLineBytes + 1))
+        #expect(throws: WorkerReplies.InvalidReply.self) { try replies.next(within: 0) }
     }
 
-    @Test("that are invalid are rejected") func garbage() {
-        #expect(throws: WorkerReplies.Unreadable.self) { try replies("hello\n") }
+    @Test("are rejected if invalid") func garbage() {
+        #expect(throws: WorkerReplies.InvalidReply.self) { try replies("hello\n") }
     }
 }

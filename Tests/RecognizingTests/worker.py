@@ -1,29 +1,29 @@
-"""A fake decode worker, which speaks the protocol of decode workers and recognizes nothing: worker.py MODE [FILE [FILE]]
+"""A fake decode worker, which speaks the protocol of decode workers but recognizes nothing: worker.py MODE [FILE [FILE]]
 
-Its reading of an utterance is one word that names the number of samples and the channel. A survey of the channel gets the cepstral
-mean 7 and candidates of warps. A request for partial readings ends the worker, except in the mode partials. Modes with "once" act only
-if FILE does not exist, and create it. Modes:
+Its result for an utterance is one word that contains the number of samples and the channel. The result of a survey is the cepstral
+mean 7 and candidate warps. A request for partial results makes the worker exit, except in the mode partials. Modes marked "once" act
+only if FILE does not exist, and create it. Modes:
 
     plain         does only that
     refuse        reports that it has no model
-    once FILE     dies on its first utterance, once
-    late FILE     dies after it has reported the channel of its first utterance, once
-    deaf FILE     dies at its first audio, once
-    heard FILE    writes to FILE, a fifo, at the first audio of an utterance
-    meet HERE GO  writes to HERE, a fifo, for an utterance, and reads the utterance when GO, another fifo, has a byte
-    never         dies on utterances over 2 s
-    garbage       answers utterances over 2 s with a line that is no reply
+    once FILE     exits during its first utterance, once
+    late FILE     exits after it has reported the channel of its first utterance, once
+    deaf FILE     exits at its first audio, once
+    heard FILE    writes to FILE, a FIFO, at the first audio of an utterance
+    meet HERE GO  writes to HERE, a FIFO, for each utterance, and continues when GO, another FIFO, has a byte
+    never         exits during utterances over 2 s
+    garbage       answers utterances over 2 s with an invalid line
     mute          never reports the channel
-    warped        gives the warp 1.08 the best score; its word names the warp
-    parts         returns a word for each part of a group, which names the part's number and length; another reading of the parts; and
-                  a voice for each part but the first
-    partials      acts like parts; a partial reading names the number of samples so far
-    holed         its word leaves out the first and the last second of an utterance over 6 s
-    torn          acts like holed, and dies on shorter utterances
-    stopped FILE  stops itself with a signal on its first utterance, once
-    asleep FILE   does nothing on its second utterance, once
-    chatter       answers an utterance with partial readings without end
-    drip          answers an utterance with ten blanks a second
+    warped        gives the warp 1.08 the best score; its word contains the warp
+    parts         returns a word for each part of a group, with the part's number and length; an alternative for the group; and a
+                  voice for each part except the first
+    partials      acts like parts; a partial result contains the number of samples so far
+    holed         its word omits the first and the last second of an utterance over 6 s
+    torn          acts like holed, and exits during shorter utterances
+    stopped FILE  stops itself with a signal during its first utterance, once
+    asleep FILE   does nothing during its second utterance, once
+    chatter       answers an utterance with endless partial results
+    drip          answers an utterance with ten spaces per second
 """
 import json, os, signal, struct, sys, time
 
@@ -68,22 +68,22 @@ while True:
             open(sys.argv[2], "w").close()
             os._exit(9)
         if mode == "heard" and samples == len(payload) // 2:
-            with open(sys.argv[2], "w") as told:
-                told.write(".")
+            with open(sys.argv[2], "w") as fifo:
+                fifo.write(".")
     while mode == "chatter":
         say(partial="still at it")
     while mode == "drip":
         sys.stdout.write(" ")
         sys.stdout.flush()
-        time.sleep(0.1)  # wait: drips until it is killed
+        time.sleep(0.1)  # wait: writes slowly until it is killed
     if mode == "once" and not os.path.exists(sys.argv[2]):
         open(sys.argv[2], "w").close()
         os._exit(9)
     if request.get("survey"):
         if mode != "mute":
             warp = (request.get("channel") or {}).get("warp")
-            ways = [[{"cepstralMean": [], "warp": warp} for warp in way] for way in ([.92, .86], [1.08, 1.16])]
-            say(channel={"cepstralMean": [7]} | ({"warp": warp} if warp else {}), candidates=ways)
+            candidates = [[{"cepstralMean": [], "warp": warp} for warp in warps] for warps in ([.92, .86], [1.08, 1.16])]
+            say(channel={"cepstralMean": [7]} | ({"warp": warp} if warp else {}), candidates=candidates)
         say(result={"words": [], "alternatives": [], "cpuSeconds": 0.0})
         continue
     before = ((request.get("channel") or {}).get("cepstralMean") or [0])[0]
@@ -93,7 +93,7 @@ while True:
         with open(sys.argv[3], "rb", buffering=0) as go:
             with open(sys.argv[2], "w") as here:
                 here.write(".")
-            # On a busy machine the other workers start late. Page faults count as progress: an idle worker would be replaced.
+            # On a busy machine, the other workers start late. Page faults count as progress; an idle worker would be replaced.
             os.set_blocking(go.fileno(), False)
             while go.read(1) is None:
                 bytearray(b"." * (1 << 20))

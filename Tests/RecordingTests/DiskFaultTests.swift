@@ -17,7 +17,7 @@ import TestKit
     private func settings(_ faults: @escaping DiskFaults) -> RecordingSession.Settings {
         var settings = RecordingSession.Settings()
         settings.ringSeconds = 1
-        // Sync only when the ring needs it: each half second.
+        // Syncs only when the ring needs it: every half second.
         settings.syncSeconds = 60
         settings.retrySeconds = 0
         settings.realtimePriority = nil
@@ -33,37 +33,37 @@ import TestKit
         ).run()
     }
 
-    /// The samples of the one remaining file, read by another program.
-    private func played() throws -> [Int16] {
+    /// The samples of the only remaining file, read by another program.
+    private func samplesBySox() throws -> [Int16] {
         let raw = folder.file("played.raw")
         #expect(shell("sox \(path) -t raw \(raw)").status == 0)
         return try Data(contentsOf: URL(fileURLWithPath: raw)).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
     }
 
-    /// The script of all tests here: four seconds with a gap, and the expected recording.
+    /// The script for all tests here, four seconds with two gaps, and the expected samples.
     private static let (before, after) = (numbered(30_000), numbered(from: 32_000, 32_000))
-    private static let heard =
+    private static let expected =
         before + [Int16](repeating: 0, count: 2_000) + after + [Int16](repeating: 0, count: 500)
     private let script: [ScriptedMicrophone.Step] = [
         .samples(before), .lost(2_000), .samples(after), .lost(500),
     ]
-    private var heard: [Int16] { Self.heard }
+    private var expected: [Int16] { Self.expected }
     private let lost = [gap(30_000, 32_000, .overrun), gap(64_000, 64_500, .overrun)]
 
     @Test(
-        "any single failing operation loses nothing: one file at the end, every sample, every gap once, and a message",
+        "if any single operation fails, nothing is lost: one file has every sample and gap, and one fault is reported",
         arguments: [(.write, 8), (.sync, 4), (.truncate, 2)] as [(DiskOperation, Int)])
-    func everyOperation(operation: DiskOperation, atLeast: Int) async throws {
-        // The number of operations depends on thread timing; so each turn fails a later one, until none is left.
-        var turn = 0
+    func everyOperation(operation: DiskOperation, minimumRounds: Int) async throws {
+        // The number of operations depends on thread timing, so each round fails a later one until there is none.
+        var round = 0
         while true {
             let run = DiskFaultTests()
-            let (count, hits) = (Counted(), Counted())
+            let (count, hits) = (EventCounter(), EventCounter())
             let log = RecordingLog()
             // A failure while creating the file would end the recording before it begins.
-            let number = turn + (operation == .write ? 2 : 1)
-            let faults: DiskFaults = { done, _ throws(DeviceError) in
-                guard done == operation, count.next() == number else { return }
+            let number = round + (operation == .write ? 2 : 1)
+            let faults: DiskFaults = { current, _ throws(DeviceError) in
+                guard current == operation, count.next() == number else { return }
                 _ = hits.next()
                 throw Self.broken
             }
@@ -71,46 +71,46 @@ import TestKit
             guard hits.count == 1 else { break }
             #expect(
                 result == RecordingResult(length: SamplePosition(64_500), reason: .ended, gaps: run.lost),
-                "turn \(turn)")
-            #expect(try samples(of: run.path) == run.heard, "turn \(turn)")
-            #expect(try run.played() == run.heard, "turn \(turn)")
-            #expect(log.entries.filter { $0 == .fault("failed") }.count == 1, "turn \(turn)")
+                "round \(round)")
+            #expect(try samples(of: run.path) == run.expected, "round \(round)")
+            #expect(try run.samplesBySox() == run.expected, "round \(round)")
+            #expect(log.entries.filter { $0 == .fault("failed") }.count == 1, "round \(round)")
             #expect(log.entries.compactMap { if case .lost(let gap) = $0 { gap } else { nil } } == run.lost)
             #expect(RecordingPart.all(beside: run.path) == [])
             #expect(try WaveLayout(of: run.path).stopReason == .ended)
             let written = log.entries.compactMap { if case .written(let end) = $0 { end } else { nil } }
             #expect(written == written.sorted() && written.last == 64_500)
-            turn += 1
+            round += 1
         }
-        #expect(turn >= atLeast)
+        #expect(round >= minimumRounds)
     }
 
-    @Test("if the folder is renamed before the disk fails, the new file is in that folder, and is joined there")
+    @Test("if the folder is renamed before the disk fails, the new file is created and joined in the renamed folder")
     func renamed() async throws {
-        let (desk, moved, syncs) = (folder.file("desk"), folder.file("moved"), Counted())
-        try FileManager.default.createDirectory(atPath: desk, withIntermediateDirectories: false)
-        let path = "\(desk)/audio.wav"
+        let (original, renamed, syncs) = (folder.file("original"), folder.file("renamed"), EventCounter())
+        try FileManager.default.createDirectory(atPath: original, withIntermediateDirectories: false)
+        let path = "\(original)/audio.wav"
         let log = RecordingLog()
         let result = try await ScriptedRecording(
             microphone: ScriptedMicrophone(script), path: path,
             settings: settings { operation, _ throws(DeviceError) in
                 guard operation == .sync, syncs.next() == 2 else { return }
-                // Another recording then has the name.
-                #expect(shell("mv \(desk) \(moved) && mkdir \(desk) && touch \(path)").status == 0)
+                // Another recording then takes the folder's name.
+                #expect(shell("mv \(original) \(renamed) && mkdir \(original) && touch \(path)").status == 0)
                 throw Self.broken
             }, sink: log
         ).run()
         #expect(result == RecordingResult(length: SamplePosition(64_500), reason: .ended, gaps: lost))
-        #expect(try samples(of: "\(moved)/audio.wav") == heard)
-        #expect(RecordingPart.all(beside: "\(moved)/audio.wav") == [])
+        #expect(try samples(of: "\(renamed)/audio.wav") == expected)
+        #expect(RecordingPart.all(beside: "\(renamed)/audio.wav") == [])
         #expect(log.entries.filter { $0 == .fault("failed") }.count == 1)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: desk) == ["audio.wav"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: original) == ["audio.wav"])
         #expect(try Data(contentsOf: URL(filePath: path)).isEmpty)
     }
 
-    @Test("a failed sync is final: nothing after the last successful one is used from that file")
+    @Test("after a failed sync, the file is used only up to its last successful sync")
     func failedSync() async throws {
-        let syncs = Counted()
+        let syncs = EventCounter()
         let log = RecordingLog()
         let path = path
         let result = try await record(script, log: log) { operation, file throws(DeviceError) in
@@ -121,42 +121,42 @@ import TestKit
         let synced = try #require(log.entries.compactMap { if case .synced(let end) = $0 { end } else { nil } }.first)
         let aside = folder.file("audio.aside-000000000000.wav")
         // The damaged file is kept beside the complete one.
-        let whole = try samples(of: aside)
-        #expect(whole.count > synced)
-        #expect(try samples(of: path) == heard)
-        let part = RecordingPart(beside: path, start: SamplePosition(synced), turn: 1)
+        let damaged = try samples(of: aside)
+        #expect(damaged.count > synced)
+        #expect(try samples(of: path) == expected)
+        let part = RecordingPart(beside: path, start: SamplePosition(synced), ordinal: 1)
         let name = part.path.replacing("audio.from-", with: "audio.aside-")
-        #expect(try samples(of: name) == Array(heard[Int(synced)...]))
+        #expect(try samples(of: name) == Array(expected[Int(synced)...]))
     }
 
     @Test("recording survives two new files that also fail")
     func threeInARow() async throws {
         let path = path
-        let syncs = Counted()
-        let others = Mutex<Set<String>>([])
+        let syncs = EventCounter()
+        let newFiles = Mutex<Set<String>>([])
         let log = RecordingLog()
         let result = try await record(script, log: log) { operation, file throws(DeviceError) in
             if file == path {
                 if operation == .sync, syncs.next() >= 2 { throw Self.broken }
             } else if operation == .sync {
-                let count = others.withLock { others in
-                    others.insert(file)
-                    return others.count
+                let count = newFiles.withLock { files in
+                    files.insert(file)
+                    return files.count
                 }
                 if count < 3 { throw Self.broken }
             }
         }
         #expect(result == RecordingResult(length: SamplePosition(64_500), reason: .ended, gaps: lost))
-        #expect(try samples(of: path) == heard)
+        #expect(try samples(of: path) == expected)
         #expect(log.entries.filter { $0 == .fault("failed") }.count == 1)
-        #expect(others.withLock { $0 }.filter { !$0.hasSuffix(".joining") }.count == 3)
+        #expect(newFiles.withLock { $0 }.filter { !$0.hasSuffix(".joining") }.count == 3)
     }
 
-    @Test("after three failed new files the recording ends with the audio on the disk, and a remedy")
+    @Test("after three failed new files, the recording ends with the audio on the disk and suggests a remedy")
     func givesUp() async throws {
         let path = path
-        let syncs = Counted()
-        let created = Counted()
+        let syncs = EventCounter()
+        let created = EventCounter()
         let log = RecordingLog()
         let result = try await record(
             [.samples(numbered(16_000)), .forever(numbered(30_000))], log: log
@@ -179,11 +179,11 @@ import TestKit
         #expect(RecordingPart.all(beside: path) == [])
     }
 
-    @Test("a shutdown does not wait for joining; the parts read as one and are joined later")
+    @Test("a shutdown does not wait for joining; the parts read as one file and are joined later")
     func shutdown() async throws {
         let path = path
-        let syncs = Counted()
-        let stopper = Stopper()
+        let syncs = EventCounter()
+        let stopper = SessionHolder()
         let session = ScriptedRecording(
             microphone: ScriptedMicrophone([
                 .samples(numbered(40_000)), .perform { stopper.session.withLock { $0 }?.stop(reason: .shutdown) },
@@ -200,13 +200,13 @@ import TestKit
         #expect(try RecordingReader(path: path).stopReason == .shutdown)
         #expect(try joinParts(inFolder: folder.path, while: { true }) == .joined)
         #expect(try joinParts(inFolder: folder.path, while: { true }) == .whole)
-        #expect(try played() == numbered(Int(result.length.samples)))
+        #expect(try samplesBySox() == numbered(Int(result.length.samples)))
         #expect(try WaveLayout(of: path).stopReason == .shutdown)
     }
 }
 
-/// A counter for any thread.
-final class Counted: Sendable {
+/// A counter that any thread can use.
+final class EventCounter: Sendable {
     private let number = Mutex(0)
 
     var count: Int { number.withLock { $0 } }

@@ -6,8 +6,7 @@ import TestKit
 @testable import Audio
 @testable import Core
 
-/// Full disks, with real errors from the kernel. Serialized: the limit on file length belongs to the process, and is set where
-/// no other test runs.
+/// Full disks, with real errors from the kernel. Serialized: the limit on file size applies to the process.
 @Suite(.serialized) struct DiskLimitTests {
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
@@ -22,18 +21,18 @@ import TestKit
     /// Runs `body` while no file may grow past `bytes`.
     private func limited<Value>(to bytes: UInt, _ body: () async throws -> Value) async rethrows -> Value {
         signal(SIGXFSZ, SIG_IGN)
-        var usual = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &usual)
-        var limit = rlimit(rlim_cur: bytes, rlim_max: usual.rlim_max)
+        var previous = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &previous)
+        var limit = rlimit(rlim_cur: bytes, rlim_max: previous.rlim_max)
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
-        defer { setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &usual) }
+        defer { setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &previous) }
         return try await body()
     }
 
-    @Test("when a file may not grow, recording continues in a new one; both are joined later")
+    @Test("if a file may not grow, recording continues in a new file; both are joined later")
     func tooLarge() async throws {
         let lost: Int64 = 250_000_000
-        // Space for 5000 samples after the gap, and for half of another one.
+        // Space for 5000 samples after the gap, and for half of another sample.
         let limit = UInt(512 + 2 * lost + 2 * 5000 + 1)
         let log = RecordingLog()
         let session = ScriptedRecording(
@@ -46,7 +45,7 @@ import TestKit
         #expect(result.gaps == [gap(0, lost, .overrun)])
         let parts = RecordingPart.all(beside: path)
         #expect(!parts.isEmpty)
-        // One per new file; a long recording is joined later, when there is enough space.
+        // One fault per new file; a long recording is joined later, when there is enough space.
         #expect(log.entries.filter { $0 == .fault("full") }.count == parts.count)
         let reader = try RecordingReader(path: path)
         #expect(try reader.length == result.length)
@@ -58,11 +57,11 @@ import TestKit
             try samples(of: RecordingReader(path: path), at: SamplePosition(lost), count: 200_001) == numbered(200_000))
         var status = stat()
         #expect(stat(path, &status) == 0)
-        #expect(status.st_blocks * 512 < 10_000_000, "the hole was not kept")
+        #expect(status.st_blocks * 512 < 10_000_000, "the hole takes no space on the disk")
     }
 
-    /// The samples that fit into 256 KB; the first checksum takes a page if there was time for one.
-    private let fitting = [0, 4_096].map { SamplePosition((256 * 1024 - 512 - $0) / 2) }
+    /// The possible numbers of samples in 256 KB; the checksums take one page if there was time to write any.
+    private let possibleLengths = [0, 4_096].map { SamplePosition((256 * 1024 - 512 - $0) / 2) }
 
     @Test(
         "a file system without space, even for new files, ends the recording with everything written so far",
@@ -78,7 +77,7 @@ import TestKit
         #expect(result.reason == .disk)
         #expect(result.error?.status == ENOSPC)
         #expect(result.error?.message.contains("3 new files failed") == true)
-        #expect(fitting.contains(result.length))
+        #expect(possibleLengths.contains(result.length))
         #expect(log.entries.last == .closed(result.length.samples, .disk))
         #expect(RecordingPart.all(beside: path) == [])
         #expect(try samples(of: path) == numbered(Int(result.length.samples)))
@@ -98,32 +97,32 @@ import TestKit
         let result = try await session.run()
         #expect(result.reason == .disk)
         #expect(result.error?.status == ENOSPC)
-        #expect(fitting.contains(result.length))
+        #expect(possibleLengths.contains(result.length))
         #expect(try samples(of: path) == numbered(Int(result.length.samples)))
         #expect(try RecordingReader(path: path).stopReason == .disk)
     }
 
-    @Test("beyond 4 GiB a recording is RF64, and standard tools read it")
+    @Test("beyond 4 GiB, a recording is an RF64 file that standard tools can read")
     func longWave() throws {
         let file = try WaveFile(new: path)
-        let room = Int64(WaveHeader.maximumDataBytes / 2)
-        try file.appendSilence(Int(room) - 2)
+        let riffSamples = Int64(WaveHeader.maximumDataBytes / 2)
+        try file.appendSilence(Int(riffSamples) - 2)
         try file.append([1, 2])
         try file.sync()
         #expect(shell("head -c 4 \(path)").output == "RIFF")
-        #expect(shell("sox --i -s \(path)").output == "\(room)")
+        #expect(shell("sox --i -s \(path)").output == "\(riffSamples)")
         try file.append(numbered(1000))
         try file.sync()
         #expect(shell("head -c 4 \(path)").output == "RF64")
         try file.appendSilence(1_000_000)
         try file.append([3])
         try file.close(reason: .button)
-        let length = room + 1_001_001
+        let length = riffSamples + 1_001_001
         #expect(file.end == SamplePosition(length))
         let reader = try RecordingReader(path: path)
         #expect(reader.stopReason == .button)
         #expect(try reader.length == file.end)
-        #expect(try samples(of: reader, at: SamplePosition(room - 2), count: 1002) == [1, 2] + numbered(1000))
+        #expect(try samples(of: reader, at: SamplePosition(riffSamples - 2), count: 1002) == [1, 2] + numbered(1000))
         #expect(try samples(of: reader, at: SamplePosition(length - 2), count: 9) == [0, 3])
         #expect(try WaveLayout(of: path).claimedBytes == 2 * length)
 

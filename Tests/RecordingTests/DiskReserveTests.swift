@@ -23,7 +23,9 @@ import TestKit
         #expect(try reserve(256) { 0 }.runwayHours() == 0)
     }
 
-    @Test("less than the reserve is an error with the free space and a remedy", arguments: [(99, true), (100, false)])
+    @Test(
+        "if less than the reserve is free, the error gives the free space and a remedy",
+        arguments: [(99, true), (100, false)])
     func check(free: Int64, isRefused: Bool) throws {
         let error = thrown { try reserve(100) { free * 1_000_000 }.check() }
         #expect((error != nil) == isRefused)
@@ -36,11 +38,11 @@ import TestKit
     @Test("a real disk reports its free space")
     func realDisk() throws {
         let reserve = DiskReserve(directory: folder.path, megabytes: 0)
-        let reported = shell("stat -f -c '%a %S' \(folder.path)").output.split(separator: " ").compactMap { Int64($0) }
-        #expect(reported.count == 2)
+        let fields = shell("stat -f -c '%a %S' \(folder.path)").output.split(separator: " ").compactMap { Int64($0) }
+        #expect(fields.count == 2)
         let free = try reserve.freeBytes()
-        // Other processes write to this disk, too.
-        #expect(abs(free - reported[0] * reported[1]) < 10_000_000_000)
+        // Other processes also write to this disk.
+        #expect(abs(free - fields[0] * fields[1]) < 10_000_000_000)
         #expect(free > 0)
         let error = thrown { _ = try DiskReserve(directory: folder.file("none"), megabytes: 0).freeBytes() }
         #expect(error?.code == .missing)
@@ -56,17 +58,17 @@ import TestKit
 
     @Test("ballast takes disk space only if there is enough above the reserve")
     func makesBallast() throws {
-        try reserve(100) { 100_000_000 + DiskReserve.ballastBytes - 1 }.keepBallast()
+        try reserve(100) { 100_000_000 + DiskReserve.ballastBytes - 1 }.ensureBallast()
         #expect(access(ballast, F_OK) != 0)
-        let roomy = reserve(100) { 200_000_000 }
+        let largeReserve = reserve(100) { 200_000_000 }
         for _ in 1...2 {
-            try roomy.keepBallast()
+            try largeReserve.ensureBallast()
             var status = stat()
             #expect(stat(ballast, &status) == 0)
             #expect(Int64(status.st_size) == DiskReserve.ballastBytes)
             #expect(Int64(status.st_blocks) * 512 >= DiskReserve.ballastBytes)
         }
-        roomy.releaseBallast()
+        largeReserve.releaseBallast()
         #expect(access(ballast, F_OK) != 0)
     }
 
@@ -90,9 +92,9 @@ import TestKit
 
     @Test("a recording that reaches the reserve ends cleanly and reports why")
     func ends() async throws {
-        let asked = Atomic<Int>(0)
+        let calls = Atomic<Int>(0)
         let result = try await record(
-            reserve(100) { asked.wrappingAdd(1, ordering: .relaxed).newValue > 3 ? 99_000_000 : 100_000_000 })
+            reserve(100) { calls.wrappingAdd(1, ordering: .relaxed).newValue > 3 ? 99_000_000 : 100_000_000 })
         #expect(result.reason == .disk)
         #expect(result.error?.code == .full)
         #expect(result.error?.message.contains("only 99 MB are free") == true)
@@ -107,7 +109,7 @@ import TestKit
         let writes = Atomic<Int>(0)
         let created = Mutex<[String]>([])
         let reserve = reserve(0) { isFull.load(ordering: .acquiring) ? 0 : 1_000_000_000 }
-        try reserve.keepBallast()
+        try reserve.ensureBallast()
         let ballast = ballast
         let result = try await record(reserve) { operation, path throws(DeviceError) in
             if operation == .create { created.withLock { $0.append(path) } }
@@ -128,11 +130,11 @@ import TestKit
     }
 
     @Test("if joining would use the reserve, the parts are kept and a fault is reported")
-    func noRoomToJoin() async throws {
+    func noSpaceToJoin() async throws {
         let path = folder.file("audio.wav")
         let syncs = Atomic<Int>(0)
-        let asked = Atomic<Int>(0)
-        let reserve = reserve(100) { asked.wrappingAdd(1, ordering: .relaxed).newValue > 3 ? 99_000_000 : 100_000_000 }
+        let calls = Atomic<Int>(0)
+        let reserve = reserve(100) { calls.wrappingAdd(1, ordering: .relaxed).newValue > 3 ? 99_000_000 : 100_000_000 }
         let result = try await record(reserve) { operation, file throws(DeviceError) in
             guard file == path, operation == .sync, syncs.wrappingAdd(1, ordering: .relaxed).newValue == 2 else {
                 return

@@ -4,10 +4,10 @@ import TestKit
 @testable import Audio
 @testable import Core
 
-/// Marble tests: each letter is half a second of one kind of sound, each mark is a report.
+/// Marble tests: each letter of the input is half a second of sound, and each letter of the output is a report.
 @Suite struct MicrophoneHealthTests {
-    /// `0` zeros, `7` the value 7, `-` a floor of an occasional least significant bit, `r` a quiet room, `s` speech,
-    /// `C` one sample in 50 at full scale, `c` one in 500.
+    /// `0`: zeros; `7`: the value 7; `-`: zeros with an occasional 1; `r`: a quiet room; `s`: speech;
+    /// `C`: one sample in 50 at full scale; `c`: one in 500.
     private func sound(_ letter: Character, _ random: inout SeededGenerator) -> [Int16] {
         (0..<8_000).map { index in
             switch letter {
@@ -22,7 +22,7 @@ import TestKit
         }
     }
 
-    /// The reports at the end of each half second: Z zeros, K stuck, F faint, C clipping; lowercase when it is over.
+    /// The reports in each half second: Z zeros, K stuck, F faint, C clipping; lowercase when the problem ends.
     private func reported(_ sounds: String, block: Int) -> String {
         var health = MicrophoneHealth()
         var random = SeededGenerator(seed: 7)
@@ -85,46 +85,46 @@ import TestKit
         for block in [7, 160, 1_601, 8_000] { #expect(reported(sounds, block: block) == expected, "\(block)") }
     }
 
-    @Test("a message names the microphone and a remedy", arguments: MicrophoneHealth.Trouble.allCases)
-    func messages(trouble: MicrophoneHealth.Trouble) {
+    @Test("each message names the microphone and a remedy", arguments: MicrophoneHealth.Fault.allCases)
+    func messages(trouble: MicrophoneHealth.Fault) {
         let message = trouble.message(microphone: "alsa:plughw:CARD=Mic")
         #expect(message.hasPrefix("microphone alsa:plughw:CARD=Mic: "))
         #expect(message.contains("; "))
     }
 
     @Test(
-        "a rate is wrong once it is off by more than half a percent and by more than late blocks explain",
+        "a rate is reported once it deviates by over half a percent and more than late blocks can explain",
         arguments: [
             (1.0, nil), (1.004, nil), (0.996, nil), (3.0, 26), (0.5, 26), (1.02, 26), (0.98, 26), (1.01, 56),
         ] as [(Double, Int?)])
     func rates(factor: Double, second: Int?) {
-        var watch = RateWatch()
-        var reported: [(second: Int, deviation: Double)] = []
+        var monitor = RateMonitor()
+        var reports: [(second: Int, deviation: Double)] = []
         for block in 0..<6_000 {
             // Blocks are up to 90 ms late, as on a busy machine.
             let now = Int64(block) * 100_000_000 + Int64(block % 10) * 10_000_000
-            if let deviation = watch.append(Int(1_600 * factor), at: now) { reported.append((block / 10, deviation)) }
+            if let deviation = monitor.append(Int(1_600 * factor), at: now) { reports.append((block / 10, deviation)) }
         }
-        #expect(reported.isEmpty == (second == nil))
-        guard let second, let first = reported.first else { return }
+        #expect(reports.isEmpty == (second == nil))
+        guard let second, let first = reports.first else { return }
         #expect(abs(first.second - second) <= 2)
         #expect(abs(first.deviation - (factor - 1)) < 0.006)
-        #expect(reported.count == 1)
+        #expect(reports.count == 1)
     }
 
-    @Test("recovery of the rate is reported; the first samples do not count")
+    @Test("the rate's recovery is reported; the first samples do not count")
     func rateRecovers() {
-        var watch = RateWatch()
-        var reported: [Double] = []
+        var monitor = RateMonitor()
+        var deviations: [Double] = []
         // Thirty seconds of preroll in one block.
-        #expect(watch.append(480_000, at: 0) == nil)
+        #expect(monitor.append(480_000, at: 0) == nil)
         for block in 1..<20_000 {
             let samples = (3_000..<5_000).contains(block) ? 1_760 : 1_600
-            if let deviation = watch.append(samples, at: Int64(block) * 100_000_000) { reported.append(deviation) }
+            if let deviation = monitor.append(samples, at: Int64(block) * 100_000_000) { deviations.append(deviation) }
         }
-        #expect(reported.count == 2)
-        #expect(reported.first ?? 0 > 0)
-        #expect(reported.last == 0)
+        #expect(deviations.count == 2)
+        #expect(deviations.first ?? 0 > 0)
+        #expect(deviations.last == 0)
     }
 
     @Test("a session reports a muted microphone and its recovery")

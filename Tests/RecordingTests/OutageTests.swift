@@ -35,7 +35,7 @@ import TestKit
         ]
     }
 
-    @Test("the time without a microphone is one gap of the true length, whichever attempts fail")
+    @Test("the time without a microphone is one gap of the correct length, whichever attempts fail")
     func comesBack() async throws {
         let log = RecordingLog()
         let wait: ScriptedMicrophone.Step = .perform { [time] in time.advance(milliseconds: 3_000) }
@@ -43,10 +43,10 @@ import TestKit
             block(0) + block(1) + [wait, .failure(Self.unplugged), .refusal(Self.missing), wait]
             + [.failure(Self.unplugged), wait] + block(2) + block(3) + [.ended]
         let result = try await session(steps, log: log).run()
-        let back = Int64(3_200 + 9 * 16_000)
-        #expect(result.gaps == [gap(3_200, back, .microphone)])
+        let end = Int64(3_200 + 9 * 16_000)
+        #expect(result.gaps == [gap(3_200, end, .microphone)])
         #expect(result.reason == .ended)
-        #expect(result.length == SamplePosition(back + 3_200))
+        #expect(result.length == SamplePosition(end + 3_200))
         #expect(
             try samples(of: path)
                 == numbered(3200) + [Int16](repeating: 0, count: 9 * 16_000) + numbered(from: 3200, 3200))
@@ -55,9 +55,9 @@ import TestKit
         #expect(log.messages == ["scripted: is gone; the recording continues when it is back"])
     }
 
-    @Test("a stop while the microphone is gone ends the recording immediately, with the gap so far")
+    @Test("a stop while the microphone is unplugged ends the recording immediately, with the gap up to then")
     func stopsWhileAway() async throws {
-        let stopper = Stopper()
+        let stopper = SessionHolder()
         let log = RecordingLog { [time] entry in
             guard entry == .fault("disconnected") else { return }
             time.advance(milliseconds: 2_000)
@@ -73,7 +73,7 @@ import TestKit
         #expect(try RecordingReader(path: path).length == result.length)
     }
 
-    @Test("a recording reaches its maximum length even while the microphone is gone")
+    @Test("a recording reaches its maximum length even while the microphone is unplugged")
     func lengthWhileAway() async throws {
         let log = RecordingLog { [time] entry in
             if entry == .fault("disconnected") { time.advance(milliseconds: 60_000) }

@@ -11,7 +11,7 @@ import TestKit
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
     let time = ManualTime()
-    let stopper = Stopper()
+    let stopper = SessionHolder()
 
     private static let unplugged = DeviceError(.disconnected, "snd_pcm_readi", status: ENODEV, "scripted: is gone")
 
@@ -39,7 +39,7 @@ import TestKit
         .perform { [stopper] in stopper.session.withLock { $0 }?.setPaused(isPaused) }
     }
 
-    @Test("a pause is silence of exactly its length and one gap")
+    @Test("a pause becomes one gap with silence of exactly its length")
     func leavesOut() async throws {
         let steps = [block(0), [paused(true)], block(1), block(2), [paused(false)], block(3), [.ended]].flatMap { $0 }
         let result = try await run(steps)
@@ -56,19 +56,19 @@ import TestKit
         #expect(try samples(of: path) == numbered(1_600))
     }
 
-    @Test("an outage during a pause belongs to the pause; outside it is a separate gap")
+    @Test("an outage during a pause belongs to the pause; an outage outside it is a separate gap")
     func unpluggedMeanwhile() async throws {
         let wait: ScriptedMicrophone.Step = .perform { [time] in time.advance(milliseconds: 1_000) }
-        let away: [ScriptedMicrophone.Step] = [.failure(Self.unplugged), wait]
+        let outage: [ScriptedMicrophone.Step] = [.failure(Self.unplugged), wait]
         let steps = [
-            block(0), [paused(true)], away, block(1), [paused(false)], block(2), away, block(3), [.ended],
+            block(0), [paused(true)], outage, block(1), [paused(false)], block(2), outage, block(3), [.ended],
         ].flatMap { $0 }
         let result = try await run(steps)
         #expect(result.gaps == [gap(1_600, 19_200, .paused), gap(20_800, 36_800, .microphone)])
         #expect(result.length == SamplePosition(38_400))
     }
 
-    @Test("samples lost during a pause belong to the pause; those lost after it do not")
+    @Test("samples lost during a pause belong to the pause; samples lost after it do not")
     func overrun() async throws {
         let lost: [ScriptedMicrophone.Step] = [.lost(800), paused(false), .lost(400)]
         let steps = [block(0), [paused(true)], block(1), lost, block(2), [.ended]].flatMap { $0 }
@@ -88,7 +88,7 @@ import TestKit
         ring.lose(9, cause: .paused)
         for _ in 1...2 {
             var out: [String] = []
-            let append = { (piece: SampleRing.Piece) in
+            let append = { (piece: SampleRing.Element) in
                 switch piece {
                 case .samples(let samples): out.append("\(samples.count)")
                 case .lost(let count, let cause): out.append("\(cause.rawValue) \(count)")

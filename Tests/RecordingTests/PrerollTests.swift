@@ -25,52 +25,53 @@ import TestKit
         }
     }
 
-    @Test("a recording begins with the preroll, without a lost or doubled sample, repeatedly")
+    @Test("each of several recordings begins with the preroll, and no sample is lost or repeated")
     func joint() async throws {
-        let (heard, goOn) = (Wakeup(), Wakeup())
+        let (ready, proceed) = (Wakeup(), Wakeup())
         var script: [ScriptedMicrophone.Step] = []
-        for turn in 0..<3 {
+        for round in 0..<3 {
             script += [
-                .samples(numbered(from: turn * 48_000, 32_000)), .perform { heard.signal() }, .perform { goOn.wait() },
-                .samples(numbered(from: turn * 48_000 + 32_000, 16_000)),
+                .samples(numbered(from: round * 48_000, 32_000)), .perform { ready.signal() },
+                .perform { proceed.wait() },
+                .samples(numbered(from: round * 48_000 + 32_000, 16_000)),
             ]
         }
-        script += [.perform { goOn.wait() }]
+        script += [.perform { proceed.wait() }]
         let microphone = PrerollMicrophone(ScriptedMicrophone(isRealTime: true, script), seconds: 1)
         #expect(microphone.prerollSeconds == 0)
         try await listening(microphone) {
-            for turn in 0..<3 {
-                try await signalled(heard)
+            for round in 0..<3 {
+                try await signalled(ready)
                 #expect(microphone.prerollSeconds == 1)
-                let path = folder.file("\(turn).wav")
-                // Its first samples are in the past; the script continues once they are written.
-                let log = RecordingLog { if $0 == .written(16_000) { goOn.signal() } }
+                let path = folder.file("\(round).wav")
+                // The first samples come from the preroll; the script continues once they are written.
+                let log = RecordingLog { if $0 == .written(16_000) { proceed.signal() } }
                 var settings = settings()
                 settings.length = SamplePosition(32_000)
                 let session = ScriptedRecording(microphone: microphone, path: path, settings: settings, sink: log)
                 let result = try await session.run()
                 #expect(result.gaps == [])
                 #expect(result.length == SamplePosition(32_000))
-                #expect(try samples(of: path) == numbered(from: turn * 48_000 + 16_000, 32_000))
+                #expect(try samples(of: path) == numbered(from: round * 48_000 + 16_000, 32_000))
             }
-            goOn.signal()
+            proceed.signal()
         }
     }
 
     @Test("a loss while idle shortens the preroll; a loss while recording is a gap")
     func losses() async throws {
-        let (heard, goOn) = (Wakeup(), Wakeup())
+        let (ready, proceed) = (Wakeup(), Wakeup())
         let microphone = PrerollMicrophone(
             ScriptedMicrophone(
                 isRealTime: true,
                 [
                     .samples(numbered(8_000)), .lost(500), .samples(numbered(from: 8_500, 1_500)),
-                    .perform { heard.signal() }, .perform { goOn.wait() }, .lost(700),
-                    .samples(numbered(from: 10_700, 300)), .perform { goOn.wait() },
+                    .perform { ready.signal() }, .perform { proceed.wait() }, .lost(700),
+                    .samples(numbered(from: 10_700, 300)), .perform { proceed.wait() },
                 ]), seconds: 1)
         try await listening(microphone) {
-            try await signalled(heard)
-            let log = RecordingLog { if $0 == .written(1_500) { goOn.signal() } }
+            try await signalled(ready)
+            let log = RecordingLog { if $0 == .written(1_500) { proceed.signal() } }
             var settings = settings()
             settings.length = SamplePosition(2_500)
             let path = folder.file("audio.wav")
@@ -81,28 +82,28 @@ import TestKit
             #expect(
                 try samples(of: path)
                     == numbered(from: 8_500, 1_500) + [Int16](repeating: 0, count: 700) + numbered(from: 10_700, 300))
-            goOn.signal()
+            proceed.signal()
         }
     }
 
-    @Test("a microphone that fails during a recording is an outage, and is reopened")
+    @Test("a microphone that fails during a recording is reopened, and the outage is a gap")
     func outage() async throws {
         let unplugged = DeviceError(.disconnected, "snd_pcm_readi", "scripted: is gone")
-        let (heard, goOn) = (Wakeup(), Wakeup())
+        let (ready, proceed) = (Wakeup(), Wakeup())
         let microphone = PrerollMicrophone(
             ScriptedMicrophone(
                 isRealTime: true,
                 [
-                    .samples(numbered(1_000)), .perform { heard.signal() }, .perform { goOn.wait() },
+                    .samples(numbered(1_000)), .perform { ready.signal() }, .perform { proceed.wait() },
                     .samples(numbered(from: 1_000, 500)), .failure(unplugged), .refusal(unplugged),
-                    .samples(numbered(from: 1_500, 500)), .perform { goOn.wait() },
+                    .samples(numbered(from: 1_500, 500)), .perform { proceed.wait() },
                 ]), seconds: 1)
         try await listening(microphone) {
-            try await signalled(heard)
-            let stopper = Stopper()
+            try await signalled(ready)
+            let stopper = SessionHolder()
             let log = RecordingLog { entry in
-                if entry == .written(1_000) { goOn.signal() }
-                // The rest comes after the gap, at the end.
+                if entry == .written(1_000) { proceed.signal() }
+                // The remaining samples come after the gap, at the end.
                 if entry == .recovered("disconnected") { stopper.stop() }
             }
             let path = folder.file("audio.wav")
@@ -117,11 +118,11 @@ import TestKit
             let reader = try RecordingReader(path: path)
             #expect(try samples(of: reader, at: .zero, count: 1_500) == numbered(1_500))
             #expect(try samples(of: reader, at: lost.range.end, count: 600) == numbered(from: 1_500, 500))
-            goOn.signal()
+            proceed.signal()
         }
     }
 
-    @Test("with 0 seconds, or while not running, it is the base microphone", arguments: [0.0, 5.0])
+    @Test("with 0 seconds, or if it does not run, the underlying microphone is used", arguments: [0.0, 5.0])
     func closed(seconds: Double) async throws {
         let microphone = PrerollMicrophone(
             ScriptedMicrophone(isRealTime: true, [.samples(numbered(100))]), seconds: seconds)
@@ -131,7 +132,7 @@ import TestKit
         #expect(result == RecordingResult(length: SamplePosition(100), reason: .ended))
     }
 
-    @Test("run with 0 seconds leaves the microphone closed and ends on cancellation")
+    @Test("with 0 seconds, run() leaves the microphone closed and returns on cancellation")
     func runsClosed() async throws {
         let opened = Atomic<Bool>(false)
         let script: [ScriptedMicrophone.Step] = [.perform { opened.store(true, ordering: .relaxed) }]
@@ -156,17 +157,17 @@ import TestKit
         }
     }
 
-    @Test("two recordings cannot use it at the same time")
+    @Test("two recordings cannot use the microphone at the same time")
     func busy() async throws {
-        let (heard, goOn) = (Wakeup(), Wakeup())
+        let (ready, proceed) = (Wakeup(), Wakeup())
         let microphone = PrerollMicrophone(
             ScriptedMicrophone(
                 isRealTime: true,
-                [.samples(numbered(100)), .perform { heard.signal() }, .perform { goOn.wait() }, .samples([1])]),
+                [.samples(numbered(100)), .perform { ready.signal() }, .perform { proceed.wait() }, .samples([1])]),
             seconds: 1)
         try await listening(microphone) {
             try await blocking {
-                heard.wait()
+                ready.wait()
                 let first = try microphone.open()
                 let error = thrown { _ = try microphone.open() }
                 #expect(error?.code == .busy)
@@ -176,7 +177,7 @@ import TestKit
                 let second = try microphone.open()
                 #expect(second.prerollSamples == 100)
             }
-            goOn.signal()
+            proceed.signal()
         }
     }
 }

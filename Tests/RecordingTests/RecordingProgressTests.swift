@@ -13,7 +13,7 @@ import Testing
         #expect(await progress.next(after: SamplePosition(10)) == .available(upTo: SamplePosition(20)))
     }
 
-    @Test("the end is reported after everything before it")
+    @Test("the end is reported after all progress before it")
     func end() async {
         let progress = RecordingProgress()
         progress.end(at: SamplePosition(5))
@@ -22,17 +22,17 @@ import Testing
         #expect(await RecordingProgress(hasEnded: true).next(after: .zero) == .ended(at: .zero))
     }
 
-    @Test("each of many followers sees everything in order")
+    @Test("each of many followers sees all progress in order")
     func manyFollowers() async {
         let progress = RecordingProgress()
-        let counts = await withTaskGroup(of: [Int64].self) { group in
+        let results = await withTaskGroup(of: [Int64].self) { group in
             for _ in 1...8 {
                 group.addTask {
-                    var seen: [Int64] = []
-                    while case .available(let end) = await progress.next(after: SamplePosition(seen.last ?? 0)) {
-                        seen.append(end.samples)
+                    var positions: [Int64] = []
+                    while case .available(let end) = await progress.next(after: SamplePosition(positions.last ?? 0)) {
+                        positions.append(end.samples)
                     }
-                    return seen
+                    return positions
                 }
             }
             for position in 1...2000 {
@@ -42,22 +42,22 @@ import Testing
             progress.end(at: SamplePosition(2000))
             return await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(counts.count == 8)
-        for seen in counts {
-            #expect(seen.last == 2000)
-            #expect(zip(seen, seen.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(results.count == 8)
+        for positions in results {
+            #expect(positions.last == 2000)
+            #expect(zip(positions, positions.dropFirst()).allSatisfy { $0 < $1 })
         }
     }
 
-    @Test("a cancelled follower is released, the others stay")
+    @Test("a cancelled follower is released; the others keep waiting")
     func cancelled() async {
         let progress = RecordingProgress()
-        let kept = Task { await progress.next(after: .zero) }
+        let waiting = Task { await progress.next(after: .zero) }
         let dropped = Task { await progress.next(after: .zero) }
         dropped.cancel()
         #expect(await dropped.value == .cancelled)
         progress.written(upTo: SamplePosition(1))
-        #expect(await kept.value == .available(upTo: SamplePosition(1)))
+        #expect(await waiting.value == .available(upTo: SamplePosition(1)))
         let late = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return await progress.next(after: SamplePosition(1))

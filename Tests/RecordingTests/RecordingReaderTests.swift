@@ -14,8 +14,8 @@ import TestKit
         try Data(bytes).write(to: URL(fileURLWithPath: path))
     }
 
-    @Test("a reader sees audio appended after it was opened, regardless of the header")
-    func trustsTheLength() throws {
+    @Test("a reader can read audio appended after it was opened, whatever the header says")
+    func trustsFileLength() throws {
         let file = try WaveFile(new: path)
         let reader = try RecordingReader(path: path)
         #expect(try reader.length == .zero)
@@ -38,7 +38,7 @@ import TestKit
         #expect(try samples(of: reader, at: .zero, count: 10) == [1])
     }
 
-    @Test("another program's WAV is read if its rate, channels and bits match")
+    @Test("another program's WAV is read if its sample rate, channels and bit depth match")
     func foreign() throws {
         #expect(shell("sox -n -r 16000 -c 1 -b 16 \(path) synth 0.1 sine 440").status == 0)
         #expect(try RecordingReader(path: path).length == SamplePosition(1600))
@@ -52,7 +52,7 @@ import TestKit
     }
 
     @Test(
-        "a file truncated anywhere in its header counts as damaged", arguments: [0, 1, 11, 12, 40, 100, 300, 511])
+        "a file truncated anywhere in its header is reported as damaged", arguments: [0, 1, 11, 12, 40, 100, 300, 511])
     func cutOff(length: Int) throws {
         try write(WaveHeader().bytes.prefix(length))
         let error = try #require(thrown { _ = try RecordingReader(path: path) })
@@ -60,7 +60,7 @@ import TestKit
         #expect(error.message.hasPrefix(path))
     }
 
-    @Test("random header bytes yield a layout within the file, or an error")
+    @Test("random header bytes give a layout within the file or an error")
     func anyBytes() throws {
         var random = SeededGenerator()
         var outcomes = [true: 0, false: 0]
@@ -104,11 +104,11 @@ import TestKit
         header = longHeader
         header.replaceSubrange(28..<36, with: [UInt8](repeating: 255, count: 8))
         try write(header + [1, 0])
-        #expect(try WaveLayout(of: path).claimedBytes == 2 * SamplePosition.furthest, "the largest countable length")
+        #expect(try WaveLayout(of: path).claimedBytes == 2 * SamplePosition.maximumSamples, "the maximum length")
         #expect(try RecordingReader(path: path).length == SamplePosition(1), "the file's length is trusted")
     }
 
-    @Test("a file of endless empty chunks is rejected")
+    @Test("a file with thousands of empty chunks is rejected")
     func manyChunks() throws {
         try write(Array("RIFF....WAVE".utf8) + (0..<5000).flatMap { _ in Array("JUNK".utf8) + [0, 0, 0, 0] })
         #expect(throws: DeviceError.self) { _ = try RecordingReader(path: path) }

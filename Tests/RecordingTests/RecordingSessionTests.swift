@@ -10,7 +10,7 @@ import TestKit
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
 
-    /// No real-time priority, because tests would starve other processes.
+    /// Settings without real-time priority, because tests would starve other processes.
     private func settings(ringSeconds: Double = 1, syncSeconds: Double = 1) -> RecordingSession.Settings {
         var settings = RecordingSession.Settings()
         settings.ringSeconds = ringSeconds
@@ -40,7 +40,7 @@ import TestKit
         #expect(written.last == 160_001)
     }
 
-    @Test("a file deleted during the recording is reported once, with a way to save its audio")
+    @Test("a file deleted during the recording is reported once, with a command that saves its audio")
     func removed() async throws {
         let log = RecordingLog()
         var settings = settings()
@@ -54,16 +54,16 @@ import TestKit
     }
 
     @Test("audio reported as written can be read, and audio reported as synced is in the header")
-    func tellsTheTruth() async throws {
+    func accurateReports() async throws {
         let path = path
-        let lies = Lies()
+        let wrongEntries = WrongEntries()
         let log = RecordingLog { entry in
             switch entry {
             case .written(let position):
                 let length = try? RecordingReader(path: path).length
-                if length.map({ $0.samples < position }) ?? true { lies.add(entry) }
+                if length.map({ $0.samples < position }) ?? true { wrongEntries.add(entry) }
             case .synced(let position):
-                if shell("sox --i -s \(path)").output != "\(position)" { lies.add(entry) }
+                if shell("sox --i -s \(path)").output != "\(position)" { wrongEntries.add(entry) }
             default: break
             }
         }
@@ -71,33 +71,33 @@ import TestKit
             ScriptedMicrophone([.samples(numbered(8000))]), settings(ringSeconds: 0.1, syncSeconds: 0), sink: log)
         _ = try await session.run()
         #expect(log.entries.contains { if case .synced = $0 { true } else { false } })
-        #expect(lies.entries.withLock { $0 } == [])
+        #expect(wrongEntries.entries.withLock { $0 } == [])
     }
 
     @Test("a requested sync does not wait for the next scheduled one")
-    func syncWanted() async throws {
+    func requestedSync() async throws {
         let first = Wakeup()
-        let wanted = Wakeup()
+        let second = Wakeup()
         let log = RecordingLog { entry in
             guard case .synced(let position) = entry else { return }
             if position <= 1_000 { first.signal() }
-            if position >= 2_500 { wanted.signal() }
+            if position >= 2_500 { second.signal() }
         }
-        let asker = Stopper()
+        let holder = SessionHolder()
         let session = session(
             ScriptedMicrophone(
                 isRealTime: true,
                 [
-                    // These are synced immediately, the next ones in an hour.
+                    // These samples are synced immediately, the next ones in an hour.
                     .samples(numbered(1_000)), .perform { first.wait(timeout: .seconds(300)) },
                     .samples(numbered(from: 1_000, 2_000)),
                     .perform {
-                        asker.session.withLock { $0 }?.sync(upTo: SamplePosition(2_500))
-                        wanted.wait(timeout: .seconds(300))
+                        holder.session.withLock { $0 }?.sync(upTo: SamplePosition(2_500))
+                        second.wait(timeout: .seconds(300))
                     },
                     .samples(numbered(from: 3_000, 1_000)),
                 ]), settings(ringSeconds: 30, syncSeconds: 3_600), sink: log)
-        asker.session.withLock { $0 = session.session }
+        holder.session.withLock { $0 = session.session }
         #expect(try await session.run() == RecordingResult(length: SamplePosition(4_000), reason: .ended))
         // The request may arrive while the writer is processing a block, so any of these positions is valid.
         let early = log.entries.contains { if case .synced(2_500..<4_000) = $0 { true } else { false } }
@@ -126,7 +126,7 @@ import TestKit
 
     @Test("a block that was read before the stop is in the file")
     func stopLosesNothing() async throws {
-        let stopper = Stopper()
+        let stopper = SessionHolder()
         let session = session(
             ScriptedMicrophone(
                 isRealTime: true,
@@ -137,7 +137,7 @@ import TestKit
         #expect(try samples(of: path) == numbered(150))
     }
 
-    @Test("a cancelled task closes its file as on a shutdown")
+    @Test("a cancelled task closes its file as a shutdown does")
     func cancelled() async throws {
         let progress = RecordingProgress()
         let session = session(ScriptedMicrophone([.forever(numbered(30_000))]), sink: ProgressSink(progress: progress))
@@ -177,7 +177,7 @@ import TestKit
         #expect(error?.status == EEXIST)
     }
 
-    @Test("lost samples are silence of their length, reported before later samples")
+    @Test("lost samples become silence of the same length, and are reported before later samples")
     func gaps() async throws {
         let log = RecordingLog()
         let session = session(
@@ -193,18 +193,18 @@ import TestKit
                 == silence(5) + numbered(10) + silence(50) + numbered(from: 60, 40) + silence(7))
         #expect(log.entries.compactMap { if case .lost(let gap) = $0 { gap } else { nil } } == gaps)
         let entries = log.entries
-        let reported = try #require(entries.firstIndex(of: .lost(gaps[1])))
+        let reportIndex = try #require(entries.firstIndex(of: .lost(gaps[1])))
         #expect(
-            entries[..<reported].allSatisfy { if case .written(let position) = $0 { position <= 15 } else { true } })
+            entries[..<reportIndex].allSatisfy { if case .written(let position) = $0 { position <= 15 } else { true } })
     }
 
     @Test("a stall longer than the ring loses exactly the samples that did not fit")
     func diskStalls() async throws {
-        let (stalled, goOn, recovered) = (Wakeup(), Wakeup(), Wakeup())
+        let (stalled, proceed, recovered) = (Wakeup(), Wakeup(), Wakeup())
         let log = RecordingLog { entry in
             if entry == .written(1600) {
                 stalled.signal()
-                goOn.wait()
+                proceed.wait()
             }
             if entry == .synced(16_000) { recovered.signal() }
         }
@@ -212,7 +212,7 @@ import TestKit
         script += (1..<21).map { .samples(numbered(from: $0 * 1600, 1600)) }
         script += [
             .perform {
-                goOn.signal()
+                proceed.signal()
                 recovered.wait()
             }, .samples(numbered(from: 21 * 1600, 1600)),
         ]
@@ -225,7 +225,7 @@ import TestKit
                 == numbered(10 * 1600) + [Int16](repeating: 0, count: 17_600) + numbered(from: 21 * 1600, 1600))
     }
 
-    @Test("even a few samples are written soon")
+    @Test("even a few samples are written without delay")
     func fewSamples() async throws {
         let written = Wakeup()
         let log = RecordingLog { if $0 == .written(10) { written.signal() } }
@@ -235,16 +235,16 @@ import TestKit
         #expect(log.entries.first == .written(10))
     }
 
-    @Test("the level is reported only when wanted", arguments: [true, false])
-    func level(wanted: Bool) async throws {
-        let log = RecordingLog(wantsLevel: wanted)
+    @Test("the level is reported only if requested", arguments: [true, false])
+    func level(isRequested: Bool) async throws {
+        let log = RecordingLog(wantsLevel: isRequested)
         let loud = (0..<1600).map { Int16($0 % 2 == 0 ? 16_384 : -16_384) }
         let session = session(
             ScriptedMicrophone([.samples(loud + [Int16](repeating: 0, count: 1600) + [.min])]), sink: log)
         _ = try await session.run()
         let levels = log.entries.compactMap { if case .level(let rms, let peak) = $0 { [rms, peak] } else { nil } }
-        #expect(levels.count == (wanted ? 2 : 0))
-        if wanted {
+        #expect(levels.count == (isRequested ? 2 : 0))
+        if isRequested {
             #expect(levels[0].allSatisfy { abs($0 + 6.0206) < 0.001 })
             #expect(levels[1] == [-96, -96])
         }

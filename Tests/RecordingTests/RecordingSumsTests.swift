@@ -7,7 +7,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// Damage to the audio is found and located; nothing else counts as damage.
+/// Checksums locate damage in the audio, and report nothing else as damage.
 @Suite struct RecordingSumsTests {
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
@@ -38,8 +38,8 @@ import TestKit
         SampleRange(SamplePosition(start), SamplePosition(end))
     }
 
-    @Test("the checksum equals zip's for any pieces")
-    func knownValue() {
+    @Test("the checksum equals zip's, however the data is divided")
+    func checkValue() {
         let bytes = Array("123456789".utf8)
         for cut in 0...9 {
             var sum = AudioChecksum()
@@ -49,7 +49,7 @@ import TestKit
         }
     }
 
-    @Test("every sample has a valid checksum, including gaps and the last piece")
+    @Test("every sample has a valid checksum, including gaps and the last partial second")
     func whole() async throws {
         try await record([.samples(numbered(30_000)), .lost(40_000), .samples(numbered(from: 70_000, 12_345))])
         #expect(try checked() == RecordingSums())
@@ -69,41 +69,42 @@ import TestKit
         #expect(try checked().damaged.count == 1)
     }
 
-    @Test("damage over several seconds is one range")
+    @Test("damage across several seconds is one range")
     func longDamage() async throws {
         try await record([.samples(numbered(80_000))])
-        try change(path) { data in for place in 20_000..<50_000 { data[512 + 2 * place] = 0x55 } }
+        try change(path) { data in for index in 20_000..<50_000 { data[512 + 2 * index] = 0x55 } }
         #expect(try checked().damaged == [range(16_000, 64_000)])
     }
 
-    @Test("a recording of an earlier version has no checksums, which is reported; they can be added")
+    @Test("a recording from an earlier version is reported as having no checksums, which can be added")
     func legacy() async throws {
         try await record([.samples(numbered(50_000))])
         unlink(sums)
         #expect(try checked().damaged == [] && checked().unknown == [range(0, 50_000)])
-        #expect(try RecordingSums.complete(path: path, behindLast: true) == 0)
+        #expect(try RecordingSums.complete(path: path, afterLast: true) == 0)
         #expect(try RecordingSums.complete(path: path) == 50_000)
         #expect(try checked() == RecordingSums())
     }
 
     @Test(
-        "checksums lost in a power cut are computed again after the last one, and no others", arguments: [0, 1, 20, 37])
-    func tail(torn: Int) async throws {
+        "checksums lost in a power cut are computed again, but only after the last remaining one",
+        arguments: [0, 1, 20, 37])
+    func tail(tornBytes: Int) async throws {
         try await record([.samples(numbered(50_000))])
-        try change(sums) { $0 = $0.prefix(2 * SumLine.size + torn) }
+        try change(sums) { $0 = $0.prefix(2 * SumLine.size + tornBytes) }
         try change(path) { $0[512 + 2 * 5] ^= 1 }
         #expect(try checked().unknown == [range(32_000, 50_000)])
-        #expect(try RecordingSums.complete(path: path, behindLast: true) == 18_000)
+        #expect(try RecordingSums.complete(path: path, afterLast: true) == 18_000)
         #expect(try checked().unknown == [] && checked().damaged == [range(0, 16_000)])
     }
 
-    @Test("damaged checksums do not count as damaged audio", arguments: 0..<39)
+    @Test("damaged checksums are not reported as damaged audio", arguments: 0..<39)
     func damagedLine(byte: Int) async throws {
         try await record([.samples(numbered(50_000))])
         try change(sums) { $0[SumLine.size + byte] ^= 0x04 }
-        let reported = try checked()
-        #expect(reported.damaged == [])
-        #expect(reported.unknown == [range(16_000, 32_000)])
+        let result = try checked()
+        #expect(result.damaged == [])
+        #expect(result.unknown == [range(16_000, 32_000)])
     }
 
     @Test("a truncated recording is checked to its end")
@@ -115,7 +116,7 @@ import TestKit
         #expect(try checked() == RecordingSums())
     }
 
-    @Test("in a growing recording only audio with a checksum is checked")
+    @Test("in a growing recording, only audio that has a checksum is checked")
     func growing() async throws {
         try await record([.samples(numbered(50_000))])
         try change(sums) { $0 = $0.prefix(SumLine.size) }
@@ -124,9 +125,9 @@ import TestKit
         #expect(try checked(isGrowing: true).damaged == [range(0, 16_000)])
     }
 
-    @Test("neither a failed sync nor joining loses checksums")
+    @Test("no checksum is lost by a failed sync or by joining")
     func parts() async throws {
-        let count = Counted()
+        let count = EventCounter()
         let script: [ScriptedMicrophone.Step] = [
             .samples(numbered(30_000)), .lost(2_000), .samples(numbered(from: 32_000, 64_000)),
         ]
@@ -138,15 +139,15 @@ import TestKit
         #expect(try checked() == RecordingSums())
     }
 
-    @Test("it can be cancelled")
-    func ends() async throws {
+    @Test("checking and computing can be cancelled")
+    func cancelled() async throws {
         try await record([.samples(numbered(50_000))])
         #expect(try RecordingSums(path: path, while: { false }) == nil)
         unlink(sums)
         #expect(try RecordingSums.complete(path: path, while: { false }) == 0)
     }
 
-    @Test("checksums are found among other content, even too much of it", arguments: [false, true])
+    @Test("unreadable checksums are computed again; an oversized file is set aside", arguments: [false, true])
     func unreadable(isLong: Bool) async throws {
         try await record([.samples(numbered(50_000))])
         try change(sums) { $0 = Data(String(decoding: $0, as: UTF8.self).replacing("\n", with: "\r\n").utf8) }
@@ -157,7 +158,7 @@ import TestKit
         #expect(access("\(sums).damaged-1", F_OK) == (isLong ? 0 : -1))
     }
 
-    @Test("another kind of file in place of the checksums is ignored")
+    @Test("a folder in place of the checksums is ignored")
     func foreign() async throws {
         #expect(mkdir(sums, 0o700) == 0)
         try await record([.samples(numbered(20_000))])

@@ -8,15 +8,15 @@ import TestKit
 @testable import System
 
 @Suite struct SampleRingTests {
-    /// Empties the ring; returns the samples, with `nil` for each lost one.
-    private func takeAll(_ ring: SampleRing) -> [Int16?] {
+    /// Empties the ring; returns the samples, with nil for each lost one.
+    private func drain(_ ring: SampleRing) -> [Int16?] {
         var out: [Int16?] = []
         while ring.consume({ append($0, to: &out) }) {}
         ring.release()
         return out
     }
 
-    private func append(_ piece: SampleRing.Piece, to out: inout [Int16?]) {
+    private func append(_ piece: SampleRing.Element, to out: inout [Int16?]) {
         switch piece {
         case .samples(let samples): out += samples.map { $0 }
         case .lost(let count, _): out += [Int16?](repeating: nil, count: count)
@@ -27,17 +27,17 @@ import TestKit
         samples.withUnsafeBufferPointer { ring.put($0) }
     }
 
-    @Test("a block that does not fit is one loss before the next block that does")
+    @Test("blocks that do not fit become one loss before the next block that fits")
     func dropsWholeBlocks() {
         let ring = SampleRing(capacity: 4)
         #expect(put([1, 2, 3], into: ring))
-        #expect(!ring.hasRoom(for: 2))
+        #expect(!ring.hasSpace(for: 2))
         #expect(!put([4, 5], into: ring))
         #expect(!put([6, 7], into: ring))
         #expect(put([8], into: ring))
-        #expect(takeAll(ring) == [1, 2, 3, nil, nil, nil, nil, 8])
+        #expect(drain(ring) == [1, 2, 3, nil, nil, nil, nil, 8])
         #expect(put([9, 10, 11, 12], into: ring))
-        #expect(takeAll(ring) == [9, 10, 11, 12])
+        #expect(drain(ring) == [9, 10, 11, 12])
     }
 
     @Test("a loss after the last sample is reported once at the end, with its cause")
@@ -45,7 +45,7 @@ import TestKit
         let ring = SampleRing(capacity: 4)
         #expect(put([1], into: ring))
         ring.lose(5, cause: .overrun)
-        #expect(takeAll(ring) == [1])
+        #expect(drain(ring) == [1])
         var rest: [(Int, Gap.Cause)] = []
         for _ in 1...2 {
             ring.consumeRest { if case .lost(let count, let cause) = $0 { rest.append((count, cause)) } }
@@ -54,7 +54,7 @@ import TestKit
         #expect(rest.map(\.1) == [.overrun])
     }
 
-    @Test("a loss with several causes counts as the disk's if the disk was one", arguments: [true, false])
+    @Test("a loss with several causes is attributed to the disk if the disk was one of them", arguments: [true, false])
     func mixedCauses(diskFirst: Bool) {
         let ring = SampleRing(capacity: 1)
         if diskFirst { ring.lose(2, cause: .disk) }
@@ -67,27 +67,27 @@ import TestKit
     }
 
     @Test("samples stay in the ring if the consumer throws")
-    func keepsWhatThrew() throws {
+    func keepsSamplesAfterError() throws {
         let ring = SampleRing(capacity: 4)
         ring.lose(1, cause: .overrun)
         #expect(put([1, 2], into: ring))
         let failure = DeviceError(.full, "test", "a test")
         #expect(throws: failure) { _ = try ring.consume { _ in throw failure } }
-        #expect(takeAll(ring) == [nil, 1, 2])
+        #expect(drain(ring) == [nil, 1, 2])
     }
 
-    @Test("consumed samples and losses are returned again until they are released")
+    @Test("after a rewind, samples and losses that were not released are returned again")
     func rewinds() {
         let ring = SampleRing(capacity: 4)
         #expect(put([1], into: ring))
-        #expect(takeAll(ring) == [1])
+        #expect(drain(ring) == [1])
         ring.lose(2, cause: .overrun)
         #expect(put([2, 3], into: ring))
         var out: [Int16?] = []
         while ring.consume({ append($0, to: &out) }) {}
         #expect(put([4], into: ring))
         ring.lose(1, cause: .overrun)
-        #expect(!ring.hasRoom(for: 2), "unreleased samples keep their slots")
+        #expect(!ring.hasSpace(for: 2), "unreleased samples keep their slots")
         while ring.consume({ append($0, to: &out) }) {}
         ring.consumeRest { append($0, to: &out) }
         #expect(out == [nil, nil, 2, 3, 4, nil])
@@ -98,7 +98,7 @@ import TestKit
         ring.consumeRest { append($0, to: &out) }
         #expect(out == [nil, nil, 2, 3, 4, nil])
         ring.release()
-        #expect(ring.hasRoom(for: 4))
+        #expect(ring.hasSpace(for: 4))
         ring.rewind()
         #expect(!ring.consume { _ in })
     }
@@ -116,24 +116,24 @@ import TestKit
         #expect(!ring.needsRelease)
     }
 
-    @Test("with too many losses for the markers, further blocks are also lost, and counted")
+    @Test("if losses exceed the markers, further blocks are also lost and counted")
     func markersRunOut() {
         let ring = SampleRing(capacity: 10_000)
-        var (putIn, lost) = (0, 0)
+        var (accepted, lost) = (0, 0)
         for _ in 0..<1000 {
             ring.lose(1, cause: .overrun)
             lost += 1
-            if put([7], into: ring) { putIn += 1 } else { lost += 1 }
+            if put([7], into: ring) { accepted += 1 } else { lost += 1 }
         }
-        #expect(putIn < 1000)
-        var out = takeAll(ring)
+        #expect(accepted < 1000)
+        var out = drain(ring)
         ring.consumeRest { append($0, to: &out) }
-        #expect(out.count { $0 == 7 } == putIn)
+        #expect(out.count { $0 == 7 } == accepted)
         #expect(out.count { $0 == nil } == lost)
         #expect(out.prefix(4) == [nil, 7, nil, 7])
     }
 
-    @Test("between two threads, order and count are kept, whichever blocks are dropped", arguments: [1, 7, 64, 1000])
+    @Test("two threads preserve order and count, whichever blocks are dropped", arguments: [1, 7, 64, 1000])
     func twoThreads(capacity: Int) async throws {
         let ring = SampleRing(capacity: capacity)
         let blocks = 20_000
@@ -159,10 +159,10 @@ import TestKit
             produced.value.store(.max, ordering: .releasing)
             return (position, lost)
         }
-        async let taken = onThread(named: "consumer") {
+        async let consumed = onThread(named: "consumer") {
             var random = SeededGenerator(seed: ~seed)
             var (position, lost, wrong) = (0, 0, 0)
-            func check(_ piece: SampleRing.Piece) {
+            func check(_ piece: SampleRing.Element) {
                 switch piece {
                 case .samples(let samples):
                     if Array(samples) != numbered(from: position, samples.count) { wrong += 1 }
@@ -178,7 +178,7 @@ import TestKit
                 while ring.consume(check) {
                     ring.release()
                     guard Int.random(in: 0..<50, using: &random) == 0 else { continue }
-                    // A stall: the producer continues for some blocks, so that the ring fills up.
+                    // Stalls while the producer continues for some blocks, so that the ring fills up.
                     let now = produced.value.load(ordering: .acquiring)
                     while now != .max, produced.value.load(ordering: .acquiring) < now + 5 { sched_yield() }
                 }
@@ -187,11 +187,11 @@ import TestKit
             return (position, lost, wrong)
         }
         let (producedPosition, producedLost) = try await dropped
-        let (takenPosition, takenLost, wrong) = try await taken
+        let (consumedPosition, consumedLost, wrong) = try await consumed
         #expect(wrong == 0, "seed \(seed)")
-        #expect(takenPosition == producedPosition, "seed \(seed)")
-        #expect(takenLost == producedLost, "seed \(seed)")
-        #expect(takenLost > 0 && takenLost < takenPosition, "seed \(seed)")
+        #expect(consumedPosition == producedPosition, "seed \(seed)")
+        #expect(consumedLost == producedLost, "seed \(seed)")
+        #expect(consumedLost > 0 && consumedLost < consumedPosition, "seed \(seed)")
     }
 }
 

@@ -5,7 +5,7 @@ import Synchronization
 @testable import Core
 @testable import System
 
-/// A sink that records everything in order, and may call a closure each time.
+/// A sink that records all calls in order, and calls a closure for each.
 final class RecordingLog: RecordingSink {
     enum Entry: Hashable, Sendable {
         case written(Int64)
@@ -20,8 +20,8 @@ final class RecordingLog: RecordingSink {
     let wantsLevel: Bool
 
     /// The messages of the faults, in order.
-    var messages: [String] { reported.withLock { $0 } }
-    private let reported = Mutex<[String]>([])
+    var messages: [String] { faultMessages.withLock { $0 } }
+    private let faultMessages = Mutex<[String]>([])
 
     private let log = Mutex<[Entry]>([])
     private let perform: @Sendable (Entry) -> Void
@@ -38,7 +38,7 @@ final class RecordingLog: RecordingSink {
     func level(rms: Double, peak: Double) { add(.level(rms: rms, peak: peak)) }
     func lost(_ gap: Gap) { add(.lost(gap)) }
     func fault(code: String, message: String) {
-        reported.withLock { $0.append(message) }
+        faultMessages.withLock { $0.append(message) }
         add(.fault(code))
     }
     func recovered(code: String) { add(.recovered(code)) }
@@ -67,7 +67,7 @@ struct ScriptedRecording {
     func run() async throws -> RecordingResult { try await session.record(to: path, sink: sink) }
 }
 
-/// Reports what is written.
+/// A sink that passes progress on.
 struct ProgressSink: RecordingSink {
     let progress: RecordingProgress
 
@@ -81,10 +81,10 @@ func samples(of path: String) throws -> [Int16] {
     return try samples(of: reader, at: .zero, count: Int(reader.length.samples))
 }
 
-/// The existing part of a range of a recording.
+/// The samples in a range of a recording, as far as they exist.
 func samples(of reader: RecordingReader, at position: SamplePosition, count: Int) throws -> [Int16] {
-    try [Int16](unsafeUninitializedCapacity: count) { buffer, done in
-        done = try reader.read(at: position, into: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
+    try [Int16](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+        initializedCount = try reader.read(at: position, into: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
     }
 }
 
@@ -112,15 +112,15 @@ func shell(_ command: String) -> (output: String, status: Int32) {
     return (String(decoding: output, as: UTF8.self), status)
 }
 
-/// Lets a scripted microphone stop the session that reads it.
-final class Stopper: Sendable {
+/// A session that a scripted microphone can stop.
+final class SessionHolder: Sendable {
     let session = Mutex<RecordingSession?>(nil)
 
     func stop() { session.withLock { $0 }?.stop(reason: .button) }
 }
 
-/// False reports to a sink.
-final class Lies: Sendable {
+/// Reports to a sink that turned out to be wrong.
+final class WrongEntries: Sendable {
     let entries = Mutex<[RecordingLog.Entry]>([])
 
     func add(_ entry: RecordingLog.Entry) { entries.withLock { $0.append(entry) } }

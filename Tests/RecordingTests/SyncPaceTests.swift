@@ -3,13 +3,15 @@ import TestKit
 
 @testable import Audio
 
-/// Syncs with given durations, and the worst loss in a power cut.
+/// Simulates syncs of given durations, and checks the worst loss in a power cut.
 @Suite struct SyncPaceTests {
     private static let bound: Int64 = 1_000_000_000
-    /// A microphone block that the sound card has but the recording does not.
+    /// The length of a microphone block that is still in the sound card.
     private static let block: Int64 = 100_000_000
 
-    /// - Returns: the worst loss in a power cut, and the number of syncs.
+    /// Simulates syncs of the given durations.
+    ///
+    /// - Returns: the worst loss in a power cut in nanoseconds, and the simulated time in seconds.
     private func worst(of durations: [Int64]) -> (lost: Int64, seconds: Double) {
         var pace = SyncPace(bound: Self.bound, now: 0)
         var (begin, worst): (Int64, Int64) = (0, 0)
@@ -24,14 +26,14 @@ import TestKit
     }
 
     @Test(
-        "a power cut loses at most a second while syncs keep their duration",
+        "a power cut loses at most a second if all syncs take equally long",
         arguments: [0, 20, 100, 250, 300, 400])
     func steady(milliseconds: Int64) {
         let (lost, _) = worst(of: [Int64](repeating: milliseconds * 1_000_000, count: 50))
         #expect(lost <= Self.bound)
     }
 
-    @Test("even if a single sync suddenly takes 0.4 s", arguments: 1...3 as ClosedRange<UInt64>)
+    @Test("a sync that suddenly takes 0.4 s does not exceed the bound", arguments: 1...3 as ClosedRange<UInt64>)
     func sudden(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let durations = (0..<500).map { _ in
@@ -42,7 +44,7 @@ import TestKit
         #expect(worst(of: durations).lost <= Self.bound)
     }
 
-    @Test("a fast disk has only two or three syncs per second")
+    @Test("a fast disk syncs only two or three times per second")
     func costs() {
         let (_, seconds) = worst(of: [Int64](repeating: 20_000_000, count: 101))
         #expect((100 / seconds) <= 3)
@@ -53,11 +55,11 @@ import TestKit
         var pace = SyncPace(bound: Self.bound, now: 0)
         pace.synced(from: 0, to: 3_000_000_000)
         #expect(pace.due == 3_000_000_000)
-        // A single slow sync is eventually forgotten.
-        for turn in 0..<16 {
+        // The pace recovers after a single slow sync.
+        for index in 0..<16 {
             let begin = pace.due
             pace.synced(from: begin, to: begin + 1_000_000)
-            if turn < 15 { #expect(pace.due == begin + 100_000_000) }
+            if index < 15 { #expect(pace.due == begin + 100_000_000) }
         }
         #expect(pace.due > 400_000_000)
     }

@@ -8,12 +8,12 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// Two channels in one file: under any fault, no channel may lose a sample or swap with the other.
+/// Two channels in one file: no fault may make a channel lose a sample or swap with the other.
 @Suite struct TwoChannelTests {
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
 
-    /// Samples of two channels: the second is the first, negated, minus 1, so none are equal.
+    /// Interleaved samples of two channels: the second is the bitwise complement of the first, so none are equal.
     private static func both(from start: Int = 0, _ count: Int) -> [Int16] {
         numbered(from: start, count).flatMap { [$0, ~$0] }
     }
@@ -51,23 +51,23 @@ import TestKit
     private let script: [ScriptedMicrophone.Step] = [
         .samples(both(30_000)), .lost(2_000), .samples(both(from: 32_000, 32_000)), .lost(500),
     ]
-    private var heard: [Int16] {
+    private var expected: [Int16] {
         Self.both(30_000) + [Int16](repeating: 0, count: 4_000) + Self.both(from: 32_000, 32_000)
             + [Int16](repeating: 0, count: 1_000)
     }
 
     @Test("other programs read both channels with gaps; checksums match; a mono reader gets the mix")
-    func kept() async throws {
+    func bothChannels() async throws {
         let log = RecordingLog(wantsLevel: true)
         let result = try await record(ScriptedMicrophone(channels: 2, script), log: log)
         #expect(result.length == SamplePosition(64_500))
         #expect(result.gaps == [gap(30_000, 32_000, .overrun), gap(64_000, 64_500, .overrun)])
-        #expect(try frames(path) == heard)
+        #expect(try frames(path) == expected)
         #expect(shell("soxi -c \(path)").output == "2" && shell("soxi -s \(path)").output == "64500")
         let raw = folder.file("played.raw")
         #expect(shell("sox \(path) -t raw \(raw)").status == 0)
         let played = try Data(contentsOf: URL(filePath: raw)).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
-        #expect(played == heard)
+        #expect(played == expected)
         let reader = try RecordingReader(path: path)
         #expect(reader.channels == 2)
         // The mean of x and -x - 1, rounded towards zero.
@@ -75,15 +75,15 @@ import TestKit
         #expect(try RecordingSums(path: path) == RecordingSums())
         #expect(try RecordingSums.complete(path: path) == 0)
         let levels = log.entries.filter { if case .level = $0 { true } else { false } }
-        #expect(levels.count == 62_000 / 1_600, "the same number as one channel")
+        #expect(levels.count == 62_000 / 1_600, "as many as with one channel")
         let verification = try RecordingVerification(path: path, gaps: result.gaps)
         #expect(verification.length == result.length && verification.claimed == result.length)
         #expect(!verification.hasHalfSample && verification.noisyGaps == [])
         let loud = try RecordingVerification(path: path, gaps: [gap(0, 400, .disk)])
-        #expect(loud.noisyGaps.count == 1, "although both channels' mean is silent there")
+        #expect(loud.noisyGaps.count == 1, "although the mean of both channels is silent there")
     }
 
-    @Test("the mix is the mean of both, wherever reading starts")
+    @Test("the mix is the mean of both channels, wherever reading starts")
     func mixed() async throws {
         let spoken: [Int16] = (0..<40_000).flatMap { (index: Int) -> [Int16] in
             [Int16(index % 1_000), Int16(index % 700 * 3)]
@@ -98,35 +98,36 @@ import TestKit
     @Test(
         "a failing operation loses nothing in either channel",
         arguments: [DiskOperation.write, .sync, .truncate], [1, 3])
-    func faults(operation: DiskOperation, turn: Int) async throws {
+    func faults(operation: DiskOperation, skipped: Int) async throws {
         let count = Mutex(0)
         let log = RecordingLog()
         let result = try await record(ScriptedMicrophone(channels: 2, script), log: log) {
-            asked, path throws(DeviceError) in
-            guard asked == operation, path.hasSuffix("audio.wav") else { return }
+            current, path throws(DeviceError) in
+            guard current == operation, path.hasSuffix("audio.wav") else { return }
             let number = count.withLock { count in
                 count += 1
                 return count
             }
-            if number == turn + 1 { throw DeviceError(.failed, "write", status: EIO, "card: broken; replace it") }
+            if number == skipped + 1 { throw DeviceError(.failed, "write", status: EIO, "card: broken; replace it") }
         }
         #expect(result.length == SamplePosition(64_500))
-        #expect(try frames(path) == heard)
+        #expect(try frames(path) == expected)
         #expect(try RecordingReader(path: path).channels == 2)
         #expect(try RecordingSums(path: path)?.damaged == [])
     }
 
-    @Test("a device with one channel makes a mono recording, reported once")
+    @Test("a device with one channel makes a mono recording, and this is reported once")
     func tooFew() async throws {
         let log = RecordingLog()
         try await record(
-            ScriptedMicrophone(isMonitored: true, channels: 2, gives: 1, [.samples(numbered(30_000))]), log: log)
+            ScriptedMicrophone(isMonitored: true, channels: 2, actualChannels: 1, [.samples(numbered(30_000))]),
+            log: log)
         #expect(try RecordingReader(path: path).channels == 1)
         #expect(try samples(of: path) == numbered(30_000))
         #expect(log.messages.count == 1 && log.messages[0].contains("set capture.channels = 1"), "\(log.messages)")
     }
 
-    @Test("identical channels are reported after 10 s, a silent channel with its number, and so is recovery")
+    @Test("identical channels are reported after 10 s, a silent channel is reported by number, and so is recovery")
     func troubles() async throws {
         let log = RecordingLog()
         let voice = (0..<16_000 * 12).map { (index: Int) -> Int16 in Int16(index * 7_919 % 2_001 - 1_000) }
@@ -137,7 +138,7 @@ import TestKit
             ScriptedMicrophone(
                 isMonitored: true, channels: 2, [.samples(twice), .samples(alone), .samples(different)]),
             log: log)
-        let reported = log.entries.compactMap {
+        let reports = log.entries.compactMap {
             switch $0 {
             case .fault(let code): "+\(code)"
             case .recovered(let code): "-\(code)"
@@ -145,73 +146,74 @@ import TestKit
             }
         }
         #expect(
-            reported == ["+microphone-channels", "-microphone-channels", "+microphone-silent", "-microphone-silent"])
+            reports == ["+microphone-channels", "-microphone-channels", "+microphone-silent", "-microphone-silent"])
         #expect(log.messages.last?.hasPrefix("microphone scripted:, channel 2: delivers only zeros") == true)
     }
 
-    @Test("channels that cancel each other are reported while they do")
+    @Test("channels that cancel each other are reported, and so is recovery")
     func cancelling() async throws {
         let log = RecordingLog()
-        try await record(Cancelling(), log: log)
-        let reported = log.entries.compactMap {
+        try await record(CancellingMicrophone(), log: log)
+        let reports = log.entries.compactMap {
             switch $0 {
             case .fault(let code): "+\(code)"
             case .recovered(let code): "-\(code)"
             default: nil
             }
         }
-        #expect(reported == ["+microphone-cancelling", "-microphone-cancelling"])
+        #expect(reports == ["+microphone-cancelling", "-microphone-cancelling"])
         #expect(log.messages.first?.contains("balanced plug") == true, "\(log.messages)")
     }
 
-    @Test("a reopened microphone with another channel count is converted to the recording's")
+    @Test("a reopened microphone with a different channel count is converted to the recording's")
     func fitted() async throws {
         let lost = DeviceError(.disconnected, "read", "gone; plug it in again")
-        let one = numbered(1_000)
+        let mono = numbered(1_000)
         try await record(
-            Changing([
+            ChangingMicrophone([
                 ScriptedMicrophone(channels: 2, [.samples(Self.both(1_000)), .failure(lost)]),
-                ScriptedMicrophone(channels: 2, gives: 1, [.samples(one)]),
+                ScriptedMicrophone(channels: 2, actualChannels: 1, [.samples(mono)]),
             ]))
         let twice = try frames(path)
         #expect(Array(twice.prefix(2_000)) == Self.both(1_000))
-        #expect(Array(twice.suffix(2_000)) == one.flatMap { (sample: Int16) -> [Int16] in [sample, sample] })
+        #expect(Array(twice.suffix(2_000)) == mono.flatMap { (sample: Int16) -> [Int16] in [sample, sample] })
         let other = TwoChannelTests()
         try await other.record(
-            Changing([
-                ScriptedMicrophone(channels: 2, gives: 1, [.samples(one), .failure(lost)]),
-                ScriptedMicrophone(channels: 2, [.samples(one.flatMap { (sample: Int16) -> [Int16] in [sample, 0] })]),
+            ChangingMicrophone([
+                ScriptedMicrophone(channels: 2, actualChannels: 1, [.samples(mono), .failure(lost)]),
+                ScriptedMicrophone(
+                    channels: 2, [.samples(mono.flatMap { (sample: Int16) -> [Int16] in [sample, 0] })]),
             ]))
         let mixed = try samples(of: other.path)
-        #expect(Array(mixed.prefix(1_000)) == one && Array(mixed.suffix(1_000)) == one.map { $0 / 2 })
+        #expect(Array(mixed.prefix(1_000)) == mono && Array(mixed.suffix(1_000)) == mono.map { $0 / 2 })
     }
 
     @Test("the preroll has both channels")
     func preroll() async throws {
-        let (heard, goOn) = (Wakeup(), Wakeup())
+        let (ready, proceed) = (Wakeup(), Wakeup())
         let microphone = PrerollMicrophone(
             ScriptedMicrophone(
                 isRealTime: true, channels: 2,
                 [
-                    .samples(Self.both(32_000)), .perform { heard.signal() }, .perform { goOn.wait() },
-                    .samples(Self.both(from: 32_000, 16_000)), .perform { goOn.wait() },
+                    .samples(Self.both(32_000)), .perform { ready.signal() }, .perform { proceed.wait() },
+                    .samples(Self.both(from: 32_000, 16_000)), .perform { proceed.wait() },
                 ]), seconds: 1)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await microphone.run() }
-            try await signalled(heard)
-            let log = RecordingLog { if $0 == .written(16_000) { goOn.signal() } }
+            try await signalled(ready)
+            let log = RecordingLog { if $0 == .written(16_000) { proceed.signal() } }
             var settings = settings()
             settings.ringSeconds = 30
             settings.length = SamplePosition(32_000)
             let session = ScriptedRecording(microphone: microphone, path: path, settings: settings, sink: log)
             #expect(try await session.run().length == SamplePosition(32_000))
             #expect(try frames(path) == Self.both(from: 16_000, 32_000))
-            goOn.signal()
+            proceed.signal()
             group.cancelAll()
         }
     }
 
-    @Test("half a frame at the end is dropped, even if one channel's sample is whole", arguments: 1...3)
+    @Test("a partial frame at the end is dropped, even if it has one channel's complete sample", arguments: 1...3)
     func halfFrame(bytes: Int) async throws {
         try await record(ScriptedMicrophone(channels: 2, [.samples(Self.both(20_000))]))
         let whole = try Data(contentsOf: URL(filePath: path))
@@ -223,7 +225,7 @@ import TestKit
     }
 
     @Test("a lost header is restored with the channel count that matches the checksums", arguments: [1, 2])
-    func headerGone(channels: Int) async throws {
+    func headerLost(channels: Int) async throws {
         let spoken = channels == 2 ? Self.both(50_000) : numbered(50_000)
         try await record(ScriptedMicrophone(channels: channels, [.samples(spoken)]))
         try change(path) { for index in 0..<512 { $0[index] = 0 } }
@@ -233,12 +235,12 @@ import TestKit
         #expect(try RecordingSums(path: path) == RecordingSums())
     }
 
-    @Test("redacted audio is silent in both channels with valid checksums; nothing else changes")
+    @Test("redacted audio is silent in both channels and has valid checksums; nothing else changes")
     func redacted() async throws {
         try await record(ScriptedMicrophone(channels: 2, [.samples(Self.both(50_000))]))
         let range = SampleRange(SamplePosition(10_001), SamplePosition(30_003))
         try SoundRedaction.silence([range], in: path)
-        try RecordingSums.renew([range], path: path)
+        try RecordingSums.recompute([range], path: path)
         var expected = Self.both(50_000)
         for index in 20_002..<60_006 { expected[index] = 0 }
         #expect(try frames(path) == expected)
@@ -246,8 +248,8 @@ import TestKit
     }
 }
 
-/// Microphones that are plugged in one after the other.
-private final class Changing: MicrophoneProvider {
+/// Microphones that are plugged in one after another.
+private final class ChangingMicrophone: MicrophoneProvider {
     let name = "changing:"
     let isRealTime = true
     let isMonitored = false
@@ -264,14 +266,14 @@ private final class Changing: MicrophoneProvider {
 }
 
 /// A microphone whose channels cancel each other in the second of four blocks.
-private struct Cancelling: MicrophoneProvider {
+private struct CancellingMicrophone: MicrophoneProvider {
     let name = "scripted:"
     let isRealTime = false
     let isMonitored = true
 
-    func open() -> any Microphone { Player() }
+    func open() -> any Microphone { BlockReader() }
 
-    private final class Player: Microphone {
+    private final class BlockReader: Microphone {
         let maximumBlock = 1_600
         private var blocks = 0
         var channelsCancel: Bool { blocks == 2 }

@@ -28,7 +28,7 @@ import TestKit
     }
 
     @Test("a new recording is a valid WAV that is marked as cut short")
-    func bornPessimistic() throws {
+    func initiallyCutShort() throws {
         let file = try WaveFile(new: path)
         #expect(try header() == golden(samples: 0, reason: "cut short"))
         try file.append([1, -2, 3])
@@ -48,7 +48,7 @@ import TestKit
         #expect(try RecordingReader(path: path).stopReason == reason)
     }
 
-    @Test("an existing file is not changed")
+    @Test("an existing file is not overwritten")
     func neverOverwrites() throws {
         try Data([1, 2, 3]).write(to: URL(fileURLWithPath: path))
         let error = try #require(thrown { _ = try WaveFile(new: path) })
@@ -56,11 +56,11 @@ import TestKit
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data([1, 2, 3]))
     }
 
-    @Test("sox plays it after every sync")
+    @Test("sox can play the file after every sync")
     func soxAgrees() throws {
         let file = try WaveFile(new: path)
-        for turn in 1...3 {
-            try file.append(numbered(from: Int(file.end.samples), 1000 * turn))
+        for round in 1...3 {
+            try file.append(numbered(from: Int(file.end.samples), 1000 * round))
             try file.sync()
             #expect(shell("sox --i -s \(path)").output == "\(file.end.samples)")
             // Samples beyond the header's length do no harm.
@@ -77,7 +77,7 @@ import TestKit
         #expect(raw == numbered(Int(file.end.samples)).withUnsafeBytes { Data($0) })
     }
 
-    @Test("hours of silence are a hole: they read as zeros, take no space, and later samples are in place")
+    @Test("hours of silence become a hole that reads as zeros and takes no space; later samples follow it")
     func silenceIsAHole() throws {
         let hour = 3600 * SamplePosition.rate
         let file = try WaveFile(new: path)

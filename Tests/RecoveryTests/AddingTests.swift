@@ -11,40 +11,40 @@ import Testing
 
 @Suite("Files added as recordings", .serialized) struct AddingTests {
     private let storage = Storage()
-    private let given = TemporaryFolder()
-    /// The time of the files' last change.
-    private static let changed = 1_500_000_000.0
+    private let sources = TemporaryFolder()
+    /// The modification time of the added files.
+    private static let modified = 1_500_000_000.0
     private static let converted = ["audio.sums", "audio.wav", "journal.jsonl", "original.wav"]
 
-    /// Writes a 16-bit mono WAV like another recorder's.
+    /// Writes a 16-bit mono WAV file like that of another recorder.
     private func file(_ name: String, _ samples: [Int16], rate: UInt32 = 8_000) throws -> String {
-        func number(_ value: UInt32, _ bytes: Int = 4) -> [UInt8] {
-            (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        func bytes(_ value: UInt32, _ width: Int = 4) -> [UInt8] {
+            (0..<width).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
         }
-        let sound = samples.flatMap { number(UInt32(UInt16(bitPattern: $0)), 2) }
-        let format = number(1, 2) + number(1, 2) + number(rate) + number(2 * rate) + number(2, 2) + number(16, 2)
-        let head = Array("RIFF".utf8) + number(36 + UInt32(sound.count)) + Array("WAVEfmt ".utf8) + number(16) + format
-        let path = given.file(name)
-        try Data(head + Array("data".utf8) + number(UInt32(sound.count)) + sound).write(to: URL(filePath: path))
-        let time = timespec(tv_sec: Int(Self.changed), tv_nsec: 0)
+        let sound = samples.flatMap { bytes(UInt32(UInt16(bitPattern: $0)), 2) }
+        let format = bytes(1, 2) + bytes(1, 2) + bytes(rate) + bytes(2 * rate) + bytes(2, 2) + bytes(16, 2)
+        let head = Array("RIFF".utf8) + bytes(36 + UInt32(sound.count)) + Array("WAVEfmt ".utf8) + bytes(16) + format
+        let path = sources.file(name)
+        try Data(head + Array("data".utf8) + bytes(UInt32(sound.count)) + sound).write(to: URL(filePath: path))
+        let time = timespec(tv_sec: Int(Self.modified), tv_nsec: 0)
         #expect(utimensat(AT_FDCWD, path, [time, time], 0) == 0)
         return path
     }
 
-    private func adding(reserve: Int = 0) -> FileAdding {
-        FileAdding(
+    private func adding(reserve: Int = 0) -> FileAdder {
+        FileAdder(
             storage: storage.folder.path,
             reserve: DiskReserve(directory: storage.folder.path, megabytes: reserve), channels: 1, track: .automatic)
     }
 
-    private func prepare(_ path: String) async throws -> FileAdding.Prepared {
-        let given = try GivenFile(path)
-        return try await adding().prepare(given, named: given.name, known: { _ in nil }, progress: { _ in })
+    private func prepare(_ path: String) async throws -> FileAdder.Prepared {
+        let given = try InputFile(path)
+        return try await adding().prepare(given, named: given.name, existingRecording: { _ in nil }, progress: { _ in })
     }
 
     private func add(_ path: String, to archive: SQLiteArchive) async throws -> Int {
         let prepared = try await prepare(path)
-        return try await FileAdding.add(prepared.folder, in: storage.folder.path, to: archive)
+        return try await FileAdder.add(prepared.folder, in: storage.folder.path, to: archive)
     }
 
     private func names(_ folder: String = "000001") throws -> [String] {
@@ -64,8 +64,8 @@ import Testing
             SampleRange(SamplePosition(100), SamplePosition(200)), of: 1)
     }
 
-    @Test("a file in a recording's format becomes the recording's sound, without a second copy")
-    func ready() async throws {
+    @Test("a file in the format of recordings becomes the recording's audio file and is not kept twice")
+    func recordingFormat() async throws {
         let path = try file("Talk.wav", numbered(20_000), rate: 16_000)
         do {
             let archive = try storage.archive()
@@ -74,7 +74,7 @@ import Testing
             #expect(try bytes(storage.audio(1)) == bytes(path) && samples(of: storage.audio(1)) == numbered(20_000))
             let row = try #require(try await archive.recordings().first)
             #expect(row.title == "Talk" && row.length == SamplePosition(20_000) && row.stopReason == .ended)
-            #expect(row.startedAt == Self.changed - 1.25 && row.clock == .unverified && row.powerOn == nil)
+            #expect(row.startedAt == Self.modified - 1.25 && row.clock == .unverified && row.powerOn == nil)
             #expect(try await archive.unfinished().map(\.id) == [1])
             #expect(try await archive.unsigned().map { $0.recording } == [1])
             #expect(try await archive.history(of: 1).map(\.entry.act) == [.added, .recorded])
@@ -84,7 +84,7 @@ import Testing
         #expect(try bytes(storage.audio(1)) == bytes(path))
     }
 
-    @Test("any other file is kept byte for byte beside its sound, even after the database is rebuilt")
+    @Test("any other file is kept unchanged next to its sound, and the database can be rebuilt from it")
     func converted() async throws {
         let path = try file("Über Anna.WAV", numbered(8_000))
         do {
@@ -96,12 +96,12 @@ import Testing
             #expect(try RecordingReader(path: storage.audio(1)).length == SamplePosition(16_000))
             #expect(try await verify(archive) == [])
         }
-        for ending in ["", "-wal", "-shm"] { unlink(storage.configuration.archivePath + ending) }
+        for suffix in ["", "-wal", "-shm"] { unlink(storage.configuration.archivePath + suffix) }
         try await storage.recover()
         let archive = try storage.archive()
         let row = try #require(try await archive.recordings().first)
         #expect(row.title == "Über Anna" && row.length == SamplePosition(16_000))
-        #expect(row.startedAt == Self.changed - 1)
+        #expect(row.startedAt == Self.modified - 1)
     }
 
     @Test(
@@ -130,36 +130,37 @@ import Testing
         }
     }
 
-    @Test("a file in the archive is not added again, until its recording is deleted")
+    @Test("a file that is already in the archive is not added again unless its recording is deleted")
     func twice() async throws {
         let archive = try storage.archive()
         let path = try file("talk.wav", numbered(8_000))
         #expect(try await add(path, to: archive) == 1)
         let history = try await archive.history(of: nil).map(\.entry)
-        let again = try await adding().prepare(
-            GivenFile(path), named: "talk.wav", known: { history.recording(addedFrom: $0) }, progress: { _ in }
-        ).known
-        #expect(again == 1)
-        await #expect(throws: AddedFile.known(1, "talk.wav")) { _ = try await add(path, to: archive) }
+        let existing = try await adding().prepare(
+            InputFile(path), named: "talk.wav", existingRecording: { history.recording(addedFrom: $0) },
+            progress: { _ in }
+        ).existingRecording
+        #expect(existing == 1)
+        await #expect(throws: AddedFile.duplicateError(1, "talk.wav")) { _ = try await add(path, to: archive) }
         #expect(try recordings() == ["000001"])
         try await Erasure(storage: storage.folder.path, archive: archive).erase([1])
         #expect(try await add(path, to: archive) == 2)
     }
 
-    @Test("a killed preparation leaves nothing, and uses no number")
+    @Test("a folder left by a killed process is removed, and no recording number is lost")
     func killed() async throws {
-        let gone = try #require((2...32_768).reversed().first { kill($0, 0) != 0 && errno == ESRCH })
-        let left = storage.folder.file("recordings/fieldscribe-adding-\(gone)-AbC123")
-        try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: true)
-        try Data([1]).write(to: URL(filePath: "\(left)/original.wav"))
+        let deadProcess = try #require((2...32_768).reversed().first { kill($0, 0) != 0 && errno == ESRCH })
+        let leftover = storage.folder.file("recordings/fieldscribe-adding-\(deadProcess)-AbC123")
+        try FileManager.default.createDirectory(atPath: leftover, withIntermediateDirectories: true)
+        try Data([1]).write(to: URL(filePath: "\(leftover)/original.wav"))
         let archive = try storage.archive()
         #expect(try await archive.beginRecording(startedAt: 1, clock: .unverified, microphone: "m") == 1)
         _ = try await prepare(try file("talk.wav", numbered(8_000)))
-        // The thread that prepared it may release the folder later.
+        // The thread that prepared the file may remove its folder later.
         try await eventually("only the recording remains") { try recordings() == ["000001"] }
     }
 
-    @Test("a recorder that ends between the folder's rename and the row has the recording after its next start")
+    @Test("if the recorder stops between the folder's rename and the database row, the next start adds the recording")
     func interrupted() async throws {
         let prepared = try await prepare(try file("talk.wav", numbered(8_000)))
         do {
@@ -185,18 +186,18 @@ import Testing
         #expect(try await verify(archive) == [])
     }
 
-    @Test("redacting a part erases the whole added file")
+    @Test("redacting a part of a recording erases the whole added file")
     func redacted() async throws {
         let archive = try storage.archive()
         _ = try await add(try file("talk.wav", numbered(8_000)), to: archive)
         let notes = try await redact(archive)
-        #expect(notes.count == 1 && notes.first?.contains("original.wav: the file that was added was erased") == true)
+        #expect(notes.count == 1 && notes.first?.contains("original.wav: the whole added file was erased") == true)
         #expect(try names() == ["audio.sums", "audio.wav", "journal.jsonl"])
         #expect(try samples(of: storage.audio(1))[100..<200].allSatisfy { $0 == 0 })
         #expect(try await verify(archive) == [])
     }
 
-    @Test("a changed or lost file is found")
+    @Test("verify finds a changed or missing added file")
     func verified() async throws {
         let archive = try storage.archive()
         _ = try await add(try file("talk.wav", numbered(8_000)), to: archive)
@@ -204,18 +205,18 @@ import Testing
         try change(original) { $0[100] ^= 1 }
         #expect(try await verify(archive).map(\.file) == [original])
         unlink(original)
-        #expect(try await verify(archive).first?.message.contains("is gone") == true)
+        #expect(try await verify(archive).first?.message.contains("is missing") == true)
     }
 
-    @Test("a sealed recording contains the file, whose name is nowhere else")
+    @Test("a sealed recording contains the added file, and no readable file contains its name")
     func sealed() async throws {
         signal(SIGPIPE, SIG_IGN)
-        let key = given.file("key.txt")
+        let key = sources.file("key.txt")
         let shell = { (command: String) throws -> String in
             guard let stream = popen(command, "r") else { throw DeviceError.system("popen", on: command) }
             defer { pclose(stream) }
-            var room = [UInt8](repeating: 0, count: 4_096)
-            return String(decoding: room[..<fread(&room, 1, room.count, stream)], as: UTF8.self)
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            return String(decoding: buffer[..<fread(&buffer, 1, buffer.count, stream)], as: UTF8.self)
         }
         let recipient = try shell("age-keygen -o '\(key)' 2>/dev/null; age-keygen -y '\(key)'")
         var configuration = storage.configuration
@@ -226,24 +227,25 @@ import Testing
         _ = try await add(path, to: archive)
         let pass = try await archive.beginPass(recording: 1, engine: engine, profile: "live")
         try await archive.commit(segment(1, "apples"), pass: pass, recording: 1)
-        try await archive.transcribed(upTo: SamplePosition(16_000), recording: 1)
+        try await archive.markTranscribed(upTo: SamplePosition(16_000), recording: 1)
         try await archive.endPass(pass, recording: 1)
-        #expect(try await SealingRecordings(configuration, archive: archive).run().isEmpty)
+        #expect(try await SealingJob(configuration, archive: archive).run().isEmpty)
         #expect(try names() == ["journal.jsonl", "sealed.age"])
         #expect(try shell("cd '\(storage.folder.path)' && grep -rail zanzibar .") == "")
         #expect(try await archive.recordings().first?.title == nil)
         let folder = storage.folder.file("recordings/000001")
+        let target = sources.file("opened")
         let opened = try shell(
-            "mkdir '\(given.path)/opened' && cd '\(given.path)/opened' && age -d -i '\(key)' '\(folder)/sealed.age' "
+            "mkdir '\(target)' && cd '\(target)' && age -d -i '\(key)' '\(folder)/sealed.age' "
                 + "| tar x --strip-components=1 && sha256sum --quiet -c SHA256SUMS 2>&1; grep -c Zanzibar journal.jsonl"
         )
         #expect(opened == "1\n")
-        #expect(try bytes(given.file("opened/original.wav")) == bytes(path))
-        // It is not added again.
-        await #expect(throws: AddedFile.known(1, "Zanzibar.wav")) { _ = try await add(path, to: archive) }
+        #expect(try bytes(sources.file("opened/original.wav")) == bytes(path))
+        // The file is not added again.
+        await #expect(throws: AddedFile.duplicateError(1, "Zanzibar.wav")) { _ = try await add(path, to: archive) }
     }
 
-    @Test("files that cannot be added leave nothing")
+    @Test("files that cannot be added leave no files in the archive")
     func refused() async throws {
         _ = try storage.archive()
         try FileManager.default.createDirectory(
@@ -251,14 +253,15 @@ import Testing
         let path = try file("talk.wav", numbered(8_000))
         let adding = adding(reserve: 1 << 40)
         let full = await thrown {
-            _ = try await adding.prepare(GivenFile(path), named: "talk.wav", known: { _ in nil }, progress: { _ in })
+            _ = try await adding.prepare(
+                InputFile(path), named: "talk.wav", existingRecording: { _ in nil }, progress: { _ in })
         }
         #expect(full?.code == .full)
-        let empty = given.file("empty.wav")
+        let empty = sources.file("empty.wav")
         try Data().write(to: URL(filePath: empty))
-        let pipe = given.file("pipe.wav")
+        let pipe = sources.file("pipe.wav")
         #expect(mkfifo(pipe, 0o600) == 0)
-        for path in [empty, pipe, given.path, "/dev/null", given.file("missing.wav")] {
+        for path in [empty, pipe, sources.path, "/dev/null", sources.file("missing.wav")] {
             let message = await thrown { _ = try await prepare(path) }?.message ?? ""
             #expect(message.hasPrefix("\(path): ") && !message.contains("\n"), "\(path) \(message)")
         }

@@ -11,11 +11,11 @@ import TestKit
 @testable import Recognition
 @testable import System
 
-/// A recording that is erased or fails does not stop the others.
+/// A recording that is erased or fails must not stop the transcription of others.
 @Suite("Recordings of the backlog are independent") struct BacklogIsolationTests {
     private let storage = Storage()
 
-    /// Workers that wait at each utterance until the meeting lets them continue.
+    /// Returns workers that wait at each utterance until the meeting lets them continue.
     private func pool(at meeting: WorkerMeeting) -> WorkerPool {
         let tests = #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" }
         return WorkerPool(
@@ -25,12 +25,12 @@ import TestKit
             size: 1)
     }
 
-    /// Erases a recording as soon as a worker has an utterance of it.
+    /// Erases a recording as soon as a worker has an utterance from it, while `run` is running.
     private func erase(
         _ id: Int, from archive: SQLiteArchive, at meeting: WorkerMeeting, while run: () async throws -> [Int]
     ) async throws -> [Int] {
         let arrived = try FileDescriptor(opening: meeting.here, O_RDWR)
-        let left = try FileDescriptor(opening: meeting.go, O_RDWR)
+        let release = try FileDescriptor(opening: meeting.go, O_RDWR)
         async let erased: Void = {
             try await onThread(named: "meeting") {
                 var byte: UInt8 = 0
@@ -38,22 +38,22 @@ import TestKit
             }
             try await Erasure(storage: storage.folder.path, archive: archive).erase([id])
             let bytes = [UInt8](repeating: 0, count: 1_000)
-            _ = Glibc.write(left.number, bytes, bytes.count)
+            _ = Glibc.write(release.number, bytes, bytes.count)
         }()
         let done = try await run()
         try await erased
         return done
     }
 
-    @Test("A recording erased during its transcription is not a fault, and the next one follows")
-    func erasedWhileWritten() async throws {
+    @Test("Erasing a recording during its transcription is not a fault, and the next recording is transcribed")
+    func erasedDuringTranscription() async throws {
         let archive = try storage.archive()
         for _ in 1...3 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
         let hub = EventHub()
         let events = hub.events(withPartials: false)
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: hub)
         let meeting = try WorkerMeeting()
-        // Another waiting recording is erased as well.
+        // A recording that is still waiting is erased, too.
         try await Erasure(storage: storage.folder.path, archive: archive).erase([2])
         let pool = pool(at: meeting)
         let done = try await erase(1, from: archive, at: meeting) { try await backlog.run(pool: pool) }
@@ -64,8 +64,8 @@ import TestKit
         #expect(access(RecordingFolder(storage: storage.folder.path, recording: 1).path, F_OK) != 0)
     }
 
-    @Test("A recording erased during its second pass is not a fault, and the next one follows")
-    func erasedWhileReadAgain() async throws {
+    @Test("Erasing a recording during its second pass is not a fault, and the next recording is transcribed")
+    func erasedDuringSecondPass() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
         let hub = EventHub()
@@ -82,7 +82,7 @@ import TestKit
         #expect(access(RecordingFolder(storage: storage.folder.path, recording: 1).path, F_OK) != 0)
     }
 
-    @Test("The second pass reports its recording, position and number of waiting recordings until its end")
+    @Test("The second pass reports its recording, its position and the number of waiting recordings")
     func progress() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
@@ -95,15 +95,15 @@ import TestKit
         let pool = pool(at: meeting)
         #expect(progress.now == nil)
         let arrived = try FileDescriptor(opening: meeting.here, O_RDWR)
-        let left = try FileDescriptor(opening: meeting.go, O_RDWR)
+        let release = try FileDescriptor(opening: meeting.go, O_RDWR)
         async let reported: [SecondPassProgress.Reading?] = onThread(named: "meeting") {
-            // The worker has an utterance, of which nothing is committed yet.
+            // When the worker has an utterance, its segment is not committed yet.
             var reported: [SecondPassProgress.Reading?] = []
             var byte: UInt8 = 0
             for _ in 1...24 {
                 _ = Glibc.read(arrived.number, &byte, 1)
                 reported.append(progress.now)
-                _ = Glibc.write(left.number, &byte, 1)
+                _ = Glibc.write(release.number, &byte, 1)
             }
             return reported
         }
@@ -117,8 +117,8 @@ import TestKit
         #expect(progress.now == nil)
     }
 
-    @Test("A recording erased while its own text is being written is not a fault")
-    func erasedBehindItsStop() async throws {
+    @Test("Erasing a recording while its live transcript is completed is not a fault")
+    func erasedAfterStop() async throws {
         let archive = try storage.archive()
         let hub = EventHub()
         let events = hub.events(withPartials: false)
@@ -139,7 +139,7 @@ import TestKit
         #expect(try await archive.recordings() == [])
     }
 
-    @Test("A recording whose text cannot be stored is a fault, and the next one follows")
+    @Test("If a transcript cannot be stored, a fault is reported, and the next recording is transcribed")
     func refused() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }
@@ -150,11 +150,11 @@ import TestKit
         #expect(try await backlog.run(pool: BacklogTests.pool()) == [2])
         hub.finish()
         #expect(await BacklogTests.faults(in: events).count == 1)
-        // It is tried again.
+        // The recording is tried again later.
         #expect(try await backlog.waiting().map(\.id) == [1])
     }
 
-    @Test("A failure common to all recordings is reported once, and not retried with each")
+    @Test("A failure that concerns all recordings is reported once and not repeated for each")
     func broken() async throws {
         let archive = try storage.archive()
         for _ in 1...4 { try await storage.record([.samples(BacklogTests.sound)], in: archive) }

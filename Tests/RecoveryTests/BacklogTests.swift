@@ -9,10 +9,10 @@ import TestKit
 @Suite("Backlog") struct BacklogTests {
     private let storage = Storage()
 
-    /// Twelve bursts of noise, a second each, with half a second of silence around each.
+    /// Twelve bursts of noise of one second each, with half a second of silence before and after each.
     static let sound = sound(Array(repeating: 1, count: 12))
 
-    /// Bursts of noise of these lengths in seconds, with half a second of silence around each.
+    /// Returns bursts of noise with the given lengths, with half a second of silence before and after each.
     static func sound(_ seconds: [Int]) -> [Int16] {
         var random = SeededGenerator(seed: 4)
         var samples = [Int16](repeating: 0, count: 8_000)
@@ -37,21 +37,21 @@ import TestKit
             path: "/usr/bin/python3", arguments: ["\(tests)/RecognizingTests/worker.py", model], model: model)
     }
 
-    /// Whether the stand-in decoded the same audio, to within a frame, with the same adaptation state: its words
-    /// contain both.
-    private static func areSame(_ one: [Segment], _ other: [Segment]) -> Bool {
-        let heard = [one, other].map { segments in
+    /// Whether two transcripts are of the same audio, to within a frame, with the same adaptation state. The words from
+    /// the fake worker contain both.
+    private static func areSame(_ first: [Segment], _ second: [Segment]) -> Bool {
+        let values = [first, second].map { segments in
             segments.map { $0.text.dropFirst().split(separator: "c").compactMap { Int($0) } }
         }
-        return one.count == other.count
-            && zip(heard[0], heard[1]).allSatisfy { $0.count == 2 && abs($0[0] - $1[0]) < 320 && $0[1] == $1[1] }
+        return first.count == second.count
+            && zip(values[0], values[1]).allSatisfy { $0.count == 2 && abs($0[0] - $1[0]) < 320 && $0[1] == $1[1] }
     }
 
     private func timeline(_ archive: SQLiteArchive, _ id: Int = 1) async throws -> Timeline {
         try #require(try await archive.transcript(of: id)).1
     }
 
-    private func isWhole(_ archive: SQLiteArchive, _ id: Int) async throws -> Bool {
+    private func isComplete(_ archive: SQLiteArchive, _ id: Int) async throws -> Bool {
         let segments = try await timeline(archive, id).segments
         let summary = try #require(try await archive.recordings().first { $0.id == id })
         return segments.map(\.id) == Array(1...12) && summary.transcribedUpTo == summary.length
@@ -59,8 +59,8 @@ import TestKit
             && segments.allSatisfy { $0.endedBy != .error && !$0.words.isEmpty }
     }
 
-    /// Two recordings that were transcribed once.
-    private func writtenDown() async throws -> SQLiteArchive {
+    /// Creates an archive with two transcribed recordings.
+    private func transcribedArchive() async throws -> SQLiteArchive {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
@@ -68,7 +68,7 @@ import TestKit
         return archive
     }
 
-    @Test("Recordings without complete text are transcribed, oldest first, and each segment is reported once")
+    @Test("Incompletely transcribed recordings are transcribed, oldest first, and each segment is reported once")
     func all() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
@@ -80,7 +80,7 @@ import TestKit
         var reported: [Int] = []
         for await case .final(let recording, _) in events { reported.append(recording) }
         #expect(reported == [Int](repeating: 1, count: 12) + [Int](repeating: 2, count: 12))
-        for id in 1...2 { #expect(try await isWhole(archive, id)) }
+        for id in 1...2 { #expect(try await isComplete(archive, id)) }
         #expect(try await archive.passes(of: 1).map(\.isComplete) == [true])
         try await storage.record([.samples(Self.sound)], in: archive)
         #expect(try await backlog.waiting().map(\.id) == [3])
@@ -88,7 +88,7 @@ import TestKit
         #expect(try await backlog.run(pool: Self.pool()) == [])
     }
 
-    @Test("A run that is cancelled repeatedly has the same result, and commits nothing twice")
+    @Test("A run that is cancelled repeatedly yields the same transcript and commits each segment once")
     func cancelled() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(Self.sound)], in: archive)
@@ -106,7 +106,7 @@ import TestKit
                     _ = try? await backlog.run(pool: Self.pool())
                     hub.finish()
                 }
-                // After two segments somebody presses the button.
+                // Cancel after two segments, as if somebody had pressed the button.
                 var reported = 0
                 for await case .final in events {
                     reported += 1
@@ -115,8 +115,8 @@ import TestKit
             }
         }
         #expect(runs > 1)
-        #expect(try await isWhole(archive, 1))
-        // The text equals an uncancelled run's: each run continues with the previous adaptation state.
+        #expect(try await isComplete(archive, 1))
+        // The transcript equals that of an uncancelled run: each run continues with the previous adaptation state.
         try await storage.record([.samples(Self.sound)], in: archive)
         let undisturbed = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await undisturbed.run(pool: Self.pool()) == [2])
@@ -124,29 +124,29 @@ import TestKit
         #expect(try await archive.passes(of: 1).map(\.isComplete) == [true])
     }
 
-    @Test("After a power cut in mid-speech, the next run decodes that utterance from its beginning")
+    @Test("After a power cut during an utterance, the next run decodes that utterance from its beginning")
     func midSpeech() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(Self.sound)], in: archive)
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: Self.pool()) == [1])
         try await storage.record([.samples(Self.sound)], in: archive)
-        let whole = try await timeline(archive, 1).segments
+        let complete = try await timeline(archive, 1).segments
         let engine = try await Self.pool().prepare()
         let pass = try await archive.beginPass(recording: 2, engine: engine, profile: "live")
-        for segment in whole.prefix(3) {
+        for segment in complete.prefix(3) {
             let adaptation = AdaptationState(.object(["cepstralMean": .array([.number(Double(segment.id))])]))
             try await archive.commit(segment, adaptation: adaptation, pass: pass, recording: 2)
         }
-        try await archive.transcribed(upTo: whole[3].range.start, recording: 2)
+        try await archive.markTranscribed(upTo: complete[3].range.start, recording: 2)
         #expect(try await backlog.run(pool: Self.pool()) == [2])
-        #expect(try await Self.areSame(timeline(archive, 2).segments, whole))
+        #expect(try await Self.areSame(timeline(archive, 2).segments, complete))
         let last = AdaptationState(.object(["cepstralMean": .array([.number(12)])]))
         #expect(try await archive.passes(of: 2).map(\.adaptation) == [last])
     }
 
     @Test("Transcribed recordings get a second pass, which becomes the default; its segments are not reported")
-    func onceMore() async throws {
+    func secondPass() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
         let quiet = EventHub()
@@ -158,50 +158,50 @@ import TestKit
         let events = quiet.events(withPartials: false)
         #expect(try await job.run(pool: Self.pool()) == [1, 2])
         quiet.finish()
-        for await event in events { Issue.record("told of \(event)") }
+        for await event in events { Issue.record("unexpected event \(event)") }
         #expect(try await archive.passes(of: 1).map(\.profile) == ["live", SecondPass.profile])
         #expect(try await archive.passes(of: 1).map(\.isComplete) == [true, true])
-        // The second pass begins each utterance with the adaptation state of its survey, which the stand-in's words contain.
+        // The second pass begins each utterance with the adaptation state of its survey, which the fake words contain.
         let better = try await timeline(archive, 1).segments
         #expect(better.count == live.count && better.map(\.text) != live.map(\.text))
-        #expect(try await isWhole(archive, 1))
+        #expect(try await isComplete(archive, 1))
         #expect(try await job.run(pool: Self.pool()) == [])
     }
 
-    @Test("A second pass continues after a power cut, with the same text")
-    func onceMoreBrokenOff() async throws {
+    @Test("A second pass continues after a power cut and yields the same transcript")
+    func interruptedSecondPass() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: Self.pool()) == [1, 2])
-        // One is decoded without interruption.
+        // The first two recordings are decoded without interruption.
         let job = SecondPassJob(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await job.run(pool: Self.pool()) == [1, 2])
-        let whole = try await timeline(archive, 1).segments
-        // For the other, only the beginning was committed when the power failed.
-        for done in [0, 1, 5, whole.count] {
+        let complete = try await timeline(archive, 1).segments
+        // For each later recording, only the beginning was committed when the power failed.
+        for done in [0, 1, 5, complete.count] {
             let id = try await storage.record([.samples(Self.sound)], in: archive)
             #expect(try await backlog.run(pool: Self.pool()) == [id])
             let engine = try await Self.pool().prepare()
             let pass = try await archive.beginPass(recording: id, engine: engine, profile: SecondPass.profile)
-            for segment in whole.prefix(done) { try await archive.commit(segment, pass: pass, recording: id) }
+            for segment in complete.prefix(done) { try await archive.commit(segment, pass: pass, recording: id) }
             #expect(try await job.waiting().map(\.id) == [id])
             #expect(try await job.run(pool: Self.pool()) == [id])
-            #expect(try await timeline(archive, id).segments == whole, "interrupted after \(done)")
+            #expect(try await timeline(archive, id).segments == complete, "interrupted after \(done)")
             #expect(try await archive.passes(of: id).map(\.id).filter { $0 == pass }.count == 1)
             #expect(try await archive.passes(of: id).count == 2)
         }
     }
 
-    @Test("A second pass that began with other settings starts again, without mixing in the old text")
-    func onceMoreWithOtherSettings() async throws {
-        let archive = try await writtenDown()
+    @Test("A second pass that began with other settings starts again and does not mix in the old transcript")
+    func secondPassWithOtherSettings() async throws {
+        let archive = try await transcribedArchive()
         let live = try await timeline(archive, 1).segments
         let engine = try await Self.pool().prepare()
         let pass = try await archive.beginPass(recording: 1, engine: engine, profile: SecondPass.profile)
         for segment in live.prefix(4) { try await archive.commit(segment, pass: pass, recording: 1) }
         var other = storage.configuration
-        // Bursts with half a second between them are one utterance now.
+        // Bursts that are half a second apart are now one utterance.
         other.speech.hangoverMilliseconds = 600
         let job = SecondPassJob(configuration: other, archive: archive, hub: EventHub())
         #expect(try await job.run(pool: Self.pool()) == [1, 2])
@@ -212,11 +212,11 @@ import TestKit
         #expect(try await job.waiting().isEmpty)
     }
 
-    @Test("A damaged second pass is ignored: the live text stays, and the next recording follows")
-    func onceMoreDamaged() async throws {
-        let archive = try await writtenDown()
+    @Test("A damaged second pass is ignored: the live transcript stays, and the job continues with the next recording")
+    func damagedSecondPass() async throws {
+        let archive = try await transcribedArchive()
         let live = try await timeline(archive, 1).segments
-        // It has more text than the recording can hold, and its audio is now unreadable.
+        // The pass has a segment beyond the recording's end, and the audio is unreadable.
         let engine = try await Self.pool().prepare()
         let pass = try await archive.beginPass(recording: 1, engine: engine, profile: SecondPass.profile)
         try await archive.commit(segment(999, "beyond"), pass: pass, recording: 1)
@@ -225,7 +225,7 @@ import TestKit
         let events = hub.events(withPartials: false)
         let job = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
         #expect(try await job.run(pool: Self.pool()) == [2])
-        // It is reported once, not after each later recording.
+        // The damage is reported once, not in every run.
         #expect(try await job.waiting().isEmpty)
         #expect(try await job.run(pool: Self.pool()) == [])
         hub.finish()
@@ -243,10 +243,10 @@ import TestKit
         let backlog = Backlog(configuration: storage.configuration, archive: archive, hub: EventHub())
         #expect(try await backlog.run(pool: Self.pool()) == [id])
         #expect(try await archive.passes(of: id).map(\.isComplete) == [false, true])
-        #expect(try await isWhole(archive, id))
+        #expect(try await isComplete(archive, id))
     }
 
-    @Test("Lost audio is skipped, and its place is kept", arguments: [8_000, 40_000])
+    @Test("Lost audio is skipped and stays a gap of the same length", arguments: [8_000, 40_000])
     func gap(lost: Int) async throws {
         let archive = try storage.archive()
         let half = Self.sound.count / 2
@@ -261,7 +261,7 @@ import TestKit
         #expect(timeline.segments.last.map { $0.range.end > gap.range.end } == true)
     }
 
-    @Test("A recording without its audio is a fault, and the next one follows")
+    @Test("Unreadable audio is reported as a fault, and the backlog continues with the next recording")
     func unreadable() async throws {
         let archive = try storage.archive()
         for _ in 1...2 { try await storage.record([.samples(Self.sound)], in: archive) }

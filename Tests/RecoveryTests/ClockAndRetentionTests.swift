@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 
 @Suite("Clock correction") struct ClockCorrectionTests {
-    @Test("A start is dated by the machine's running time since then; one in the future is not changed")
+    @Test("A start time is computed from the time since boot; a start in the future is not changed")
     func dates() {
         let dates = ClockCorrection.dates(
             of: [
@@ -16,17 +16,17 @@ import TestKit
                 BootedStart(recording: 4, nanoseconds: .min), BootedStart(recording: 5, nanoseconds: .max),
             ], wallSeconds: 1_800_000_000, bootNanoseconds: 65_000_000_000)
         #expect(dates[1] == 1_799_999_940 && dates[2] == 1_799_999_935)
-        // A damaged row.
+        // Recordings 3 and 5 have impossible times, as from a damaged row.
         #expect(dates.keys.sorted() == [1, 2, 4])
     }
 
-    @Test("Only unverified recordings of this boot get a new date, once, and again when the archive is rebuilt")
+    @Test("Only unverified recordings from this boot get a new date; rebuilding the archive keeps it")
     func archive() async throws {
         let storage = Storage()
         func write() async throws {
             let archive = try storage.archive()
             for clock in [RecordingSummary.Clock.unverified, .synchronized] {
-                try await storage.dated(clock, in: archive)
+                try await storage.addRecording(clock, in: archive)
             }
             #expect(try await ClockCorrection.apply(to: archive, boot: "another", isSynchronized: true) == [])
             #expect(try await ClockCorrection.apply(to: archive, isSynchronized: false) == [])
@@ -49,8 +49,8 @@ import TestKit
 }
 
 extension Storage {
-    /// A recording that began in 1970, by its clock.
-    fileprivate func dated(_ clock: RecordingSummary.Clock, in archive: some Archive) async throws {
+    /// Adds a recording that began in 1970 according to its clock.
+    fileprivate func addRecording(_ clock: RecordingSummary.Clock, in archive: some Archive) async throws {
         let id = try await archive.beginRecording(startedAt: 1000, clock: clock, microphone: "")
         try await archive.endRecording(id, length: SamplePosition(16_000), reason: .button)
     }
@@ -64,7 +64,7 @@ extension Storage {
             audioOnlyExported, exportedWhileRecording, exportedInTheFuture
     }
 
-    /// A recording of 10 s, 31 days old, that may be erased after 30 except for one reason.
+    /// Returns a recording of 10 s, 31 days old, that may be erased after 30 days unless `kind` prevents it.
     private func candidate(_ kind: Case) -> Retention.Candidate {
         let start = Self.now - 31 * 86_400
         var recording = RecordingSummary(
@@ -98,15 +98,15 @@ extension Storage {
         #expect(expired == (kind == .fine ? [7] : []))
     }
 
-    @Test("With immediate erasure, clocks do not matter, but everything else does", arguments: Case.allCases)
+    @Test("With immediate erasure, all conditions apply except those about time", arguments: Case.allCases)
     func atOnce(kind: Case) {
         let expired = Retention(kind == .never ? .keep : .erase).expired([candidate(kind)], now: Self.now)
-        let goes: [Case] = [.fine, .young, .unverified, .exportedWhileRecording, .exportedInTheFuture]
-        #expect(expired == (goes.contains(kind) ? [7] : []))
+        let erasable: [Case] = [.fine, .young, .unverified, .exportedWhileRecording, .exportedInTheFuture]
+        #expect(expired == (erasable.contains(kind) ? [7] : []))
     }
 
     @Test(
-        "An older added file is erased that many days after its copy", arguments: ["added: a.m4a", "added"])
+        "For an added file that is older, the days count from its export", arguments: ["added: a.m4a", "added"])
     func added(source: String) {
         var candidate = candidate(.fine)
         candidate.recording.microphone = source
@@ -116,7 +116,7 @@ extension Storage {
         #expect(Retention(.eraseAfterDays(30)).expired([candidate], now: Self.now) == [7])
     }
 
-    @Test("A sealed recording is erased after its sealed file was copied, but not after any other copy")
+    @Test("A sealed recording is erased only if its sealed file was copied")
     func sealed() {
         func manifest(_ content: Character) -> SealedManifest {
             func digest(_ letter: Character) -> String { String(repeating: letter, count: 64) }
@@ -159,7 +159,7 @@ extension Storage {
             try await retention.apply(to: archive, storage: path, isSynchronized: true, now: 1_000_000).erased
                 == [1])
         #expect(try await archive.recordings().map(\.id) == [2])
-        // Immediately, even while the clock is not set; recordings without a copy stay.
+        // Immediate erasure works even while the clock is not set; recordings without a copy stay.
         try await storage.record([.samples(numbered(4000))], words: ["text"], in: archive)
         let other = try #require(try await archive.shownPass(of: 3))
         try await archive.add(

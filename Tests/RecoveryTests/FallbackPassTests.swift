@@ -7,21 +7,21 @@ import TestKit
 @testable import Maintenance
 @testable import Recognition
 
-/// A worker that crashes repeatedly on a recording, so that another engine continues: passes must name the right one.
-@Suite("A replacement engine's text has its name") struct FallbackPassTests {
+/// If an engine's worker crashes repeatedly, another engine continues. Passes must name the engine that was used.
+@Suite("Passes from a fallback engine") struct FallbackPassTests {
     private let storage = Storage()
 
-    /// Like in the executable: writing to a worker that has exited is an error, not a signal.
+    /// As in the executable, writing to a worker that has exited must be an error, not a signal.
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// The wanted engine's workers crash on bursts of more than two seconds.
+    /// Returns a pool whose first engine crashes on bursts of more than two seconds.
     private func pool() -> WorkerPool {
         WorkerPool(
             BacklogTests.command(model: "never"), size: 1, fallback: BacklogTests.command(model: "plain"))
     }
 
-    @Test("A text with a part from another engine has that engine's name, even in the journal")
-    func writtenDown() async throws {
+    @Test("A transcript that another engine completed names that engine, even in the journal")
+    func fallbackName() async throws {
         for (seconds, model) in [([1, 3, 1], "plain"), ([1, 1, 1], "never")] {
             let storage = Storage()
             func write() async throws {
@@ -41,9 +41,9 @@ import TestKit
     }
 
     @Test(
-        "A second pass that the wanted engine cannot complete changes no text, is reported, and the next recording follows"
+        "A second pass that the better engine cannot complete is reported and changes no transcript; the job continues"
     )
-    func readAgain() async throws {
+    func incompleteSecondPass() async throws {
         let archive = try storage.archive()
         for seconds in [[1, 3, 1], [1, 1]] {
             try await storage.record([.samples(BacklogTests.sound(seconds))], in: archive)
@@ -55,7 +55,7 @@ import TestKit
         let events = hub.events(withPartials: false)
         let job = SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub)
         #expect(try await job.run(pool: pool()) == [2])
-        // It is tried again by another process.
+        // This process does not try again, but the next one does.
         #expect(try await job.waiting().isEmpty)
         #expect(
             try await SecondPassJob(configuration: storage.configuration, archive: archive, hub: hub).waiting().map(

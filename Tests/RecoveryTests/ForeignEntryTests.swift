@@ -10,8 +10,8 @@ import TestKit
 @testable import Maintenance
 @testable import System
 
-// wait: a guard; code that opens a pipe hangs
-/// Planted entries in an archive must not stop the rest from working, and no link is followed.
+// wait: a limit; code that opens a pipe hangs
+/// The archive must work despite foreign files, folders, links and pipes in it, and must never follow a link.
 @Suite("Entries that do not belong in an archive", .timeLimit(.minutes(60))) struct ForeignEntryTests {
     private let storage = Storage()
 
@@ -20,6 +20,7 @@ import TestKit
         for _ in 0..<count { try await storage.record([.samples(numbered(4000))], words: ["kept"], in: archive) }
     }
 
+    /// Creates a folder with foreign files outside the recordings' folder.
     private func outside() throws -> String {
         let outside = storage.folder.file("outside")
         try makeFolder("\(outside)/deep")
@@ -29,13 +30,14 @@ import TestKit
 
     private func recordings(_ name: String) -> String { storage.folder.file("recordings/\(name)") }
 
-    private func records() async throws -> Bool {
+    /// Whether a new recording can be made and its transcript read.
+    private func canRecord() async throws -> Bool {
         let archive = try storage.archive()
         let id = try await storage.record([.samples(numbered(1000))], words: ["more"], in: archive)
         return try await archive.transcript(of: id)?.1.segments.map(\.text) == ["more"]
     }
 
-    @Test("A link with the name of an erasure or a recording is itself erased; its target stays")
+    @Test("A link in place of an erased or a current recording is erased, but its target stays")
     func links() async throws {
         try await write(2)
         let outside = try outside()
@@ -47,13 +49,13 @@ import TestKit
         try await Erasure(storage: storage.folder.path, archive: try storage.archive()).erase([1])
         #expect(try names(inFolder: storage.folder.file("recordings")) == ["000002"])
         #expect(try names(inFolder: outside) == ["deep", "theirs"])
-        #expect(try await records())
+        #expect(try await canRecord())
     }
 
     @Test(
-        "A failed erasure is reported, stops neither start nor recording, and is tried again",
-        .enabled(if: canBeStuck, "root may erase everything, and cannot mount here"))
-    func stuck() async throws {
+        "A failed erasure is reported and tried again, and does not prevent a start or a recording",
+        .enabled(if: canCreateUnremovableFolder, "root can erase everything and cannot mount here"))
+    func failedErasure() async throws {
         try await write(2)
         let folder = recordings(".erasing-9/stuck")
         try makeFolder("\(folder)/full")
@@ -67,19 +69,19 @@ import TestKit
         let findings = try await storage.recover(.start)
         #expect(findings.map(\.recording) == [9] && findings.map(\.outcome) == [.damaged])
         #expect(findings.first?.message.contains(folder) == true)
-        #expect(try await records())
-        // Also beside a successful erasure, and while the appliance is idle.
+        #expect(try await canRecord())
+        // The erasure is tried again with a later erasure and while the appliance is idle.
         let archive = try storage.archive()
         try await Erasure(storage: storage.folder.path, archive: archive).erase([1])
-        let tried = try await Retention(.keep).apply(to: archive, storage: storage.folder.path)
-        #expect(tried.refused[9]?.message.contains(folder) == true && tried.erased == [])
-        #expect(isTaken(folder))
+        let result = try await Retention(.keep).apply(to: archive, storage: storage.folder.path)
+        #expect(result.failures[9]?.message.contains(folder) == true && result.erased == [])
+        #expect(pathExists(folder))
         if isRoot { umount(folder) } else { chmod("\(folder)/full", 0o700) }
-        #expect(try await Retention(.keep).apply(to: archive, storage: storage.folder.path).refused.isEmpty)
+        #expect(try await Retention(.keep).apply(to: archive, storage: storage.folder.path).failures.isEmpty)
         #expect(try names(inFolder: storage.folder.file("recordings")) == ["000002", "000010"])
     }
 
-    @Test("The remains of an erasure do not affect a new recording of the same number")
+    @Test("The remains of an erasure do not affect a new recording with the same number")
     func reused() async throws {
         try await write()
         try makeFolder(recordings(".erasing-1/deep"))
@@ -90,7 +92,7 @@ import TestKit
         #expect(try names(inFolder: storage.folder.file("recordings")) == [])
     }
 
-    @Test("Audio that is a pipe, a folder or a link is reported, without waiting or following it")
+    @Test("A pipe, a folder or a link in place of the audio is reported and is neither opened nor followed")
     func audio() async throws {
         let outside = try outside()
         try await write(4)
@@ -113,7 +115,8 @@ import TestKit
     }
 
     @Test(
-        "A journal that is a pipe or a link is set aside, and nothing is written through it", arguments: [true, false])
+        "A pipe or a link in place of a journal is renamed, and nothing is written to its target",
+        arguments: [true, false])
     func journal(isPipe: Bool) async throws {
         let outside = try outside()
         try await write()
@@ -127,32 +130,34 @@ import TestKit
         #expect(try await storage.archive().search("kept", limit: 1).count == 1)
     }
 
-    @Test("A ballast that is a link is not written through")
+    @Test("If the ballast is a link, its target is not written")
     func ballast() throws {
         let outside = try outside()
         #expect(symlink("\(outside)/theirs", storage.folder.file("ballast")) == 0)
-        #expect(thrown { try storage.configuration.reserve.keepBallast() }?.code == .denied)
+        #expect(thrown { try storage.configuration.reserve.ensureBallast() }?.code == .denied)
         #expect(try bytes("\(outside)/theirs") == Array("theirs".utf8))
         storage.configuration.reserve.releaseBallast()
         #expect(try bytes("\(outside)/theirs") == Array("theirs".utf8))
     }
 
-    /// The replacement of a database file.
-    enum Strange: String, CaseIterable, Sendable { case pipe, folder, loop, link, foreign, log }
+    /// What replaces the database or, for `log`, its write-ahead log.
+    enum Replacement: String, CaseIterable, Sendable { case pipe, folder, loop, link, foreign, log }
 
-    @Test("A database that is not a file, or another program's, is set aside and rebuilt", arguments: Strange.allCases)
-    func database(what: Strange) async throws {
+    @Test(
+        "A database that is no file or belongs to another program is renamed and rebuilt",
+        arguments: Replacement.allCases)
+    func database(replacement: Replacement) async throws {
         try await write()
         let outside = try outside()
         let path = storage.configuration.archivePath
-        if what != .log { for suffix in ["", "-wal"] { unlink(path + suffix) } }
-        switch what {
+        if replacement != .log { for suffix in ["", "-wal"] { unlink(path + suffix) } }
+        switch replacement {
         case .pipe: #expect(mkfifo(path, 0o600) == 0)
         case .folder: try makeFolder("\(path)/deep")
         case .loop: #expect(symlink(path, path) == 0)
         case .link: #expect(symlink("\(outside)/theirs.sqlite", path) == 0)
         case .foreign:
-            // For example Firefox's.
+            // A database with another application ID, like those of Firefox.
             var content = try bytes(try database())
             content.replaceSubrange(68..<72, with: [1, 2, 3, 4])
             try Data(content).write(to: URL(filePath: path))
@@ -162,12 +167,12 @@ import TestKit
         #expect(refusal.message.contains("fieldscribe recover"), "\(refusal.message)")
         let findings = try await storage.recover(.start)
         #expect(findings.contains { $0.message.contains("\(path).damaged-1") }, "\(findings)")
-        #expect(isTaken("\(path).damaged-1") && !isTaken("\(outside)/theirs.sqlite"))
+        #expect(pathExists("\(path).damaged-1") && !pathExists("\(outside)/theirs.sqlite"))
         #expect(try await storage.archive().search("kept", limit: 1).count == 1)
-        #expect(try await records())
+        #expect(try await canRecord())
     }
 
-    /// The header of a WAV of two channels, 44.1 kHz, without samples.
+    /// The header of an empty WAV file with two channels at 44.1 kHz.
     private static let stereo: [UInt8] = {
         var bytes = Array("RIFF".utf8)
         bytes += [36, 0, 0, 0] as [UInt8]
@@ -178,20 +183,20 @@ import TestKit
         return bytes
     }()
 
-    /// An intact database of Fieldscribe.
+    /// Creates an intact database and returns its path.
     private func database() throws -> String {
         let path = storage.folder.file("another/archive.sqlite")
         _ = try SQLiteArchive(path: path)
         return path
     }
 
-    @Test("A new database beside a latest folder with foreign audio begins a separate recording")
+    @Test("If the last recording's folder has foreign audio, a new recording gets the next number")
     func foreignFolder() async throws {
         try await write(2)
         for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
         unlink(recordings("000002/journal.jsonl"))
         try durableReplace(path: recordings("000002/journal.jsonl"), with: "theirs\n")
-        // Another program's file: two channels.
+        // Another program's file, with two channels.
         try Data(Self.stereo).write(to: URL(filePath: storage.audio(2)))
         let before = try bytes(recordings("000002/journal.jsonl"))
         _ = try await storage.recover(.start)
@@ -202,23 +207,23 @@ import TestKit
             try await archive.discard(recording: id)
         }
         try await begin()
-        #expect(!isTaken(recordings("000003")))
+        #expect(!pathExists(recordings("000003")))
         #expect(try bytes(recordings("000002/journal.jsonl")) == before)
-        #expect(try await records())
+        #expect(try await canRecord())
     }
 
-    @Test("A link or a file instead of the recordings' folder is set aside, and reported", arguments: [true, false])
+    @Test("A link or a file in place of the recordings' folder is renamed and reported", arguments: [true, false])
     func noFolder(isLink: Bool) async throws {
         let outside = try outside()
         let path = storage.folder.file("recordings")
         if isLink { #expect(symlink(outside, path) == 0) } else { try durableReplace(path: path, with: "") }
         #expect(try await storage.recover(.start).map(\.outcome) == [.damaged])
-        #expect(isTaken("\(path).damaged-1"))
-        #expect(try await records())
+        #expect(pathExists("\(path).damaged-1"))
+        #expect(try await canRecord())
         #expect(try names(inFolder: outside) == ["deep", "theirs"])
     }
 
-    @Test("Impossible numbers are ignored: the next recording follows the existing ones")
+    @Test("Folders with impossible numbers are ignored; the next recording follows the existing ones")
     func numbers() async throws {
         try await write()
         try makeFolder(recordings("9223372036854775807"))
@@ -230,8 +235,8 @@ import TestKit
     }
 }
 
-/// A folder that this user cannot remove: root can remove everything but a mount point.
-private var canBeStuck: Bool {
+/// Whether this user can create a folder that it cannot remove. For root, that must be a mount point.
+private var canCreateUnremovableFolder: Bool {
     guard geteuid() == 0 else { return true }
     let folder = TemporaryFolder()
     guard mount("tmpfs", folder.path, "tmpfs", 0, "size=64k") == 0 else { return false }

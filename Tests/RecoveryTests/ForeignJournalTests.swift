@@ -8,27 +8,27 @@ import TestKit
 @testable import Maintenance
 @testable import System
 
-/// A journal counts only in its own recording's folder.
+/// A journal is used only in the folder of its own recording.
 @Suite("A journal in another recording's folder") struct ForeignJournalTests {
     private let storage = Storage()
 
     private func journal(_ id: Int) -> String { storage.folder.file("recordings/00000\(id)/journal.jsonl") }
 
-    /// Two recordings, with the texts "one" and "two"; the second may be longer.
+    /// Makes two recordings with the transcripts "one" and "two". The first has 3,000 samples, the second `second`.
     private func record(_ second: Int = 5_000) async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(3_000))], words: ["one"], in: archive)
         try await storage.record([.samples(numbered(second))], words: ["two"], in: archive)
     }
 
-    private func lose(_ names: [String] = ["archive.sqlite"]) throws {
+    private func delete(_ names: [String] = ["archive.sqlite"]) throws {
         for name in try System.names(inFolder: storage.folder.path) where names.contains(where: name.hasPrefix) {
             unlink(storage.folder.file(name))
         }
     }
 
-    /// Makes a journal like those of earlier versions.
-    private func age(_ id: Int) throws {
+    /// Removes the entry that names the recording, which journals from earlier versions lack.
+    private func removeIdentity(_ id: Int) throws {
         let lines = String(decoding: try bytes(journal(id)), as: UTF8.self).split(separator: "\n")
         let rest = lines.filter { !$0.contains("{\"recording\":{") }
         #expect(rest.count < lines.count)
@@ -45,24 +45,24 @@ import TestKit
     }
 
     @Test(
-        "without the database, no text is attributed to another recording, and none is lost",
+        "if the database is lost, no transcript is attributed to another recording, and none is lost",
         arguments: [true, false], [true, false])
     func lostDatabase(isMoved: Bool, hasHistory: Bool) async throws {
         try await record()
-        let theirs = try bytes(journal(2))
-        try lose(hasHistory ? ["archive.sqlite"] : ["archive.sqlite", "history"])
-        try Data(theirs).write(to: URL(filePath: journal(1)))
+        let foreignJournal = try bytes(journal(2))
+        try delete(hasHistory ? ["archive.sqlite"] : ["archive.sqlite", "history"])
+        try Data(foreignJournal).write(to: URL(filePath: journal(1)))
         if isMoved { unlink(journal(2)) }
         let found = try await storage.recover()
-        let named = found.filter { $0.message.contains("is the journal of recording 2, not of recording 1") }
-        #expect(named.map(\.outcome) == [.repaired] && named.map(\.recording) == [1], "\(found)")
-        #expect(try bytes("\(journal(1)).foreign-1") == theirs)
+        let reported = found.filter { $0.message.contains("is the journal of recording 2, not of recording 1") }
+        #expect(reported.map(\.outcome) == [.repaired] && reported.map(\.recording) == [1], "\(found)")
+        #expect(try bytes("\(journal(1)).foreign-1") == foreignJournal)
         #expect(try await texts() == [1: "", 2: isMoved ? "" : "two"])
         let archive = { try storage.archive() }
         #expect(try await Verification(storage: storage.folder.path, archive: archive()).run([]).wrong == [])
         #expect(try await storage.recover() == [])
         guard isMoved else { return }
-        // In its own folder, it counts.
+        // Moved to its own folder, the journal is used.
         unlink(journal(2))
         try durableRename("\(journal(1)).foreign-1", to: storage.folder.file("recordings/000001/mine"))
         rename(storage.folder.file("recordings/000001/mine"), journal(2))
@@ -71,42 +71,42 @@ import TestKit
     }
 
     @Test(
-        "with the database, the recording keeps its text, and its journal is written again",
+        "if the database is intact, the recording keeps its transcript, and its journal is written again",
         arguments: [Recovery.Depth.start, .everything])
     func keptDatabase(depth: Recovery.Depth) async throws {
         try await record()
-        let theirs = try bytes(journal(2)) + bytes(journal(2))
-        try Data(theirs).write(to: URL(filePath: journal(1)))
+        let foreignJournal = try bytes(journal(2)) + bytes(journal(2))
+        try Data(foreignJournal).write(to: URL(filePath: journal(1)))
         let reported = try await Verification(storage: storage.folder.path, archive: storage.archive()).run([1])
         #expect(
             reported.contains { $0.outcome == .damaged && $0.message.contains("is the journal of recording 2") },
             "\(reported)")
         #expect(try await storage.recover(depth).map(\.outcome) == [.repaired])
-        #expect(try bytes("\(journal(1)).foreign-1") == theirs)
+        #expect(try bytes("\(journal(1)).foreign-1") == foreignJournal)
         #expect(try await texts() == [1: "one", 2: "two"])
-        try lose()
+        try delete()
         _ = try await storage.recover()
         #expect(try await texts() == [1: "one", 2: "two"])
     }
 
-    @Test("opening without repairs neither appends to it nor truncates it")
+    @Test("opening the archive without repairs does not change a foreign journal")
     func untouched() async throws {
         try await record()
-        let theirs = try bytes(journal(2)) + bytes(journal(2))
+        let foreignJournal = try bytes(journal(2)) + bytes(journal(2))
         let archive = try storage.archive()
-        try Data(theirs).write(to: URL(filePath: journal(1)))
+        try Data(foreignJournal).write(to: URL(filePath: journal(1)))
         let error = await thrown { try await archive.add(Bookmark(SamplePosition(9), text: "here"), recording: 1) }
         #expect(
             error?.message.contains("is the journal of recording 2; run fieldscribe recover") == true,
             "\(error?.message ?? "")")
-        #expect(try bytes(journal(1)) == theirs)
+        #expect(try bytes(journal(1)) == foreignJournal)
     }
 
-    @Test("journals of earlier versions are restored, and name their recording from then on")
+    @Test("journals from earlier versions are restored, and from then on contain their recording's number")
     func earlier() async throws {
         try await record()
-        for id in 1...2 { try age(id) }
-        try lose(["archive.sqlite", "history"])
+        for id in 1...2 { try removeIdentity(id) }
+        try delete(["archive.sqlite", "history"])
         #expect(try await storage.recover(.start).allSatisfy { $0.outcome != .damaged })
         #expect(try await texts() == [1: "one", 2: "two"])
         _ = try await storage.recover()
@@ -117,39 +117,40 @@ import TestKit
         #expect(try await storage.recover() == [])
     }
 
-    enum Witness: CaseIterable { case history, sound, beginning, copies }
+    enum Evidence: CaseIterable { case history, sound, beginning, copies }
 
-    @Test("an earlier version's journal is refused if anything else contradicts it", arguments: Witness.allCases)
-    func contradicted(witness: Witness) async throws {
-        try await record(witness == .history || witness == .sound ? 5_000 : 3_000)
-        if witness == .copies {
+    @Test("an earlier version's journal is refused if other evidence contradicts it", arguments: Evidence.allCases)
+    func contradicted(evidence: Evidence) async throws {
+        try await record(evidence == .history || evidence == .sound ? 5_000 : 3_000)
+        if evidence == .copies {
             let entry = ExportEntry(
                 recording: 2, pass: 1, volume: "v", folder: "pi/000002_clock-unverified",
                 manifest: String(repeating: "0", count: 64), exportedAt: 5)
             let archive = { try storage.archive() }
             try await archive().add(entry)
         }
-        for id in 1...2 { try age(id) }
-        try lose(witness == .history ? ["archive.sqlite"] : ["archive.sqlite", "history"])
-        let theirs = try bytes(journal(2))
-        try Data(theirs).write(to: URL(filePath: journal(1)))
-        if witness != .beginning { unlink(journal(2)) }
-        // Truncated audio proves nothing.
-        if witness == .history { try change(storage.audio(1)) { $0.removeLast(1_000) } }
+        for id in 1...2 { try removeIdentity(id) }
+        try delete(evidence == .history ? ["archive.sqlite"] : ["archive.sqlite", "history"])
+        let foreignJournal = try bytes(journal(2))
+        try Data(foreignJournal).write(to: URL(filePath: journal(1)))
+        if evidence != .beginning { unlink(journal(2)) }
+        // The length of truncated audio is no evidence.
+        if evidence == .history { try change(storage.audio(1)) { $0.removeLast(1_000) } }
         let found = try await storage.recover()
         #expect(
             found.contains { $0.recording == 1 && $0.message.contains("set aside as \(journal(1)).foreign-1") },
             "\(found)")
-        #expect(try bytes("\(journal(1)).foreign-1") == theirs)
+        #expect(try bytes("\(journal(1)).foreign-1") == foreignJournal)
         #expect(try await texts()[1] == "")
     }
 
     @Test(
-        "a folder that was renamed as a whole is not changed, and works again under its name", arguments: [true, false])
+        "a renamed recording folder is not changed, and is used again once it has its name back",
+        arguments: [true, false])
     func renamedFolder(isSigned: Bool) async throws {
         try await record()
-        if isSigned { _ = try? await SigningRecordings(storage: storage.folder.path, archive: storage.archive()).run() }
-        try lose(["archive.sqlite", "history"])
+        if isSigned { _ = try? await SigningJob(storage: storage.folder.path, archive: storage.archive()).run() }
+        try delete(["archive.sqlite", "history"])
         let (right, wrong) = (storage.folder.file("recordings/000002"), storage.folder.file("recordings/000005"))
         rename(right, wrong)
         let found = try await storage.recover()

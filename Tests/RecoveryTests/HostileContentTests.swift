@@ -9,9 +9,9 @@ import TestKit
 @testable import Maintenance
 @testable import Transcripts
 
-/// Hostile contents of an archive's files must not stop a start, or any command that shows them.
+/// Hostile content in the archive must not prevent a start or any command that shows it.
 @Suite("Hostile content") struct HostileContentTests {
-    private static let begun =
+    private static let beginning =
         #"{"began":{"clock":"synchronized","microphone":"m","monotonic":-9223372036854775808,"startedAt":1000}}"#
 
     private static func segment(_ range: String, word: String, voice: String = "null") -> String {
@@ -23,33 +23,33 @@ import TestKit
     private static let widest = #"{"end":9223372036854775807,"start":-9223372036854775808}"#
     private static let inverted = #"{"end":-9223372036854775808,"start":9223372036854775807}"#
 
-    /// Lines of a journal that are valid except for their content.
+    /// Lines of journals that have valid syntax but impossible values.
     static let journals: [[String]] = [
-        [begun, segment(widest, word: inverted)],
-        [begun, segment(inverted, word: widest)],
+        [beginning, segment(widest, word: inverted)],
+        [beginning, segment(inverted, word: widest)],
         [
-            begun,
+            beginning,
             segment(
                 #"{"start":0,"end":8000}"#, word: inverted,
                 voice: #"{"pitch":1e19,"jitter":-1e300,"shimmer":1e300,"voicing":1e19}"#),
         ],
-        [begun, #"{"gap":{"content":{"cause":"disk","range":"# + widest + "}}}"],
-        [begun, #"{"gap":{"content":{"cause":"disk","range":"# + inverted + "}}}"],
-        [begun, #"{"mark":{"content":{"position":9223372036854775807,"text":"far"}}}"#],
-        [begun, #"{"ended":{"length":9223372036854775807,"reason":"button"}}"#],
-        [begun.replacing("1000}", with: #""nan"}"#)], [begun.replacing("1000}", with: "1e300}")],
-        [begun.replacing("1000}", with: "-1e300}")], [begun, #"{"dated":{"startedAt":"nan"}}"#],
+        [beginning, #"{"gap":{"content":{"cause":"disk","range":"# + widest + "}}}"],
+        [beginning, #"{"gap":{"content":{"cause":"disk","range":"# + inverted + "}}}"],
+        [beginning, #"{"mark":{"content":{"position":9223372036854775807,"text":"far"}}}"#],
+        [beginning, #"{"ended":{"length":9223372036854775807,"reason":"button"}}"#],
+        [beginning.replacing("1000}", with: #""nan"}"#)], [beginning.replacing("1000}", with: "1e300}")],
+        [beginning.replacing("1000}", with: "-1e300}")], [beginning, #"{"dated":{"startedAt":"nan"}}"#],
         [
-            begun,
+            beginning,
             #"{"exported":{"content":{"exportedAt":"nan","folder":"f","manifest":"m","recording":1,"volume":"v"}}}"#,
         ],
         [
-            begun,
+            beginning,
             segment(#"{"start":0,"end":8000}"#, word: widest).replacing(#""id":1"#, with: #""id":9223372036854775807"#),
         ],
     ]
 
-    private func look(at storage: Storage, from comment: Comment) async throws {
+    private func expectUsable(_ storage: Storage, _ comment: Comment) async throws {
         let opened = try await Recovery.open(storage.configuration, depth: .everything)
         let archive = opened.archive
         _ = try await Verification(storage: storage.folder.path, archive: archive).run([])
@@ -60,7 +60,7 @@ import TestKit
             _ = UncertainWord.worst(10, of: timeline.segments)
         }
         try await ClockCorrection.apply(to: archive, boot: "a-boot", isSynchronized: true)
-        // It still records, and transcribes after the existing text.
+        // New recordings and transcripts can still be stored.
         let id = try await archive.beginRecording(startedAt: 1, clock: .synchronized, microphone: "m")
         let pass = try await archive.beginPass(recording: id, engine: engine, profile: "live")
         try await archive.commit([RecoveryTests.segment(1, "more")], adaptation: nil, pass: pass, recording: id)
@@ -68,7 +68,7 @@ import TestKit
     }
 
     @Test(
-        "a journal of nonsense with valid checksums stops neither start nor show nor verify",
+        "a journal with valid checksums but impossible values does not prevent a start, show or verify",
         arguments: journals.indices)
     func journal(index: Int) async throws {
         let storage = Storage()
@@ -76,7 +76,7 @@ import TestKit
         for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
         let lines = Self.journals[index].flatMap { Array(CRC32.text(of: $0.utf8).utf8) + Array(" \($0)\n".utf8) }
         try Data(lines).write(to: URL(filePath: "\(storage.folder.path)/recordings/000001/journal.jsonl"))
-        try await look(at: storage, from: "\(Self.journals[index])")
+        try await expectUsable(storage, "\(Self.journals[index])")
     }
 
     static let rows = [
@@ -103,33 +103,33 @@ import TestKit
         "INSERT INTO export (recording, pass, volume, folder, manifest, exported_at) VALUES (1, 9223372036854775807, '', '', '', 9e999)",
     ]
 
-    @Test("a row of nonsense stops neither start nor show nor verify", arguments: rows.indices)
+    @Test("a row with impossible values does not prevent a start, show or verify", arguments: rows.indices)
     func row(index: Int) async throws {
         let storage = Storage()
         try await storage.record([.samples(numbered(16_000))], words: ["one", "two"], in: storage.archive())
         try alter(storage) { try $0.execute(Self.rows[index]) }
-        try await look(at: storage, from: "\(Self.rows[index])")
+        try await expectUsable(storage, "\(Self.rows[index])")
     }
 
-    /// Changes the database; it is closed again when this returns.
+    /// Opens the database, changes it and closes it.
     private func alter(_ storage: Storage, _ body: (Connection) throws -> Void) throws {
         try body(Connection(path: storage.configuration.archivePath))
     }
 
     @Test(
-        "a header with more sound than a file can hold is corrected by the file's length",
+        "a header that claims more sound than a file can hold is corrected to the file's length",
         arguments: [UInt64(1) << 63 - 1, 1 << 63 - 512, .max, 1 << 62])
     func longHeader(bytes: UInt64) async throws {
         let storage = Storage()
         try await storage.record([.samples(numbered(16_000))], isClosed: false, in: storage.archive())
         let path = storage.audio(1)
         try change(path) { content in
-            // RF64: the length of the samples is in ds64, instead of JUNK.
+            // In RF64, a ds64 chunk in place of JUNK has the length of the samples.
             content.replaceSubrange(0..<4, with: Array("RF64".utf8))
             content.replaceSubrange(12..<16, with: Array("ds64".utf8))
             for byte in 0..<8 { content[28 + byte] = UInt8(truncatingIfNeeded: bytes >> UInt64(8 * byte)) }
             content.replaceSubrange(508..<512, with: [0xFF, 0xFF, 0xFF, 0xFF])
-            // A length of whole blocks: the file system may have filled them with zeros.
+            // The file consists of whole blocks, as if the file system had added zeros.
             content += [UInt8](repeating: 0, count: 4_096 - content.count % 4_096)
         }
         #expect(
@@ -141,11 +141,11 @@ import TestKit
         #expect(verification.claimed == verification.length && verification.length >= SamplePosition(16_000))
     }
 
-    @Test("positions are within a hundred years, ranges are never inverted, shares and voices have valid values")
+    @Test("positions, ranges, confidences and voice measures are always clamped to valid values")
     func types() throws {
         let far = SamplePosition(.max)
         #expect(far + 1 == far && far + .max == far && SamplePosition(.min) - .max == SamplePosition(.min))
-        #expect(far - SamplePosition(.min) == 2 * SamplePosition.furthest)
+        #expect(far - SamplePosition(.min) == 2 * SamplePosition.maximumSamples)
         #expect(SamplePosition(seconds: .nan) == .zero && SamplePosition(seconds: 1e300) == far)
         let range = try JSONDecoder().decode(SampleRange.self, from: Data(Self.inverted.utf8))
         #expect(range.isEmpty && range.start == far)

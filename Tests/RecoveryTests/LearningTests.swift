@@ -10,7 +10,7 @@ import TestKit
 @testable import Settings
 @testable import System
 
-/// Corrections in the archive, and `learned.txt` while other programs change it.
+/// Words learned from corrections, and `learned.txt`, which other programs may change.
 @Suite("Learning from corrections") struct LearningTests {
     private let storage = Storage()
     private var path: String { storage.folder.file("learned.txt") }
@@ -31,15 +31,15 @@ import TestKit
         try await Learning(configuration(learn), archive: archive).learn()
     }
 
-    /// A recording with words that a person corrected.
+    /// Corrects a recording's words to `words`, and returns its ID. If `id` is nil, makes a new recording first.
     private func correct(_ words: [String], over id: Int? = nil, in archive: SQLiteArchive) async throws -> Int {
-        let heard = words.indices.map { "heard\($0)" }
+        let recognized = words.indices.map { "heard\($0)" }
         let recording: Int
         if let id {
             recording = id
         } else {
             recording = try await storage.record(
-                [.samples([Int16](repeating: 100, count: 16_000))], words: heard, in: archive)
+                [.samples([Int16](repeating: 100, count: 16_000))], words: recognized, in: archive)
         }
         let base = try await archive.passes(of: recording).count
         _ = try await archive.correct(
@@ -49,7 +49,7 @@ import TestKit
     }
 
     @Test(
-        "the file has words, counts and recordings, and a deleted line returns only when it is corrected again"
+        "the file lists words with counts and recordings; a deleted word returns only if it is corrected again"
     )
     func learned() async throws {
         let archive = try storage.archive()
@@ -58,18 +58,18 @@ import TestKit
         #expect(try text().contains("\nzorpel  # 1 time, in \(first)\n"))
         #expect(try await learn(archive).isEmpty)
         try write(text().replacing("zorpel  # 1 time, in \(first)\n", with: ""))
-        // The same page again, with one more word changed.
+        // The same page is saved again, with one more word changed.
         _ = try await correct(["zorpel", "balafonu", "water", "kadiu"], over: first, in: archive)
         #expect(try await learn(archive) == ["kadiu"])
         let second = try await correct(["zorpel", "water"], in: archive)
-        #expect(try await learn(archive) == ["water", "zorpel"], "water was corrected twice")
+        #expect(try await learn(archive) == ["water", "zorpel"], "water was corrected twice and must be learned")
         #expect(try text().contains("\nzorpel  # 2 times, in \(first) \(second)\n"))
-        // A lost file is rebuilt.
+        // A deleted file is rebuilt.
         unlink(path)
         #expect(try await learn(archive).count == 4)
     }
 
-    /// A file that a decode worker made from learned words.
+    /// Creates a cache folder like one that a decode worker makes from learned words.
     private func cache() throws -> String {
         let path = storage.folder.file("cache/learned-1f")
         try makeFolder(path)
@@ -77,30 +77,30 @@ import TestKit
         return path
     }
 
-    @Test("redacted or deleted words leave learned.txt and the files made from it, and both commands report it")
+    @Test("redact and delete remove words from learned.txt and from caches, and report that")
     func forgotten() async throws {
         let archive = try storage.archive()
         let first = try await correct(["zorpel", "balafonu", "kadiu"], in: archive)
         _ = try await correct(["kadiu"], in: archive)
         _ = try await learn(archive)
         try write(text().replacing("balafonu ", with: "# balafonu ") + "mine\n")
-        var made = try cache()
+        var cached = try cache()
         let redaction = Redaction(storage: storage.folder.path, archive: archive)
         let notes = try await redaction.redact(segment(1, "").range, of: first)
         #expect(notes == ["\(path): removed 1 word or phrase learned only from recording \(first)"])
         #expect(try !text().contains("zorpel") && text().contains("# balafonu  # 1 time, in \(first)\n"))
-        #expect(access(made, F_OK) != 0)
-        #expect(try await learn(archive).isEmpty, "it came back")
-        made = try cache()
+        #expect(access(cached, F_OK) != 0)
+        #expect(try await learn(archive).isEmpty, "a forgotten word was learned again")
+        cached = try cache()
         let reported = try await Erasure(storage: storage.folder.path, archive: archive).erase([first])
         #expect(reported == ["\(path): removed 1 word or phrase learned only from recording \(first)"])
         #expect(try !text().contains("balafonu") && text().contains("kadiu  # 1 time, in 2\n"))
-        #expect(try text().contains("mine\n") && access(made, F_OK) != 0)
-        // An unreadable file is reported, and does not stop the erasure.
+        #expect(try text().contains("mine\n") && access(cached, F_OK) != 0)
+        // An unreadable file is reported and does not prevent the erasure.
         unlink(path)
         mkfifo(path, 0o600)
-        let others = try await Erasure(storage: storage.folder.path, archive: archive).erase([2])
-        #expect(others.count == 1 && others[0].hasPrefix("\(path): may still have words"), "\(others)")
+        let messages = try await Erasure(storage: storage.folder.path, archive: archive).erase([2])
+        #expect(messages.count == 1 && messages[0].hasPrefix("\(path): may still have words"), "\(messages)")
         #expect(try await archive.recordings().isEmpty)
     }
 
@@ -116,18 +116,18 @@ import TestKit
         #expect(try !text().contains("zorpel") && text().contains("balafonu"))
     }
 
-    @Test("the value ask only proposes, and no learns nothing")
+    @Test("with learn = ask, words are only proposed; with learn = no, nothing is learned")
     func modes() async throws {
         let archive = try storage.archive()
         _ = try await correct(["zorpel"], in: archive)
         #expect(try await learn(archive, .no).isEmpty && !FileManager.default.fileExists(atPath: path))
         #expect(try await learn(archive, .ask) == ["zorpel"])
-        #expect(try text().contains("\n#? zorpel ") && configuration().learned.inUse { _ in } == nil)
-        #expect(try await learn(archive, .yes).isEmpty, "it was proposed, and not accepted")
+        #expect(try text().contains("\n#? zorpel ") && configuration().learned.usedText { _ in } == nil)
+        #expect(try await learn(archive, .yes).isEmpty, "a proposed word must not be accepted automatically")
     }
 
     @Test(
-        "anything else with the file's name is reported, stays, and stops neither learning nor transcription",
+        "an unusable learned.txt is reported, stays unchanged, and does not prevent transcription",
         arguments: ["link", "pipe", "folder", "huge", "bytes"])
     func hostile(kind: String) async throws {
         let archive = try storage.archive()
@@ -149,17 +149,17 @@ import TestKit
         #expect(error?.message.contains("learned.txt") == true, "\(String(describing: error))")
         if kind == "bytes" { #expect(error?.message.contains("learned.txt:2: is not UTF-8") == true) }
         var reported: [String] = []
-        let used = configuration().learned.inUse { reported.append($0) }
-        #expect(kind == "bytes" ? used?.contains("A") == true : used == nil)
+        let vocabulary = configuration().learned.usedText { reported.append($0) }
+        #expect(kind == "bytes" ? vocabulary?.contains("A") == true : vocabulary == nil)
         #expect(reported.count == 1 && reported[0].contains("learned.txt"), "\(reported)")
         var status = stat()
         #expect(lstat(path, &status) == 0)
         if kind == "link" { #expect(try Data(contentsOf: URL(filePath: target)) == Data("mine\n".utf8)) }
     }
 
-    @Test("an unreadable file is not replaced by one that lacks its lines")
+    @Test("an unreadable file is not replaced, because its lines would be lost")
     func unreadable() async throws {
-        guard geteuid() != 0 else { return print("skipped: root may read everything") }
+        guard geteuid() != 0 else { return print("skipped: root can read every file") }
         let archive = try storage.archive()
         _ = try await correct(["zorpel"], in: archive)
         try write("mine\n")
@@ -169,14 +169,14 @@ import TestKit
         #expect(try text() == "mine\n")
     }
 
-    @Test("an editor's change at the same time is kept")
+    @Test("a change that an editor saves in the meantime is kept")
     func meanwhile() throws {
         try write("mine\n")
-        var turns = 0
+        var attempts = 0
         let learned = configuration().learned
         let accepted = try learned.change { file -> Int in
-            turns += 1
-            if turns == 1 { try? Data("mine\n#? yours  # 1 time, in 4\n".utf8).write(to: URL(filePath: path)) }
+            attempts += 1
+            if attempts == 1 { try? Data("mine\n#? yours  # 1 time, in 4\n".utf8).write(to: URL(filePath: path)) }
             return file.accept(["yours", "mine"]).count
         }
         _ = accepted
@@ -188,6 +188,6 @@ import TestKit
     func missing() {
         var reported: [String] = []
         let learned = LearnedVocabulary(storage: storage.folder.file("none"))
-        #expect(learned.inUse { reported.append($0) } == nil && reported.isEmpty)
+        #expect(learned.usedText { reported.append($0) } == nil && reported.isEmpty)
     }
 }

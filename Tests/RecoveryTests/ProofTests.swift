@@ -11,12 +11,12 @@ import TestKit
 
 private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
 
-/// Signed recordings are compared with their signature, and never extended or signed again.
+/// Signed recordings are compared with their signatures, and are never extended or signed again.
 @Suite("Signed sound", .enabled(if: hasMinisign)) struct ProofTests {
     private let storage = Storage()
     private var sums: String { storage.folder.file("recordings/000001/audio.sums") }
 
-    /// A signed recording of three seconds that was closed, or cut short and recovered.
+    /// Makes a signed recording of three seconds. If `isClosed` is false, it was cut short and recovered.
     private func record(isClosed: Bool = true, isSigned: Bool = true) async throws {
         func write() async throws {
             let archive = try storage.archive()
@@ -28,7 +28,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
     }
 
     private func sign() async throws {
-        _ = try await SigningRecordings(storage: storage.folder.path, archive: storage.archive()).run()
+        _ = try await SigningJob(storage: storage.folder.path, archive: storage.archive()).run()
     }
 
     private func verify(isQuick: Bool = false) async throws -> [StorageFinding] {
@@ -39,11 +39,11 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try await storage.archive().history(of: 1).count { $0.entry.act == .signed }
     }
 
-    private func asides() throws -> [String] {
+    private func surplusFiles() throws -> [String] {
         try names(inFolder: storage.folder.file("recordings/000001")).filter { $0.contains("surplus") }
     }
 
-    @Test("verify reports what the sound was compared with, the signature before the checksums")
+    @Test("verify reports what it compared the sound with: the signature if there is one, otherwise the checksums")
     func evidence() async throws {
         try await record()
         let archive = try storage.archive()
@@ -53,16 +53,16 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         let reported = try await Verification(storage: storage.folder.path, archive: archive).run([])
         #expect(reported.map(\.outcome) == [.note, .note, .note])
         #expect(reported.map(\.recording) == [1, 2, 3])
-        for (finding, words) in zip(
-            reported, ["what the recorder signed (SHA-256)", "checksums made for each second", "no checksum"])
+        for (finding, text) in zip(
+            reported, ["the recorder's signature (SHA-256)", "checksums made for each second", "no checksum"])
         {
-            #expect(finding.message.contains(words), "\(finding)")
+            #expect(finding.message.contains(text), "\(finding)")
         }
         #expect(try await Verification(storage: storage.folder.path, archive: archive).run([], isQuick: true) == [])
     }
 
     @Test(
-        "changed sound is found by its signature, with checksums, without, and with others",
+        "the signature reveals changed sound, whether its checksums exist, are missing or were replaced",
         arguments: [0, 1, 2])
     func altered(kind: Int) async throws {
         try await record()
@@ -75,17 +75,17 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         let findings = try await verify()
         #expect(findings.allSatisfy { $0.outcome == .damaged && $0.recording == 1 })
         #expect(findings.count == (kind == 0 ? 2 : 1))
-        #expect(findings.last?.message.contains("differs from what was signed") == true, "\(findings)")
-        // No start and no repair accepts it, and it is not signed again.
+        #expect(findings.last?.message.contains("differs from the signed sound") == true, "\(findings)")
+        // No repair accepts the changed sound, and it is not signed again.
         let recovered = try await storage.recover()
         #expect(recovered.map(\.outcome) == (kind == 1 ? [.damaged] : []), "\(recovered)")
-        #expect(isTaken(sums) == (kind != 1))
+        #expect(pathExists(sums) == (kind != 1))
         try await sign()
         #expect(try await signatures() == 1)
-        #expect(try await verify().contains { $0.message.contains("differs from what was signed") })
+        #expect(try await verify().contains { $0.message.contains("differs from the signed sound") })
     }
 
-    @Test("wrong checksums of correctly signed sound are reported as wrong")
+    @Test("if the sound matches its signature, wrong checksums are reported as damaged")
     func otherSums() async throws {
         try await record()
         try change(storage.audio(1)) { $0[512 + 2 * 20_000] ^= 1 }
@@ -96,12 +96,12 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(findings.map(\.file) == [sums] && findings[0].outcome == .damaged, "\(findings)")
     }
 
-    @Test("a signature that is not the recorder's is reported; one of an earlier key is not checked")
+    @Test("a missing public key is reported; a signature with an earlier key is not checked")
     func otherSignature() async throws {
         try await record()
         unlink(storage.folder.file("signing.key"))
         unlink(storage.folder.file("signing.pub"))
-        #expect(try await verify().map(\.message).contains { $0.contains("its public key, signing.pub, is not there") })
+        #expect(try await verify().map(\.message).contains { $0.contains("the public key, signing.pub, is missing") })
         try await sign()
         _ = try await storage.record([.samples(numbered(900))], in: storage.archive())
         try await sign()
@@ -129,7 +129,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
     }
 
     @Test(
-        "audio appended by another program is set aside and reported, and nothing is signed again",
+        "audio appended by another program is moved to another file and reported, and nothing is signed again",
         arguments: Appended.allCases,
         [true, false])
     func appended(kind: Appended, isClosed: Bool) async throws {
@@ -140,10 +140,10 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await verify().contains { $0.outcome == .damaged && $0.file == storage.audio(1) })
         let found = try await storage.recover(.start)
         #expect(found.map(\.outcome) == [.repaired], "\(found)")
-        let aside = "\(storage.audio(1)).surplus-1"
-        #expect(found.first?.message.contains("set aside as \(aside)") == true, "\(found)")
+        let surplus = "\(storage.audio(1)).surplus-1"
+        #expect(found.first?.message.contains("set aside as \(surplus)") == true, "\(found)")
         #expect(try bytes(storage.audio(1)) == before)
-        #expect(try bytes(aside) == added)
+        #expect(try bytes(surplus) == added)
         #expect(try await storage.recover() == [])
         try await sign()
         #expect(try await signatures() == 1)
@@ -151,12 +151,12 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await verify().allSatisfy { $0.outcome == .note })
     }
 
-    @Test("a closed recording without a signature is not extended either", arguments: [true, false])
+    @Test("an unsigned recording is not extended either", arguments: [true, false])
     func unsigned(isClosed: Bool) async throws {
         try await record(isClosed: isClosed, isSigned: false)
         let before = try bytes(storage.audio(1))
         try append(.bytes)
-        // It is not signed before the next start.
+        // The recording is not signed before the next start has removed the appended audio.
         try await sign()
         #expect(try await signatures() == 0)
         #expect(try await storage.recover(.start).map(\.outcome) == [.repaired])
@@ -165,34 +165,34 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
             try append(.silentHeader)
             #expect(try await storage.recover(.start).map(\.outcome) == [.repaired])
             #expect(try bytes(storage.audio(1)) == before)
-            #expect(try asides() == ["audio.wav.surplus-1", "audio.wav.surplus-2"])
+            #expect(try surplusFiles() == ["audio.wav.surplus-1", "audio.wav.surplus-2"])
         }
         try await sign()
         #expect(try await signatures() == 1)
     }
 
     @Test(
-        "setting aside continues after a kill at any step, and keeps one copy of the appended audio", arguments: 0...3)
+        "moving appended audio continues after a kill at any step, and keeps one copy of that audio", arguments: 0...3)
     func killed(step: Int) async throws {
         try await record()
         let before = try bytes(storage.audio(1))
         try append(.header)
-        let whole = try bytes(storage.audio(1))
-        let added = Data(whole.dropFirst(before.count))
-        let (audio, aside) = (storage.audio(1), "\(storage.audio(1)).surplus-1")
-        // Half of the copy; all of it; the header, too.
+        let extended = try bytes(storage.audio(1))
+        let added = Data(extended.dropFirst(before.count))
+        let (audio, surplus) = (storage.audio(1), "\(storage.audio(1)).surplus-1")
+        // Step 0: part of the copy exists. Step 1: the copy is complete. Step 2: the header is restored, too.
         if step == 0 { try added.prefix(9).write(to: URL(filePath: "\(audio).surplus.new")) }
-        if step >= 1 { try added.write(to: URL(filePath: aside)) }
+        if step >= 1 { try added.write(to: URL(filePath: surplus)) }
         if step == 2 { try change(audio) { $0.replaceSubrange(..<512, with: before[..<512]) } }
-        // A file of the same length with other contents.
-        if step == 3 { try change(aside) { $0[5] ^= 1 } }
+        // Step 3: the copy has the right length but other contents.
+        if step == 3 { try change(surplus) { $0[5] ^= 1 } }
         #expect(try await storage.recover(.start).map(\.outcome) == [.repaired])
         #expect(try bytes(audio) == before)
-        #expect(try asides() == ["audio.wav.surplus-1"] + (step == 3 ? ["audio.wav.surplus-2"] : []))
+        #expect(try surplusFiles() == ["audio.wav.surplus-1"] + (step == 3 ? ["audio.wav.surplus-2"] : []))
     }
 
     @Test(
-        "a longer file with another beginning, or another program's, is not changed", arguments: [0, 1, 2])
+        "a longer file is not changed if its beginning or its header differs", arguments: [0, 1, 2])
     func longer(kind: Int) async throws {
         try await record()
         try append(.bytes)
@@ -200,7 +200,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
             switch kind {
             case 0: bytes[512 + 2 * 100] ^= 1
             case 1:
-                // A plain header of 44 bytes.
+                // A standard header of 44 bytes.
                 var plain = Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 1, 0, 1, 0]
                 for value: UInt32 in [16_000, 32_000] { withUnsafeBytes(of: value.littleEndian) { plain += Array($0) } }
                 plain += [2, 0, 16, 0] + Array("data".utf8)
@@ -223,7 +223,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await verify().contains { $0.outcome == .damaged })
     }
 
-    @Test("a header of noise does not hide appended audio, and is kept")
+    @Test("a damaged header does not hide appended audio, and is kept in a separate file")
     func damagedHeader() async throws {
         try await record()
         let before = try bytes(storage.audio(1))
@@ -231,16 +231,18 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try change(storage.audio(1)) { bytes in for index in 0..<60 { bytes[index] = 9 } }
         _ = try await storage.recover(.start)
         #expect(try bytes(storage.audio(1)).dropFirst(512) == before.dropFirst(512))
-        #expect(try asides() == ["audio.wav.surplus-1"])
-        #expect(isTaken("\(storage.audio(1)).damaged-header-1"))
+        #expect(try surplusFiles() == ["audio.wav.surplus-1"])
+        #expect(pathExists("\(storage.audio(1)).damaged-header-1"))
     }
 
-    @Test("foreign parts beside a signed recording are set aside; its own are joined", arguments: [true, false])
+    @Test(
+        "parts next to a signed recording are joined if they belong to it, otherwise moved aside",
+        arguments: [true, false])
     func parts(isOwn: Bool) async throws {
         func write() async throws {
             let archive = try storage.archive()
             let id = try await storage.record([.samples(numbered(48_000))], isClosed: !isOwn, in: archive)
-            let part = RecordingPart(beside: storage.audio(1), start: SamplePosition(40_000), turn: 1)
+            let part = RecordingPart(beside: storage.audio(1), start: SamplePosition(40_000), ordinal: 1)
             func add() throws {
                 let file = try WaveFile(new: part.path)
                 let samples = isOwn ? numbered(from: 40_000, 20_000) : numbered(from: 7, 20_000)
@@ -251,14 +253,14 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
                 try add()
                 try await archive.endRecording(id, length: SamplePosition(60_000), reason: .button)
             }
-            _ = try await SigningRecordings(storage: storage.folder.path, archive: archive).run()
+            _ = try await SigningJob(storage: storage.folder.path, archive: archive).run()
             if !isOwn { try add() }
         }
         try await write()
         #expect(try await signatures() == 1)
         let found = try await storage.recover(.start)
         #expect(found.count == (isOwn ? found.count : 1) && found.allSatisfy { $0.outcome == .repaired }, "\(found)")
-        #expect(try asides().count == (isOwn ? 0 : 1))
+        #expect(try surplusFiles().count == (isOwn ? 0 : 1))
         #expect(try samples(of: storage.audio(1)) == numbered(isOwn ? 60_000 : 48_000))
         #expect(try await storage.archive().recording(1)?.length.samples == (isOwn ? 60_000 : 48_000))
     }
@@ -270,7 +272,7 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await storage.recover(.start).contains { $0.outcome == .damaged })
         try await sign()
         #expect(try await signatures() == 1)
-        #expect(try await verify().contains { $0.message.contains("differs from what was signed") })
+        #expect(try await verify().contains { $0.message.contains("differs from the signed sound") })
         #expect(try await storage.archive().recording(1)?.length.samples == 43_500)
     }
 }

@@ -32,7 +32,7 @@ import TestKit
         #expect(try samples(of: storage.audio(1)).count == 5000)
     }
 
-    @Test("Audio without a row is added under its number, even without a journal", arguments: [true, false])
+    @Test("Audio without a database row is added under its number, even without a journal", arguments: [true, false])
     func orphan(hasJournal: Bool) async throws {
         func write() async throws {
             let archive = try storage.archive()
@@ -52,13 +52,13 @@ import TestKit
             #expect(recordings.map(\.stopReason) == [.ended, .ended])
             #expect(recordings[0].microphone == (hasJournal ? "scripted:" : "unknown"))
             #expect(try await archive.search("kept", limit: 9).count == (hasJournal ? 1 : 0))
-            // New numbers follow the added ones.
+            // New recordings get the numbers after the added recordings.
             #expect(try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "") == 3)
         }
         try await check()
     }
 
-    @Test("A row without audio is marked, keeps its text, and is restored when the file returns")
+    @Test("A recording with missing audio is marked and keeps its transcript; the mark is removed if the file returns")
     func missing() async throws {
         func write() async throws {
             try await storage.record([.samples(numbered(4000))], words: ["kept"], in: try storage.archive())
@@ -75,7 +75,7 @@ import TestKit
         #expect(try await text()?.0.isMissing == false)
     }
 
-    @Test("While another process has the archive, nothing is changed")
+    @Test("While another process uses the archive, nothing is changed")
     func busy() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(4000))], isClosed: false, in: archive)
@@ -85,7 +85,7 @@ import TestKit
         try await archive.discard(recording: 1)
     }
 
-    @Test("An erasure that was killed after its first step is completed, and nothing returns")
+    @Test("An erasure that was killed after its first step is completed")
     func interruptedErasure() async throws {
         func write() async throws {
             let archive = try storage.archive()
@@ -104,7 +104,7 @@ import TestKit
         #expect(try FileManager.default.contentsOfDirectory(atPath: storage.folder.file("recordings")) == ["000002"])
     }
 
-    @Test("If the list contains the current recording, nothing is erased")
+    @Test("If one of the recordings to erase is being recorded, nothing is erased")
     func erasingTheCurrent() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(4000))], in: archive)
@@ -117,7 +117,7 @@ import TestKit
         #expect(access(storage.audio(1), F_OK) != 0 && access(storage.audio(2), F_OK) == 0)
     }
 
-    @Test("A damaged journal is set aside and rewritten from the database")
+    @Test("A damaged journal is renamed and written again from the database")
     func damagedJournal() async throws {
         func write() async throws {
             try await storage.record([.samples(numbered(4000))], words: ["one", "two"], in: try storage.archive())

@@ -14,7 +14,7 @@ import TestKit
     private let storage = Storage()
     private var folder: String { storage.folder.file("recordings/000001") }
 
-    /// Three segments of one word each, in the first half of each thousand samples; the second is redacted.
+    /// The range to redact. It contains the second of three segments, which start 1,000 samples apart.
     private let range = SampleRange(SamplePosition(900), SamplePosition(1_700))
 
     private func record(in archive: SQLiteArchive) async throws {
@@ -24,7 +24,7 @@ import TestKit
         try await archive.add(Bookmark(SamplePosition(2_000), text: "kept"), recording: 1)
     }
 
-    /// All bytes of all files of the archive.
+    /// Returns the paths and contents of all files in the storage folder.
     private func files() throws -> [(String, [UInt8])] {
         let names = try FileManager.default.subpathsOfDirectory(atPath: storage.folder.path)
         return try names.map(storage.folder.file).filter { path in
@@ -33,7 +33,7 @@ import TestKit
         }.map { ($0, try bytes($0)) }
     }
 
-    private func holders(of word: String) throws -> [String] {
+    private func paths(containing word: String) throws -> [String] {
         let needle = Array(word.utf8)
         return try files().filter { _, content in
             content.indices.contains { content[$0...].starts(with: needle) }
@@ -48,35 +48,35 @@ import TestKit
         #expect(timeline.gaps == [Gap(range, cause: .redacted)])
         #expect(try await archive.search("secretword", limit: 9).isEmpty)
         #expect(try await archive.search("cherries", limit: 9).count == 1)
-        let heard = try samples(of: storage.audio(1))
-        #expect(heard[..<900] == numbered(3_000)[..<900] && heard[1_700...] == numbered(3_000)[1_700...])
-        #expect(heard[900..<1_700].allSatisfy { $0 == 0 })
+        let sound = try samples(of: storage.audio(1))
+        #expect(sound[..<900] == numbered(3_000)[..<900] && sound[1_700...] == numbered(3_000)[1_700...])
+        #expect(sound[900..<1_700].allSatisfy { $0 == 0 })
         #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
         #expect(access("\(folder)/.striking", F_OK) != 0)
     }
 
-    private func expectNowhere() throws {
-        for word in ["secretword", "secretmark"] { #expect(try holders(of: word) == []) }
+    private func expectNoSecrets() throws {
+        for word in ["secretword", "secretmark"] { #expect(try paths(containing: word) == []) }
     }
 
-    @Test("redacted words are in no file, everything else is unchanged, and a lost database does not restore them")
+    @Test("redacted words are in no file, all else is unchanged, and rebuilding the database does not restore them")
     func redacts() async throws {
         do {
             let archive = try storage.archive()
             try await record(in: archive)
-            #expect(try holders(of: "secretword").isEmpty == false)
+            #expect(try paths(containing: "secretword").isEmpty == false)
             let notes = try await Redaction(storage: storage.folder.path, archive: archive).redact(range, of: 1)
             #expect(notes == [])
             try await expectRedacted(archive)
         }
-        try expectNowhere()
-        for ending in ["", "-wal", "-shm"] { unlink(storage.configuration.archivePath + ending) }
+        try expectNoSecrets()
+        for suffix in ["", "-wal", "-shm"] { unlink(storage.configuration.archivePath + suffix) }
         try await storage.recover()
         try await expectRedacted(try storage.archive())
-        try expectNowhere()
+        try expectNoSecrets()
     }
 
-    @Test("an interrupted redaction is completed at the next check; one that had not begun changes nothing")
+    @Test("the next start completes an interrupted redaction; if the gap was not stored yet, nothing is redacted")
     func interrupted() async throws {
         do {
             let archive = try storage.archive()
@@ -94,7 +94,7 @@ import TestKit
         }
         try await storage.recover(.start)
         try await expectRedacted(try storage.archive())
-        try expectNowhere()
+        try expectNoSecrets()
     }
 
     @Test("a late pass or correction is stored without the redacted words")
@@ -114,13 +114,13 @@ import TestKit
         correction.annotations.title = "kept"
         _ = try await archive.correct((1...3).map { segment($0, "secretword\($0)") }, correction, recording: 1)
         let passes = try await archive.passes(of: 1)
-        let kept = try #require(passes.last?.correction?.annotations)
-        #expect(kept.notes.isEmpty && kept.quotations.isEmpty && kept.title == "kept")
+        let annotations = try #require(passes.last?.correction?.annotations)
+        #expect(annotations.notes.isEmpty && annotations.quotations.isEmpty && annotations.title == "kept")
         for pass in passes.dropFirst() {
             let text = try #require(try await archive.transcript(of: 1, pass: pass.id)).1.segments.map(\.text)
             #expect(text[1] == "" && text[0] != "" && text[2] != "", "\(text)")
         }
-        #expect(try holders(of: "secretmark") == [])
+        #expect(try paths(containing: "secretmark") == [])
     }
 
     @Test("corrections from an old page are refused with the reason", arguments: [true, false])
@@ -129,14 +129,14 @@ import TestKit
         try await record(in: archive)
         let path = storage.audio(1)
         let sound = try await onThread(named: "test") { try soundDigest(of: path, length: SamplePosition(3_000)) }
-        if isSigned { try await SigningRecordings(storage: storage.folder.path, archive: archive).run() }
+        if isSigned { try await SigningJob(storage: storage.folder.path, archive: archive).run() }
         _ = try await Redaction(storage: storage.folder.path, archive: archive).redact(range, of: 1)
         let file = CorrectionImport.File(
             name: "t.txt", text: "pears\n", neighbour: RecordingIdentity(recording: 1, sound: sound))
         let error = await thrown {
             _ = try await CorrectionImport(
                 storage.configuration, archive: archive, program: builtProgram("fieldscribe")
-            ).take(file)
+            ).apply(file)
         }
         let words = isSigned ? "of recording 1; copy" : "of recording 1, or of another recording; copy"
         #expect(
@@ -144,7 +144,7 @@ import TestKit
             "\(String(describing: error))")
     }
 
-    @Test("in a running recording, the checksums are updated after its end")
+    @Test("while a recording runs, the checksums are only updated after it ends")
     func growing() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -158,7 +158,7 @@ import TestKit
         #expect(try await !redaction.finish(1))
     }
 
-    @Test("earlier copies are listed and no longer count, and the laptop drive is rebuilt")
+    @Test("earlier copies are listed and no longer count, and the USB drive's contents are removed to be rebuilt")
     func copies() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -171,7 +171,7 @@ import TestKit
         #expect(try await archive.exports(of: 1).map(\.pass) == [nil])
         #expect(access(storage.folder.file("drive/contents"), F_OK) != 0)
 
-        // A later copy has replaced them; another volume's are unchanged.
+        // A later copy has replaced the copy on the first volume; a second volume has a copy, too.
         for (volume, folder) in [("1234-ABCD", "f_2"), ("5678-EF00", "g")] {
             try await archive.add(
                 ExportEntry(recording: 1, pass: 1, volume: volume, folder: folder, manifest: "n", exportedAt: 1))
@@ -181,7 +181,7 @@ import TestKit
         #expect(
             reported.map { $0.prefix { $0 != ":" } } == ["f_2 on the volume 1234-ABCD", "g on the volume 5678-EF00"])
 
-        // A copy that began before the redaction and was recorded after it does not count.
+        // A copy that began before the redaction does not count, even if it is recorded after it.
         var late = ExportEntry(
             recording: 1, pass: 1, volume: "9999-0000", folder: "late", manifest: "m", exportedAt: 6)
         late.struck = 1
@@ -191,7 +191,7 @@ import TestKit
         #expect(try await archive.exports(of: 1).map(\.pass).suffix(2) == [nil, 1])
     }
 
-    /// The end of a recording, its pauses, and its last minute, in seconds.
+    /// The end of a recording, its pauses, and the expected last minute, in seconds.
     struct Minute: Sendable {
         var until: Int
         var pauses: [[Int]]
@@ -216,23 +216,23 @@ import TestKit
     }
 
     @Test(
-        "the last seconds do not include pauses among and after them",
+        "the last seconds exclude pauses at the end and in between",
         arguments: Minute.cases)
     func pauses(minute: Minute) throws {
         let pauses = minute.pauses.map { Minute.range($0[0], $0[1]) }
-        let found = try RedactionOrder(recording: 7, last: 60).range(
+        let found = try RedactionRequest(recording: 7, last: 60).range(
             of: 7, upTo: SamplePosition(seconds: Double(minute.until)), pauses: pauses)
         #expect(found == Minute.range(minute.from, minute.to))
     }
 
-    @Test("in a recording that ended paused, the last second is speech")
+    @Test("in a recording that ended paused, the last seconds are those before the pause")
     func lastOfPaused() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
         try await archive.add(
             Gap(SampleRange(SamplePosition(2_000), SamplePosition(3_000)), cause: .paused), recording: 1)
-        let order = RedactionOrder(recording: 1, last: 0.0625)
-        #expect(try await Redaction(storage: storage.folder.path, archive: archive).redact(order).recording == 1)
+        let request = RedactionRequest(recording: 1, last: 0.0625)
+        #expect(try await Redaction(storage: storage.folder.path, archive: archive).redact(request).recording == 1)
         let redacted = SampleRange(SamplePosition(1_000), SamplePosition(2_000))
         #expect(try await archive.gaps(of: 1).redacted == [redacted])
     }
@@ -240,10 +240,10 @@ import TestKit
     @Test(
         "a range outside the recording is refused in one line",
         arguments: [(5.0, 6.0), (0.1, 0.1), (-4, 0), (.nan, .nan)])
-    func nothingThere(from: Double, to: Double) throws {
-        let order = RedactionOrder(recording: 7, from: from, to: to)
-        #expect(throws: DeviceError.self) { try order.range(of: 7, upTo: SamplePosition(seconds: 2)) }
-        let all = try RedactionOrder(recording: nil, last: 60).range(of: 7, upTo: SamplePosition(seconds: 2))
+    func outside(from: Double, to: Double) throws {
+        let request = RedactionRequest(recording: 7, from: from, to: to)
+        #expect(throws: DeviceError.self) { try request.range(of: 7, upTo: SamplePosition(seconds: 2)) }
+        let all = try RedactionRequest(recording: nil, last: 60).range(of: 7, upTo: SamplePosition(seconds: 2))
         #expect(all == SampleRange(.zero, SamplePosition(seconds: 2)))
     }
 }

@@ -8,7 +8,7 @@ import TestKit
 @Suite("Repairing a recording's file") struct RepairTests {
     private let folder = TemporaryFolder()
 
-    /// Damage by a power cut or a bad card to a file of 5,000 samples.
+    /// Damage that a power cut or a bad card does to a file of 5,000 samples.
     enum Damage: String, CaseIterable, Sendable {
         case nothing, staleHeader, oddByte, zeroedHeader, randomHeader, name, rate, chunkSize, dataName
 
@@ -35,7 +35,7 @@ import TestKit
     }
 
     @Test(
-        "With any header, all of the audio is kept, and a second run finds nothing to do",
+        "With any header, all audio is kept, and a second run finds nothing to do",
         arguments: Damage.allCases, [StopReason.cutShort, .button])
     func repaired(damage: Damage, reason: StopReason) throws {
         let path = folder.file("audio.wav")
@@ -50,12 +50,14 @@ import TestKit
         #expect(try samples(of: path) == numbered(5000))
         let again = try RecordingRepair.run(path: path)
         #expect(again.changes.isEmpty && again.length.samples == 5000 && again.reason == reason)
-        // Anything instead of a header is kept, unless it is empty.
+        // An unreadable header is kept in a separate file unless it is all zeros.
         let isUnreadable = repair.changes.contains(.newHeader) && damage != .zeroedHeader
         #expect((try? RecoveryTests.bytes("\(path).damaged-header-1")) == (isUnreadable ? Array(bytes[..<512]) : nil))
     }
 
-    @Test("An unreadable header means cut short, unless the archive has the reason", arguments: [4999, 5000])
+    @Test(
+        "If the header is unreadable, the recording was cut short unless the archive has its stop reason",
+        arguments: [4999, 5000])
     func reasonOfADamagedHeader(reported: Int64) throws {
         let path = folder.file("audio.wav")
         var bytes = make(.button)
@@ -65,7 +67,7 @@ import TestKit
         #expect(repair.reason == (reported == 5000 ? .button : .cutShort))
     }
 
-    @Test("A closed file that lost its end is cut short, with the length of the loss")
+    @Test("A closed file that lost its end is marked as cut short, and the length of the loss is reported")
     func lostEnd() throws {
         let path = folder.file("audio.wav")
         try Data(make(.button).dropLast(2001)).write(to: URL(filePath: path))
@@ -75,31 +77,31 @@ import TestKit
         #expect(try samples(of: path) == numbered(3999))
     }
 
-    @Test("Zeros that the file system added to the last block are not sound; synced ones are")
+    @Test("Zeros in the last block are sound only if they were synced")
     func unwrittenTail() throws {
         let path = folder.file("audio.wav")
-        let whole = 3 * 4_096
-        for (claimed, kept) in [(9_000, 5_000), (1_000, 5_000), ((whole - 512) / 2, (whole - 512) / 2)] {
-            var bytes = make(.cutShort) + [UInt8](repeating: 0, count: whole - 512 - 10_000)
+        let blockBytes = 3 * 4_096
+        for (claimed, expected) in [(9_000, 5_000), (1_000, 5_000), ((blockBytes - 512) / 2, (blockBytes - 512) / 2)] {
+            var bytes = make(.cutShort) + [UInt8](repeating: 0, count: blockBytes - 512 - 10_000)
             withUnsafeBytes(of: UInt32(claimed * 2).littleEndian) { bytes.replaceSubrange(508..<512, with: $0) }
             try Data(bytes).write(to: URL(filePath: path))
             let repair = try RecordingRepair.run(path: path)
-            #expect(repair.length.samples == kept)
-            #expect(repair.changes.contains(.unwrittenTail) == (kept == 5_000))
+            #expect(repair.length.samples == expected)
+            #expect(repair.changes.contains(.unwrittenTail) == (expected == 5_000))
             #expect(try samples(of: path).prefix(5_000) == numbered(5_000)[...])
             #expect(try RecordingRepair.run(path: path).changes == [])
         }
-        // The new length may end anywhere in the block: the power cut's scenario left 256 bytes of sound and 3,200 of zeros.
-        for (claimed, kept) in [(5_400, 5_500), (5_500, 5_500), (5_600, 5_600), (5_800, 5_800), (7_000, 5_500)] {
+        // The new length may end anywhere in the block; one power cut left 256 bytes of sound and 3,200 bytes of zeros.
+        for (claimed, expected) in [(5_400, 5_500), (5_500, 5_500), (5_600, 5_600), (5_800, 5_800), (7_000, 5_500)] {
             var bytes = make(.cutShort, samples: 5_500) + [UInt8](repeating: 0, count: 600)
             withUnsafeBytes(of: UInt32(claimed * 2).littleEndian) { bytes.replaceSubrange(508..<512, with: $0) }
             try Data(bytes).write(to: URL(filePath: path))
-            #expect(try RecordingRepair.run(path: path).length.samples == kept, "claimed \(claimed)")
+            #expect(try RecordingRepair.run(path: path).length.samples == expected, "claimed \(claimed)")
             #expect(try samples(of: path).prefix(5_500) == numbered(5_500)[...])
             #expect(try RecordingRepair.run(path: path).changes == [])
         }
-        // Never more than a block.
-        var silent = Array(make(.cutShort).prefix(512)) + [UInt8](repeating: 0, count: whole - 512)
+        // At most one block of zeros is removed.
+        var silent = Array(make(.cutShort).prefix(512)) + [UInt8](repeating: 0, count: blockBytes - 512)
         silent.replaceSubrange(508..<512, with: [2, 0, 0, 0])
         try Data(silent).write(to: URL(filePath: path))
         #expect(try RecordingRepair.run(path: path).length.samples == (2 * 4_096 - 512) / 2)

@@ -19,7 +19,7 @@ import TestKit
         }
     }
 
-    @Test("With no time for repairs, the archive opens immediately, can record, and is repaired later")
+    @Test("If there is no time for repairs, the archive opens immediately, can record, and is repaired later")
     func postponed() async throws {
         try await record(5)
         let opened = try await Recovery.open(storage.configuration, depth: .start, within: .zero)
@@ -45,7 +45,7 @@ import TestKit
         #expect(Set(try await opened.repairs.run().compactMap(\.recording)) == [1, 2, 3])
     }
 
-    @Test("A lost database is rebuilt after the start, and no recording number is used twice in the meantime")
+    @Test("A lost database is rebuilt after the start; recordings made in the meantime get unused numbers")
     func rebuilt() async throws {
         try await record(3)
         for suffix in ["", "-wal", "-shm"] { unlink(storage.configuration.archivePath + suffix) }
@@ -64,7 +64,7 @@ import TestKit
             try await storage.record([.samples(numbered(700_000))], isClosed: false, in: archive)
         }
         try await write()
-        let part = RecordingPart(beside: storage.audio(1), start: SamplePosition(600_000), turn: 1)
+        let part = RecordingPart(beside: storage.audio(1), start: SamplePosition(600_000), ordinal: 1)
         let file = try WaveFile(new: part.path)
         try numbered(from: 600_000, 300_000).withUnsafeBufferPointer { try file.append($0) }
         try file.close(reason: .button)
@@ -87,7 +87,7 @@ import TestKit
         #expect(!marker.exists)
     }
 
-    @Test("A gap after the end of a recording is filled with silence")
+    @Test("If a recording ends with a gap, silence fills the gap")
     func lostEnd() async throws {
         func write() async throws {
             let archive = try storage.archive()
@@ -95,7 +95,7 @@ import TestKit
             try await archive.add(
                 Gap(SampleRange(SamplePosition(3200), SamplePosition(5000)), cause: .disk), recording: 1)
             try await storage.record([.samples(numbered(3000))], isClosed: false, in: archive)
-            // The gap ends too far after the audio to be plausible, so no silence is added.
+            // The gap's end is too far after the audio to be plausible, so no silence is added.
             try await archive.add(
                 Gap(SampleRange(SamplePosition(3000), SamplePosition(900_000_000)), cause: .disk), recording: 2)
         }

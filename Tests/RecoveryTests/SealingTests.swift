@@ -26,14 +26,14 @@ import TestKit
         #expect(recipient.hasPrefix("age1"))
     }
 
-    /// The output of a command.
+    /// Runs a shell command and returns its output.
     @discardableResult
     private static func shell(_ command: String) throws -> String {
         guard let stream = popen(command, "r") else { throw DeviceError.system("popen", on: command) }
         defer { pclose(stream) }
         var bytes: [UInt8] = []
-        var room = [UInt8](repeating: 0, count: 4096)
-        while case let count = fread(&room, 1, room.count, stream), count > 0 { bytes += room[..<count] }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while case let count = fread(&buffer, 1, buffer.count, stream), count > 0 { bytes += buffer[..<count] }
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -44,19 +44,20 @@ import TestKit
         return configuration
     }
 
-    private func sealing(_ archive: SQLiteArchive) -> SealingRecordings {
-        SealingRecordings(configuration, archive: archive)
+    private func sealing(_ archive: SQLiteArchive) -> SealingJob {
+        SealingJob(configuration, archive: archive)
     }
 
     private var folder: String { storage.folder.file("recordings/000001") }
 
     private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
 
-    /// The files of the archive that contain a word, in lower or upper case.
+    /// Returns the files in the archive that contain a word, in lower or upper case.
     private func found(_ word: String) throws -> String {
         try Self.shell("cd '\(storage.folder.path)' && grep -rail '\(word)' . | sort")
     }
 
+    /// Decrypts recording 1 with age and returns the folder.
     private func opened() throws -> String {
         let target = keys.file("opened")
         try Self.shell(
@@ -73,7 +74,7 @@ import TestKit
         try await archive.add(Bookmark(SamplePosition(800), text: "pemba"), recording: 1)
     }
 
-    @Test("without the key, only number, date and length can be read; with it, everything")
+    @Test("without the key, only number, date and length can be read; with the key, everything can be read")
     func sealed() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -97,13 +98,13 @@ import TestKit
         try Self.shell("cd '\(opened)' && sox audio.flac -t raw -e signed -b 16 out.raw")
         let raw = try bytes("\(opened)/out.raw")
         #expect(raw == sound.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] })
-        // Nothing remains to be done with it.
+        // No more work is left for the recording.
         #expect(try await sealing(archive).waiting().isEmpty)
         #expect(try await archive.unfinished().isEmpty)
         #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
     }
 
-    @Test("it stays sealed after a start, and after the loss of the database")
+    @Test("a recording stays sealed after a start and after the loss of the database")
     func starts() async throws {
         func seal() async throws {
             let archive = try storage.archive()
@@ -114,27 +115,27 @@ import TestKit
         for depth in [Recovery.Depth.start, .everything] { #expect(try await storage.recover(depth) == []) }
         for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
         #expect(try await storage.recover(.start).filter { $0.outcome == .damaged } == [])
-        func look() async throws {
+        func check() async throws {
             let archive = try storage.archive()
             let row = try #require(try await archive.recordings().first)
             #expect(row.isSealed && row.length.samples == 20_500 && row.transcribedUpTo == row.length)
             #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
             #expect(try names() == Self.sealedNames)
         }
-        try await look()
+        try await check()
     }
 
-    @Test("an incompletely transcribed recording waits, and without a key all do")
+    @Test("recordings that are not completely transcribed are not sealed, and none are if no key is configured")
     func waits() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(4000))], words: ["open"], isClosed: false, in: archive)
         try await storage.record([.samples(numbered(4000))], in: archive)
         try await storage.record([.samples(numbered(4000))], words: ["done"], in: archive)
         #expect(try await sealing(archive).waiting().map(\.id) == [3])
-        #expect(try await SealingRecordings(storage.configuration, archive: archive).waiting().isEmpty)
+        #expect(try await SealingJob(storage.configuration, archive: archive).waiting().isEmpty)
     }
 
-    /// Writes the sealed file, and stops there.
+    /// Only writes the sealed file, which is the first step.
     private func writeSealed(_ archive: SQLiteArchive) async throws -> (manifest: SealedManifest, journal: Int64) {
         let journal = try await archive.journalContent(of: 1)
         let (summary, timeline) = try #require(try await archive.transcript(of: 1))
@@ -146,32 +147,35 @@ import TestKit
         return (manifest, journal.bytes)
     }
 
-    enum Cut: CaseIterable, Sendable { case written, begun, removed, removedLosingDatabase }
+    /// The last completed step.
+    enum Interruption: CaseIterable, Sendable { case written, begun, removed, removedAndDatabaseLost }
 
-    @Test("after a power cut at any step, it is unchanged or sealed, and a start completes it", arguments: Cut.allCases)
-    func cutOff(cut: Cut) async throws {
+    @Test(
+        "after a power cut at any step, the next start either completes the sealing or leaves the recording unchanged",
+        arguments: Interruption.allCases)
+    func cutOff(interruption: Interruption) async throws {
         func begin() async throws {
             let archive = try storage.archive()
             try await record(in: archive)
             let (manifest, journal) = try await writeSealed(archive)
-            if cut == .written { return }
-            #expect(try await archive.beginSealed(1, manifest, journalOf: journal))
+            if interruption == .written { return }
+            #expect(try await archive.beginSealing(1, manifest, journalOf: journal))
             #expect(try await archive.recordings().first?.isSealed == false)
-            if cut == .begun { return }
-            try SealingRecordings.removeRest(in: RecordingFolder.open(1, in: storage.folder.path))
+            if interruption == .begun { return }
+            try SealingJob.removeReadableFiles(in: RecordingFolder.open(1, in: storage.folder.path))
         }
         try await begin()
-        if cut == .removedLosingDatabase {
+        if interruption == .removedAndDatabaseLost {
             for suffix in ["", "-wal"] { unlink(storage.configuration.archivePath + suffix) }
         }
         let findings = try await storage.recover(.start)
         #expect(findings.allSatisfy { $0.outcome != .damaged }, "\(findings)")
-        func look() async throws {
+        func check() async throws {
             let archive = try storage.archive()
             let (row, timeline) = try #require(try await archive.transcript(of: 1))
-            #expect(row.isSealed == (cut != .written))
+            #expect(row.isSealed == (interruption != .written))
             #expect(try await Verification(storage: storage.folder.path, archive: archive).run([]).wrong == [])
-            if cut == .written {
+            if interruption == .written {
                 #expect(timeline.segments.map(\.text) == ["zanzibar", "mombasa"])
                 #expect(try names() == ["audio.sums", "audio.wav", "journal.jsonl"])
             } else {
@@ -180,27 +184,27 @@ import TestKit
                 #expect(try Self.shell("cat '\(try opened())/transcript.txt'").contains("zanzibar"))
             }
         }
-        try await look()
+        try await check()
     }
 
-    @Test("additions during sealing are not lost: it is sealed again")
+    @Test("if a bookmark is added during sealing, the recording is sealed again with it")
     func meanwhile() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
         let (manifest, journal) = try await writeSealed(archive)
         try await archive.add(Bookmark(SamplePosition(900), text: "late"), recording: 1)
-        #expect(try await !archive.beginSealed(1, manifest, journalOf: journal))
+        #expect(try await !archive.beginSealing(1, manifest, journalOf: journal))
         #expect(try await archive.transcript(of: 1)?.1.marks.map(\.text) == ["pemba", "late"])
         #expect(try await sealing(archive).run().isEmpty)
         #expect(try Self.shell("cat '\(try opened())/journal.jsonl'").contains("late"))
     }
 
-    @Test("once sealing has begun, nothing is redacted, corrected or marked, and the journal gets no text")
+    @Test("once sealing has begun, redactions, corrections and bookmarks are refused, and the journal contains no text")
     func refusedMeanwhile() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
         let (manifest, journal) = try await writeSealed(archive)
-        #expect(try await archive.beginSealed(1, manifest, journalOf: journal))
+        #expect(try await archive.beginSealing(1, manifest, journalOf: journal))
         let redaction = Redaction(storage: storage.folder.path, archive: archive)
         let attempts: [() async throws -> Void] = [
             { _ = try await redaction.redact(SampleRange(.zero, SamplePosition(900)), of: 1) },
@@ -217,7 +221,7 @@ import TestKit
                 error?.code == .denied && error?.message.contains("is being sealed") == true,
                 "\(String(describing: error))")
         }
-        #expect(!Redaction.isUnderWay(1, in: storage.folder.path))
+        #expect(!Redaction.isInProgress(1, in: storage.folder.path))
         // A copy may be recorded in the meantime.
         try await archive.add(
             ExportEntry(recording: 1, pass: 1, volume: "V", folder: "f", manifest: "m", exportedAt: 5))
@@ -237,7 +241,7 @@ import TestKit
         let archive = try storage.archive()
         try await record(in: archive)
         let range = SampleRange(SamplePosition(600), SamplePosition(1_000))
-        // Gap and text are redacted, the sound is not.
+        // The gap is stored and the transcript redacted, but the sound is not.
         try Data().write(to: URL(filePath: "\(folder)/.striking"))
         try await archive.add(Gap(range, cause: .redacted), recording: 1)
         try await archive.redact(recording: 1)
@@ -251,19 +255,19 @@ import TestKit
         #expect(try bytes("\(keys.file("opened"))/out.raw") == [UInt8](repeating: 0, count: 800))
     }
 
-    @Test("sound is not erased if the sealed file is missing or another recording's")
-    func withoutFile() async throws {
+    @Test("the sound is not erased if the sealed file has changed")
+    func changedFile() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
         let (manifest, journal) = try await writeSealed(archive)
-        #expect(try await archive.beginSealed(1, manifest, journalOf: journal))
+        #expect(try await archive.beginSealing(1, manifest, journalOf: journal))
         try change("\(folder)/sealed.age") { $0[300] ^= 1 }
-        let error = await thrown { try await SealingRecordings.end(1, in: storage.folder.path, archive) }
-        #expect(error?.code == .damaged && error?.message.contains("put it back") == true)
+        let error = await thrown { try await SealingJob.complete(1, in: storage.folder.path, archive) }
+        #expect(error?.code == .damaged && error?.message.contains("restore it from a copy") == true)
         #expect(access(storage.audio(1), F_OK) == 0)
     }
 
-    @Test("verify reports a changed or missing sealed file, and files beside it", arguments: 0..<4)
+    @Test("verify reports a changed or missing sealed file, and other files next to it", arguments: 0..<4)
     func verification(damage: Int) async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -281,14 +285,14 @@ import TestKit
         #expect(quick.count == (damage == 0 ? 0 : 1))
     }
 
-    @Test("a correction of it is refused with the reason")
+    @Test("a correction of a sealed recording is refused with the reason")
     func importing() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
         #expect(try await sealing(archive).run().isEmpty)
         let file = CorrectionImport.File(name: "t.txt", text: "zanzibar\n", recording: 1)
         let error = await thrown {
-            _ = try await CorrectionImport(configuration, archive: archive, program: builtProgram("fieldscribe")).take(
+            _ = try await CorrectionImport(configuration, archive: archive, program: builtProgram("fieldscribe")).apply(
                 file)
         }
         #expect(
@@ -297,22 +301,22 @@ import TestKit
         #expect(error?.message.contains("age -d -i key.txt") == true)
     }
 
-    @Test("a damaged database that was set aside is reported once anything is sealed")
+    @Test("a copy of a damaged database is reported once any recording is sealed")
     func damagedDatabases() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
-        let aside = storage.folder.file("archive.sqlite.damaged-1")
-        try Data("zanzibar".utf8).write(to: URL(filePath: aside))
+        let damagedCopy = storage.folder.file("archive.sqlite.damaged-1")
+        try Data("zanzibar".utf8).write(to: URL(filePath: damagedCopy))
         let verification = Verification(storage: storage.folder.path, archive: archive)
         #expect(try await verification.run([]).wrong == [])
         #expect(try await sealing(archive).run().isEmpty)
         let findings = try await verification.run([], isQuick: true)
-        #expect(findings.map(\.file) == [aside] && findings[0].message.contains("that was set aside"))
-        unlink(aside)
+        #expect(findings.map(\.file) == [damagedCopy] && findings[0].message.contains("that was set aside"))
+        unlink(damagedCopy)
         #expect(try await verification.run([]).wrong == [])
     }
 
-    @Test("nothing can be added to it, and it can be erased")
+    @Test("nothing can be added to a sealed recording, but it can be erased")
     func afterwards() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
@@ -332,21 +336,21 @@ import TestKit
         #expect(try await archive.recordings().isEmpty)
     }
 
-    @Test("with a key that age rejects, nothing is sealed, erased or left behind")
+    @Test("if age rejects the key, no recording is sealed or erased, and no file remains")
     func wrongKey() async throws {
         let archive = try storage.archive()
         try await record(in: archive)
         let before = try names()
         var configuration = configuration
         configuration.storage.seal = ["age1" + String(repeating: "q", count: 58)]
-        let error = await thrown { _ = try await SealingRecordings(configuration, archive: archive).run() }
+        let error = await thrown { _ = try await SealingJob(configuration, archive: archive).run() }
         #expect(error?.operation == "age", "\(String(describing: error))")
         #expect(try names() == before)
         #expect(try await archive.recordings().map(\.isSealed) == [false])
     }
 
     @Test(
-        "a full disk, initially or later, leaves the recording unchanged; with space it is sealed",
+        "if the disk is full or fills up during sealing, the recording is unchanged; later it can be sealed",
         .enabled(if: canMount))
     func fullDisk() async throws {
         let disk = TemporaryFolder()
@@ -354,44 +358,44 @@ import TestKit
         defer { umount2(disk.path, Int32(MNT_DETACH)) }
         let storage = Storage(disk)
         let archive = try storage.archive()
-        // Noise, which no encoder compresses.
+        // Noise, because no encoder can compress it.
         var generator = SystemRandomNumberGenerator()
         let noise = (0..<1_600_000).map { _ in Int16.random(in: .min ... .max, using: &generator) }
         try await storage.record([.samples(noise)], words: ["zanzibar"], in: archive)
-        let place = disk.file("recordings/000001")
-        func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: place).sorted() }
+        let target = disk.file("recordings/000001")
+        func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: target).sorted() }
         let before = (try names(), try bytes(storage.audio(1)))
         var configuration = storage.configuration
         configuration.storage.seal = [recipient]
         configuration.recognizer.secondPass = .no
-        let sealing = SealingRecordings(configuration, archive: archive)
+        let sealing = SealingJob(configuration, archive: archive)
         let filler = "\(disk.path)/mine"
         func fill(leaving bytes: Int64) throws {
-            let room = try Folder(opening: disk.path).freeBytes()
-            try Self.shell("head -c \(max(0, room - bytes)) /dev/zero >> '\(filler)'")
+            let freeBytes = try Folder(opening: disk.path).freeBytes()
+            try Self.shell("head -c \(max(0, freeBytes - bytes)) /dev/zero >> '\(filler)'")
         }
-        func refused(_ words: String) async throws {
+        func expectRefusal(_ reason: String) async throws {
             let failures = try await sealing.run()
-            #expect(failures[1]?.code == .full && failures[1]?.message.contains(words) == true, "\(failures)")
+            #expect(failures[1]?.code == .full && failures[1]?.message.contains(reason) == true, "\(failures)")
             #expect(try names() == before.0 && bytes(storage.audio(1)) == before.1)
             #expect(try await archive.recordings().map(\.isSealed) == [false])
             #expect(try await Verification(storage: disk.path, archive: archive).run([]).wrong == [])
         }
         try fill(leaving: 1 << 20)
-        try await refused("sealing this recording needs")
+        try await expectRefusal("sealing this recording needs")
         unlink(filler)
-        // There is space when it begins.
-        let isOver = Wakeup()
+        // There is enough space when sealing begins.
+        let finished = Wakeup()
         async let filled: Void = onThread(named: "fill", niceness: 0) {
             let file = open(filler, O_WRONLY | O_CREAT, 0o600)
             let zeros = [UInt8](repeating: 0, count: 1 << 16)
-            while access("\(place)/sealing.partial", F_OK) != 0, !isOver.wait(timeout: .microseconds(100)) {}
+            while access("\(target)/sealing.partial", F_OK) != 0, !finished.wait(timeout: .microseconds(100)) {}
             while write(file, zeros, zeros.count) > 0 {}
             close(file)
         }
         do {
-            defer { isOver.signal() }
-            try await refused("free space on that disk")
+            defer { finished.signal() }
+            try await expectRefusal("free space on that disk")
         }
         try await filled
         unlink(filler)

@@ -17,21 +17,21 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         try await archive.history(of: id).map(\.entry).filter { $0.act == .signed }
     }
 
-    @Test("a closed recording is signed once, and again after a redaction; a running or missing one is not")
+    @Test("a closed recording is signed once and again after a redaction; an unfinished or missing one is not")
     func signing() async throws {
         let archive = try storage.archive()
         let id = try await storage.record([.samples(numbered(48_000))], words: ["one"], in: archive)
         let cut = try await storage.record([.samples(numbered(900))], isClosed: false, in: archive)
-        let gone = try await storage.record([.samples(numbered(900))], in: archive)
-        unlink(storage.audio(gone))
-        let signing = SigningRecordings(storage: storage.folder.path, archive: archive)
+        let missing = try await storage.record([.samples(numbered(900))], in: archive)
+        unlink(storage.audio(missing))
+        let signing = SigningJob(storage: storage.folder.path, archive: archive)
         for _ in 1...2 { try await signing.run() }
         let first = try await signatures(archive, id)
         #expect(first.count == 1)
-        for other in [cut, gone] { #expect(try await signatures(archive, other).isEmpty) }
+        for other in [cut, missing] { #expect(try await signatures(archive, other).isEmpty) }
 
-        let order = RedactionOrder(recording: id, from: 0, to: 1)
-        _ = try await Redaction(storage: storage.folder.path, archive: archive).redact(order)
+        let request = RedactionRequest(recording: id, from: 0, to: 1)
+        _ = try await Redaction(storage: storage.folder.path, archive: archive).redact(request)
         for _ in 1...2 { try await signing.run() }
         let both = try await signatures(archive, id)
         #expect(both.count == 2 && both[0].sound != both[1].sound)
@@ -52,22 +52,22 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
         #expect(try await archive.history(of: id).last?.entry.act == .erased)
     }
 
-    @Test("a key that is damaged, or cannot be made, yields one line, and nothing is signed")
+    @Test("a damaged key yields one line, and nothing is signed")
     func noKey() async throws {
         let archive = try storage.archive()
         let id = try await storage.record([.samples(numbered(900))], in: archive)
         try Data("junk\n".utf8).write(to: URL(filePath: storage.folder.file("signing.key")))
         let error = await thrown {
-            try await SigningRecordings(storage: storage.folder.path, archive: archive).run()
+            try await SigningJob(storage: storage.folder.path, archive: archive).run()
         }
         #expect(error?.message.contains("\n") == false)
         #expect(try await signatures(archive, id).isEmpty)
     }
 
     @Test(
-        "a silent or endless minisign is killed, and not started again",
+        "a minisign that hangs or never stops printing is killed and not started again",
         arguments: [
-            // wait: simulates a minisign that hangs; the product kills it
+            // wait: simulates a minisign that hangs and is killed
             "exec sleep 900", "while :; do echo; sleep 0.2; done", "exec 1>&-; exec sleep 900",
         ])
     func hangs(script: String) throws {
@@ -77,12 +77,12 @@ private let hasMinisign = access("/usr/bin/minisign", X_OK) == 0
             program: try storage.folder.program("minisign", "echo >>'\(starts)'; \(script)"), timeout: 1)
         let key = try RecorderKey(in: storage.folder.path, by: hanging)
         let began = ContinuousClock.now
-        for _ in 1...3 { #expect(key.sign(Array("what is signed".utf8), comment: "a comment") == nil) }
-        // wait: a guard; the programs end by themselves only after 900 s
+        for _ in 1...3 { #expect(key.sign(Array("a statement".utf8), comment: "a comment") == nil) }
+        // wait: a limit; the programs exit by themselves only after 900 s
         #expect(ContinuousClock.now - began < .seconds(600))
-        // A minisign that was killed while starting has not written yet.
+        // If minisign was killed while it started, it has not written to the file.
         #expect((try? bytes(starts))?.count ?? 0 <= 1)
-        let reported = "the program minisign has not answered within 1 s; install Debian's: "
-        #expect(key.error?.message.hasPrefix(reported) == true, "\(key.error?.message ?? "nothing")")
+        let expected = "the program minisign did not answer within 1 s; install Debian's: "
+        #expect(key.error?.message.hasPrefix(expected) == true, "\(key.error?.message ?? "nothing")")
     }
 }

@@ -20,10 +20,10 @@ import TestKit
         return configuration
     }
 
-    /// A model that exists, and a program that answers instead of ours.
-    private func telling(_ script: String) throws -> DiarizationProcess {
+    /// Creates an empty model, and a shell script that answers instead of the real program.
+    private func diarization(_ script: String) throws -> DiarizationProcess {
         for name in ["campplus.ort", "libonnxruntime.so.1"] { try write("none\n", to: folder.file(name)) }
-        return DiarizationProcess(program: try folder.program("teller", script), configuration)
+        return DiarizationProcess(program: try folder.program("diarizer", script), configuration)
     }
 
     private func write(_ text: String, to path: String) throws {
@@ -41,18 +41,18 @@ import TestKit
     }
 
     private static let answer = #"""
-        read order
+        read line
         echo '{}'
         echo '{"speakers":{"turns":[{"range":{"start":0,"end":900},"speaker":0},{"range":{"start":900,"end":2500},"speaker":1}]}}'
         """#
 
-    @Test("each recording is processed once, and its turns are stored")
+    @Test("each recording is processed once, and its speaker turns are stored")
     func reported() async throws {
         let archive = try await archive(recordings: 2)
-        let telling = try telling(Self.answer)
+        let diarization = try diarization(Self.answer)
         let shares = Mutex<[Int: [Double]]>([:])
         let work = DiarizationJob(
-            configuration: configuration, archive: archive, hub: EventHub(), diarization: telling
+            configuration: configuration, archive: archive, hub: EventHub(), diarization: diarization
         ) { id, share in shares.withLock { $0[id, default: []].append(share) } }
         #expect(try await work.run().map(\.count) == [2, 2])
         let seen = shares.withLock { $0 }
@@ -62,38 +62,41 @@ import TestKit
         #expect(try await work.run().isEmpty)
     }
 
-    @Test("a first result does not touch the saved voices, damaged or not")
+    @Test("identifying speakers for the first time does not change the file of saved voices, even if it is damaged")
     func voicesKept() async throws {
         let archive = try await archive()
         try write("damaged", to: file)
         let work = DiarizationJob(
-            configuration: configuration, archive: archive, hub: EventHub(), diarization: try telling(Self.answer))
+            configuration: configuration, archive: archive, hub: EventHub(), diarization: try diarization(Self.answer))
         #expect(try await work.run().map(\.count) == [2])
         #expect(String(decoding: try content(ofFile: file, limit: 100), as: UTF8.self) == "damaged")
     }
 
-    @Test("the request has the ranges with words, and the number of people")
-    func asked() async throws {
+    @Test("the request contains the ranges with words and the number of people")
+    func request() async throws {
         let archive = try await archive()
         var configuration = configuration
         configuration.recognizer.speakers = .exactly(3)
-        _ = try telling("read order; echo \"$order $*\" >\(folder.file("asked")); echo '{\"speakers\":{\"turns\":[]}}'")
-        let telling = DiarizationProcess(program: folder.file("teller"), configuration)
-        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), diarization: telling)
+        let script = "read line; echo \"$line $*\" >\(folder.file("request")); echo '{\"speakers\":{\"turns\":[]}}'"
+        _ = try diarization(script)
+        let diarization = DiarizationProcess(program: folder.file("diarizer"), configuration)
+        let work = DiarizationJob(
+            configuration: configuration, archive: archive, hub: EventHub(), diarization: diarization)
         #expect(try await work.run().map(\.count) == [0])
-        let asked = String(decoding: try content(ofFile: folder.file("asked"), limit: 10_000), as: UTF8.self)
-        #expect(asked.contains(#""count":3"#) && asked.contains("--audio \(storage.audio(1)) --model \(folder.path)"))
-        #expect(asked.contains(#""start":1750"#) && asked.contains(#""end":5700"#), "\(asked)")
+        let request = String(decoding: try content(ofFile: folder.file("request"), limit: 10_000), as: UTF8.self)
+        #expect(request.contains(#""count":3"#))
+        #expect(request.contains("--audio \(storage.audio(1)) --model \(folder.path)"))
+        #expect(request.contains(#""start":1750"#) && request.contains(#""end":5700"#), "\(request)")
     }
 
-    /// Two people in turn, a second each, with a microphone each, and crosstalk of a quarter.
+    /// Two people, each with a microphone, speak alternately for one second. The crosstalk has a quarter of the level.
     private static let conversation: [Int16] = (0..<16_000 * 8).flatMap { (index: Int) -> [Int16] in
-        let swell = index % 3_200 < 1_600 ? 4_000 : 300
-        let voice = Int16((index &* 7_919 % 2_001 - 1_000) * swell / 1_000)
+        let amplitude = index % 3_200 < 1_600 ? 4_000 : 300
+        let voice = Int16((index &* 7_919 % 2_001 - 1_000) * amplitude / 1_000)
         return index / 16_000 % 2 == 0 ? [voice, voice / 4] : [voice / 4, voice]
     }
 
-    @Test("two microphones need no model; recordings with one wait for it, and a line reports that")
+    @Test("two microphones need no model; a recording with one waits for the model, and the missing model is reported")
     func byChannel() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples([Int16](repeating: 5, count: 16_000))], words: ["one"], in: archive)
@@ -112,28 +115,29 @@ import TestKit
         #expect(try await work.waiting().map(\.id) == [1])
     }
 
-    @Test("with two equal microphones, or another number of people, voices are compared")
+    @Test("if both microphones have the same sound or the number of people is not two, voices are compared")
     func notByChannel() async throws {
         let archive = try storage.archive()
         let same = Self.conversation.indices.map { Self.conversation[$0 / 2 * 2] }
         let spoken = (0..<100).map { "word\($0)" }
         try await storage.record([.samples(same)], channels: 2, words: spoken, in: archive)
         try await storage.record([.samples(Self.conversation)], channels: 2, words: spoken, in: archive)
-        let telling = try telling(Self.answer)
+        let diarization = try diarization(Self.answer)
         let regions = [SampleRange(.zero, SamplePosition(120_000))]
-        #expect(try await telling.speakersByChannel(in: storage.audio(1), regions: regions) == nil)
-        #expect(try await telling.speakersByChannel(in: storage.audio(2), regions: regions)?.count == 2)
+        #expect(try await diarization.speakersByChannel(in: storage.audio(1), regions: regions) == nil)
+        #expect(try await diarization.speakersByChannel(in: storage.audio(2), regions: regions)?.count == 2)
         var three = configuration
         three.recognizer.speakers = .exactly(3)
         let other = DiarizationProcess(three)
         #expect(try await other.speakersByChannel(in: storage.audio(2), regions: regions) == nil)
-        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), diarization: telling)
+        let work = DiarizationJob(
+            configuration: configuration, archive: archive, hub: EventHub(), diarization: diarization)
         #expect(try await work.run().map(\.recording) == [1, 2])
-        #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.count == 2, "the model's answer")
+        #expect(try await archive.transcript(of: 1)?.1.speakers?.turns.count == 2, "not the model's turns")
     }
 
-    /// An archive of three recordings with two speakers each; in the first, A is Anna, if anybody is named.
-    private func remembering(_ names: [String: String] = ["A": "Anna"]) async throws -> SQLiteArchive {
+    /// Creates an archive of three recordings with two speakers each, and sets the names in the first.
+    private func archiveWithSpeakers(naming names: [String: String] = ["A": "Anna"]) async throws -> SQLiteArchive {
         let archive = try await archive(recordings: 3)
         for id in 1...3 {
             try await archive.keep(
@@ -155,10 +159,10 @@ import TestKit
             segments, Correction(person: "P", savedAt: 1_000, base: base, annotations: annotations), recording: id)
     }
 
-    /// The first recording's people, then the second's and the third's: Anna is A, then B, then nobody.
+    /// Answers with the voiceprints in each recording: Anna is A in the first, B in the second, and not in the third.
     private static let voices = #"""
-        read order
-        echo "$order" >>ORDERS
+        read line
+        echo "$line" >>REQUESTS
         case "$*" in
         *000001*) echo '{"voices":[[1,0,0],[0,1,0]]}' ;;
         *000002*) echo '{"voices":[[0,0,1],[0.8,0.6,0]]}' ;;
@@ -166,149 +170,149 @@ import TestKit
         esac
         """#
 
-    private func remembering(_ archive: SQLiteArchive, remember: Bool = true) throws -> VoiceprintJob {
+    private func job(_ archive: SQLiteArchive, remember: Bool = true) throws -> VoiceprintJob {
         var configuration = configuration
         configuration.speakers.remember = remember
-        let script = Self.voices.replacing("ORDERS", with: folder.file("orders"))
-        return VoiceprintJob(configuration: configuration, archive: archive, diarization: try telling(script))
+        let script = Self.voices.replacing("REQUESTS", with: folder.file("requests"))
+        return VoiceprintJob(configuration: configuration, archive: archive, diarization: try diarization(script))
     }
 
     private var file: String { "\(storage.configuration.storage.directory)/\(VoiceprintStore.fileName)" }
-    private func remembered() throws -> VoiceprintStore {
+    private func store() throws -> VoiceprintStore {
         try VoiceprintStore(in: storage.configuration.storage.directory)
     }
 
-    @Test("a name is proposed for the same voice, never set; off by default; once for each pass")
+    @Test("if configured, a name is proposed for the same voice once, but never set")
     func remember() async throws {
-        let archive = try await remembering()
-        #expect(try await remembering(archive, remember: false).run().isEmpty)
-        #expect(access(file, F_OK) != 0, "nothing is stored unless requested")
-        #expect(try await remembering(archive).run() == [2])
-        #expect(try remembered().voices.map(\.name) == ["Anna"])
-        #expect(try remembered().proposals == [2: ["B": "Anna"]])
+        let archive = try await archiveWithSpeakers()
+        #expect(try await job(archive, remember: false).run().isEmpty)
+        #expect(access(file, F_OK) != 0, "no voice may be stored unless configured")
+        #expect(try await job(archive).run() == [2])
+        #expect(try store().voices.map(\.name) == ["Anna"])
+        #expect(try store().proposals == [2: ["B": "Anna"]])
         var status = stat()
         #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
-        #expect(try await archive.transcript(of: 2)?.1.annotations == nil, "nobody was named")
-        let asked = { String(decoding: try content(ofFile: folder.file("orders"), limit: 100_000), as: UTF8.self) }
-        let before = try asked()
-        #expect(try await remembering(archive).run().isEmpty)
-        #expect(try asked() == before)
-        // A named person is learned, and no longer proposed.
+        #expect(try await archive.transcript(of: 2)?.1.annotations == nil, "a proposed name must not be set")
+        let requests = { String(decoding: try content(ofFile: folder.file("requests"), limit: 100_000), as: UTF8.self) }
+        let before = try requests()
+        #expect(try await job(archive).run().isEmpty)
+        #expect(try requests() == before)
+        // Once the user names the person, the voice is learned and no longer proposed.
         try await name(["B": "Bob"], in: 2, of: archive)
-        #expect(try await remembering(archive).run().isEmpty)
-        #expect(try remembered().proposals.isEmpty && remembered().voices.map(\.name) == ["Anna", "Bob"])
+        #expect(try await job(archive).run().isEmpty)
+        #expect(try store().proposals.isEmpty && store().voices.map(\.name) == ["Anna", "Bob"])
     }
 
-    @Test("removed voices stay removed; later recordings are learned from")
+    @Test("voices are not learned again from the recordings that existed when they were removed")
     func forget() async throws {
-        let archive = try await remembering()
-        let place = storage.configuration.storage.directory
-        try await remembering(archive).run()
-        #expect(try VoiceprintStore.forgetAll(upTo: 3, in: place) == 1)
-        #expect(try remembered().voices.isEmpty && remembered().proposals.isEmpty)
+        let archive = try await archiveWithSpeakers()
+        let directory = storage.configuration.storage.directory
+        try await job(archive).run()
+        #expect(try VoiceprintStore.forgetAll(upTo: 3, in: directory) == 1)
+        #expect(try store().voices.isEmpty && store().proposals.isEmpty)
         let text = String(decoding: try content(ofFile: file), as: UTF8.self)
         #expect(!text.contains("Anna") && !text.contains("numbers"), "\(text)")
-        #expect(try await remembering(archive).run().isEmpty)
-        #expect(try remembered().voices.isEmpty)
+        #expect(try await job(archive).run().isEmpty)
+        #expect(try store().voices.isEmpty)
     }
 
-    @Test("an unknown name removes nothing; a removed one is not learned again, others are")
+    @Test("an unknown name removes nothing; a removed voice is not learned again, but other voices are")
     func forgetOne() async throws {
-        let archive = try await remembering()
-        let place = storage.configuration.storage.directory
-        try await remembering(archive).run()
-        let before = try remembered()
-        let error = thrown { _ = try VoiceprintStore.forget(["Anna", "Ana"], upTo: 3, in: place) }
+        let archive = try await archiveWithSpeakers()
+        let directory = storage.configuration.storage.directory
+        try await job(archive).run()
+        let before = try store()
+        let error = thrown { _ = try VoiceprintStore.forget(["Anna", "Ana"], upTo: 3, in: directory) }
         #expect(error?.message.contains("no voice is saved as Ana, so nothing was removed; saved names: Anna") == true)
-        #expect(try remembered() == before)
-        #expect(try VoiceprintStore.forget(["Anna"], upTo: 2, in: place) == 1)
-        #expect(try remembered().voices.isEmpty && remembered().proposals.isEmpty)
+        #expect(try store() == before)
+        #expect(try VoiceprintStore.forget(["Anna"], upTo: 2, in: directory) == 1)
+        #expect(try store().voices.isEmpty && store().proposals.isEmpty)
         // Bob can still be learned from the existing recordings, and Anna from new ones.
         try await name(["B": "Bob"], in: 2, of: archive)
         try await name(["A": "Anna", "B": "Cleo"], in: 1, of: archive)
-        try await remembering(archive).run()
-        #expect(try remembered().voices.map(\.name) == ["Cleo", "Bob"])
+        try await job(archive).run()
+        #expect(try store().voices.map(\.name) == ["Cleo", "Bob"])
         try await name(["A": "Anna"], in: 3, of: archive)
-        try await remembering(archive).run()
-        #expect(try remembered().voices.map { "\($0.recording) \($0.name)" } == ["1 Cleo", "2 Bob", "3 Anna"])
+        try await job(archive).run()
+        #expect(try store().voices.map { "\($0.recording) \($0.name)" } == ["1 Cleo", "2 Bob", "3 Anna"])
     }
 
-    @Test("a person who is named later is proposed in earlier recordings, once each")
+    @Test("a person who is named later is proposed once in each earlier recording")
     func namedLater() async throws {
-        let archive = try await remembering([:])
-        #expect(try await remembering(archive).run().isEmpty)
+        let archive = try await archiveWithSpeakers(naming: [:])
+        #expect(try await job(archive).run().isEmpty)
         #expect(access(file, F_OK) != 0, "there is no voice to save yet")
         try await name(["A": "Dora"], in: 3, of: archive)
-        #expect(try await remembering(archive).run() == [2])
-        #expect(try remembered().proposals == [2: ["A": "Dora"]])
+        #expect(try await job(archive).run() == [2])
+        #expect(try store().proposals == [2: ["A": "Dora"]])
         try await name(["A": "Anna"], in: 1, of: archive)
-        #expect(try await remembering(archive).run() == [2])
-        #expect(try remembered().proposals == [2: ["A": "Dora", "B": "Anna"]])
-        let asked = { String(decoding: try content(ofFile: folder.file("orders"), limit: 100_000), as: UTF8.self) }
-        let before = try asked()
-        #expect(try await remembering(archive).run().isEmpty)
-        #expect(try asked() == before, "there is no new name")
-        // If the speakers are identified again, the old voices are removed, and learned again.
+        #expect(try await job(archive).run() == [2])
+        #expect(try store().proposals == [2: ["A": "Dora", "B": "Anna"]])
+        let requests = { String(decoding: try content(ofFile: folder.file("requests"), limit: 100_000), as: UTF8.self) }
+        let before = try requests()
+        #expect(try await job(archive).run().isEmpty)
+        #expect(try requests() == before, "there is no new name")
+        // If speakers are identified again, the recording's old voices are removed and learned again.
         let again = DiarizationJob(
-            configuration: configuration, archive: archive, hub: EventHub(), diarization: try telling(Self.answer))
+            configuration: configuration, archive: archive, hub: EventHub(), diarization: try diarization(Self.answer))
         #expect(try await again.run(try await archive.recordings().filter { $0.id == 1 }).map(\.recording) == [1])
-        #expect(try remembered().proposals == [2: ["A": "Dora"]])
-        try await remembering(archive).run()
-        #expect(try remembered().proposals == [2: ["A": "Dora", "B": "Anna"]])
+        #expect(try store().proposals == [2: ["A": "Dora"]])
+        try await job(archive).run()
+        #expect(try store().proposals == [2: ["A": "Dora", "B": "Anna"]])
     }
 
-    @Test("an old file is read, and the recordings that it lists are processed once more")
-    func before() async throws {
-        let archive = try await remembering()
+    @Test("a file from an earlier version is read, and the recordings that it lists are processed once more")
+    func earlierVersion() async throws {
+        let archive = try await archiveWithSpeakers()
         try write(#"{"after":0,"looked":{"2":2,"3":3},"proposals":{},"voices":[]}"#, to: file)
-        #expect(try await remembering(archive).run() == [2])
+        #expect(try await job(archive).run() == [2])
         try write(#"{"after":3,"looked":{},"proposals":{},"voices":[]}"#, to: file)
-        #expect(try await remembering(archive).run().isEmpty && remembered().ignoredUpTo == 3)
+        #expect(try await job(archive).run().isEmpty && store().ignoredUpTo == 3)
     }
 
-    @Test("a voice stays when its recording is sealed, and is erased with the recording")
+    @Test("a voice is kept when its recording is sealed, and removed when the recording is erased")
     func sealed() async throws {
-        let archive = try await remembering()
-        try await remembering(archive).run()
+        let archive = try await archiveWithSpeakers()
+        try await job(archive).run()
         let digest = String(repeating: "a", count: 64)
         let seal = SealedManifest(
             file: digest, bytes: 1, head: digest, plain: digest, content: digest, recipients: digest)
-        #expect(try await archive.beginSealed(1, seal, journalOf: archive.journalContent(of: 1).bytes))
-        try await archive.endSealed(1)
+        #expect(try await archive.beginSealing(1, seal, journalOf: archive.journalContent(of: 1).bytes))
+        try await archive.finishSealing(1)
         #expect(try await archive.recordings().first?.isSealed == true)
-        try await remembering(archive).run()
-        #expect(try remembered().voices.map(\.name) == ["Anna"])
-        #expect(try remembered().proposals == [2: ["B": "Anna"]])
+        try await job(archive).run()
+        #expect(try store().voices.map(\.name) == ["Anna"])
+        #expect(try store().proposals == [2: ["B": "Anna"]])
         try await Erasure(storage: storage.configuration.storage.directory, archive: archive).erase([1])
-        try await remembering(archive).run()
-        #expect(try remembered().voices.isEmpty)
+        try await job(archive).run()
+        #expect(try store().voices.isEmpty)
     }
 
-    @Test("a recording's voices are removed with it, and after a redaction of it")
-    func gone() async throws {
-        let archive = try await remembering()
-        let place = storage.configuration.storage.directory
-        try await remembering(archive).run()
-        try await Erasure(storage: place, archive: archive).erase([2])
-        #expect(try remembered().proposals.isEmpty && remembered().voices.count == 1)
+    @Test("a recording's voices are removed when the recording is erased or redacted")
+    func removed() async throws {
+        let archive = try await archiveWithSpeakers()
+        let directory = storage.configuration.storage.directory
+        try await job(archive).run()
+        try await Erasure(storage: directory, archive: archive).erase([2])
+        #expect(try store().proposals.isEmpty && store().voices.count == 1)
         let redacted = SampleRange(SamplePosition(100), SamplePosition(200))
-        _ = try await Redaction(storage: place, archive: archive).redact(redacted, of: 1)
-        #expect(try remembered().voices.isEmpty)
-        // An unreadable file is removed completely.
+        _ = try await Redaction(storage: directory, archive: archive).redact(redacted, of: 1)
+        #expect(try store().voices.isEmpty)
+        // A redaction removes an unreadable file completely.
         try write("no voices\n", to: file)
-        #expect(await thrown { try await remembering(archive).run() }?.message.contains("speakers forget") == true)
-        _ = try await Redaction(storage: place, archive: archive).redact(redacted, of: 3)
-        #expect(try remembered().voices.isEmpty)
+        #expect(await thrown { try await job(archive).run() }?.message.contains("speakers forget") == true)
+        _ = try await Redaction(storage: directory, archive: archive).redact(redacted, of: 3)
+        #expect(try store().voices.isEmpty)
     }
 
-    @Test("two equally similar names, or none that is similar enough, yield no proposal; each name is proposed once")
+    @Test("no name is proposed if no voice is similar enough or two are equally similar, and each name only once")
     func proposals() {
         func voice(_ name: String, _ numbers: [Float]) -> VoiceprintStore.Voice {
             VoiceprintStore.Voice(name: name, recording: 1, label: "A", numbers: numbers)
         }
-        let known = [voice("Anna", [1, 0]), voice("Bob", [0, 1]), voice("Cleo", [1])]
+        let saved = [voice("Anna", [1, 0]), voice("Bob", [0, 1]), voice("Cleo", [1])]
         func proposed(_ open: [(label: String, voice: [Float])], taken: Set<String> = []) -> [String: String] {
-            VoiceprintStore.proposals(for: open, among: known, taken: taken)
+            VoiceprintStore.proposals(for: open, among: saved, excluding: taken)
         }
         #expect(proposed([("A", [0.95, 0.312])]) == ["A": "Anna"])
         #expect(proposed([("A", [0.7072, 0.7070])]).isEmpty)
@@ -318,18 +322,18 @@ import TestKit
         #expect(proposed([("A", [.nan, 0])]).isEmpty)
     }
 
-    @Test("without speech, or if it is off, no process is started")
+    @Test("if there is no speech or the setting is no, no process is started")
     func nobody() async throws {
         let archive = try await archive()
-        var unwanted = configuration
-        unwanted.recognizer.speakers = .no
-        #expect(try await DiarizationJob(configuration: unwanted, archive: archive, hub: EventHub()).waiting().isEmpty)
+        var disabled = configuration
+        disabled.recognizer.speakers = .no
+        #expect(try await DiarizationJob(configuration: disabled, archive: archive, hub: EventHub()).waiting().isEmpty)
         #expect(
             try await DiarizationProcess(program: "/nowhere", configuration).speakers(in: "/none", regions: []).count
                 == 0)
     }
 
-    @Test("a missing model is reported, and there are no results")
+    @Test("a missing model is reported, and no speakers are stored")
     func missing() async throws {
         let archive = try await archive()
         let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub())
@@ -342,19 +346,19 @@ import TestKit
         "a failure is reported, and the recording is tried again the next time",
         arguments: [
             (
-                "read order; echo '{\"code\":\"damaged\",\"message\":\"the network is damaged\"}'",
+                "read line; echo '{\"code\":\"damaged\",\"message\":\"the network is damaged\"}'",
                 "the network is damaged"
             ),
-            ("read order; exit 1", "the process that identifies speakers exited"),
-            ("read order; kill -SEGV $$", "the process that identifies speakers exited"),
-            ("read order; echo '{\"speakers\":[]}'", ""), ("read order; echo 'hello'", ""),
+            ("read line; exit 1", "the process that identifies speakers exited"),
+            ("read line; kill -SEGV $$", "the process that identifies speakers exited"),
+            ("read line; echo '{\"speakers\":[]}'", ""), ("read line; echo 'hello'", ""),
         ] as [(String, String)])
     func failing(_ script: String, _ message: String) async throws {
         let archive = try await archive()
         let hub = EventHub()
         let events = hub.events(withPartials: false)
         let work = DiarizationJob(
-            configuration: configuration, archive: archive, hub: hub, diarization: try telling(script))
+            configuration: configuration, archive: archive, hub: hub, diarization: try diarization(script))
         #expect(try await work.run().isEmpty)
         hub.finish()
         var reported: [String] = []
@@ -363,14 +367,15 @@ import TestKit
         #expect(try await work.waiting().map(\.id) == [1])
     }
 
-    // wait: a guard; the process ends by itself only after two hours
-    @Test("cancelling ends it long before the process would end, and kills the process", .timeLimit(.minutes(60)))
+    // wait: a limit; the process exits by itself only after two hours
+    @Test("a cancellation kills the process and does not wait for its answer", .timeLimit(.minutes(60)))
     func cancelled() async throws {
         let archive = try await archive()
-        let telling = try telling(
-            // wait: simulates work that outlasts the test; the cancellation kills it
+        let diarization = try diarization(
+            // wait: simulates work that outlasts the test; the cancellation kills the process
             "echo $$ >\(folder.file("pid.new")); mv \(folder.file("pid.new")) \(folder.file("pid")); exec sleep 7200")
-        let work = DiarizationJob(configuration: configuration, archive: archive, hub: EventHub(), diarization: telling)
+        let work = DiarizationJob(
+            configuration: configuration, archive: archive, hub: EventHub(), diarization: diarization)
         let task = Task { try await work.run().count }
         try await eventually("the process") { access(folder.file("pid"), F_OK) == 0 }
         task.cancel()

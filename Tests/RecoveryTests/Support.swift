@@ -10,15 +10,15 @@ import TestKit
 
 let engine = EngineDescription(name: "fake", version: "1", model: "plain")
 
-/// A sink that ignores everything.
+/// A sink that ignores all events.
 private struct Quiet: RecordingSink {}
 
 extension [StorageFinding] {
-    /// The findings without notes, such as what the sound was compared with.
+    /// The findings except notes. Notes tell, for example, what the sound was compared with.
     var wrong: [StorageFinding] { filter { $0.outcome != .note } }
 }
 
-/// A test's own storage directory.
+/// A temporary storage directory for one test.
 struct Storage {
     let folder: TemporaryFolder
 
@@ -34,13 +34,15 @@ struct Storage {
 
     func archive() throws -> SQLiteArchive { try SQLiteArchive(path: configuration.archivePath) }
 
-    /// Recovers, and closes the archive again.
+    /// Runs a recovery and closes the archive.
     @discardableResult
     func recover(_ depth: Recovery.Depth = .everything) async throws -> [StorageFinding] {
         try await Recovery.open(configuration, depth: depth).findings
     }
 
-    /// Records samples, and a text of this many words, one per segment; a recording that is not closed was cut short.
+    /// Makes a recording with a transcript of `words`, one per segment, and returns its ID.
+    ///
+    /// - Parameter isClosed: if false, the recording looks as if a power cut had ended it.
     @discardableResult
     func record(
         _ microphone: [ScriptedMicrophone.Step], channels: Int = 1, words: [String] = [], isClosed: Bool = true,
@@ -61,13 +63,13 @@ struct Storage {
             try await archive.commit(segment(index + 1, word), pass: pass, recording: id)
         }
         if isClosed {
-            try await archive.transcribed(upTo: result.length, recording: id)
+            try await archive.markTranscribed(upTo: result.length, recording: id)
             try await archive.endPass(pass, recording: id)
         }
         return id
     }
 
-    /// Restores the header to its state before a killed recorder's last sync.
+    /// Sets the header to the state that it has if the recorder is killed before the last sync.
     private func unclose(_ path: String) throws {
         try change(path) { bytes in
             bytes.replaceSubrange(112..<144, with: Array("cut short".utf8) + [UInt8](repeating: 0, count: 23))
@@ -77,7 +79,7 @@ struct Storage {
     }
 }
 
-/// Segment `id` of one word, 500 samples long, a thousand after the previous one.
+/// Returns a segment with one word, 500 samples long. Segments with consecutive IDs start 1,000 samples apart.
 func segment(_ id: Int, _ word: String) -> Segment {
     let start = SamplePosition(Int64(id - 1) * 1000)
     let range = SampleRange(start, start + 500)
@@ -96,8 +98,8 @@ func change(_ path: String, _ body: (inout [UInt8]) throws -> Void) throws {
 
 func samples(of path: String) throws -> [Int16] {
     let reader = try RecordingReader(path: path)
-    let count = Int(try reader.length.samples)
-    return try [Int16](unsafeUninitializedCapacity: count) { buffer, done in
-        done = try reader.read(at: .zero, into: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
+    let length = Int(try reader.length.samples)
+    return try [Int16](unsafeUninitializedCapacity: length) { buffer, count in
+        count = try reader.read(at: .zero, into: UnsafeMutableBufferPointer(rebasing: buffer[..<length]))
     }
 }

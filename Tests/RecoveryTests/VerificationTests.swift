@@ -42,8 +42,8 @@ import TestKit
     }
 
     @Test(
-        "Intact files are found intact, and each damage is named with its file and a remedy", arguments: Damage.allCases
-    )
+        "Intact files have no findings, and each kind of damage is reported with its file and a remedy",
+        arguments: Damage.allCases)
     func findings(kind: Damage) async throws {
         let archive = try storage.archive()
         try await storage.record(
@@ -56,15 +56,17 @@ import TestKit
             #expect(finding.outcome == .damaged && finding.file.hasPrefix(storage.folder.path))
             #expect(!finding.message.contains("\n"))
             #expect(
-                ["run fieldscribe recover", "copy", "put", "export", "keep"].contains { finding.message.contains($0) })
+                ["run fieldscribe recover", "copy", "restore", "export", "keep"].contains {
+                    finding.message.contains($0)
+                })
         }
-        let reported = kind == .unknownFolder ? [5, 2] : [1]
-        #expect(kind == .none || Set(findings.map(\.recording)) == Set(reported), "\(findings)")
-        let only = try await Verification(storage: storage.folder.path, archive: archive).run([2]).wrong
-        #expect(only.isEmpty == (kind != .unknownFolder))
+        let expected = kind == .unknownFolder ? [5, 2] : [1]
+        #expect(kind == .none || Set(findings.map(\.recording)) == Set(expected), "\(findings)")
+        let second = try await Verification(storage: storage.folder.path, archive: archive).run([2]).wrong
+        #expect(second.isEmpty == (kind != .unknownFolder))
     }
 
-    @Test("Damaged sound is reported with its place, but not by a quick check")
+    @Test("Damaged sound is reported with its time range, but not by a quick check")
     func sound() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(40_000))], in: archive)
@@ -77,7 +79,7 @@ import TestKit
     }
 
     @Test(
-        "Recordings without checksums are reported in one line, do not count as damaged, and recover computes the checksums"
+        "Recordings without checksums are reported in one line but are not damaged, and recover computes the checksums"
     )
     func unsummed() async throws {
         func record() async throws {
@@ -91,14 +93,14 @@ import TestKit
             #expect(findings.last?.message.hasPrefix("recordings 1-2, 4: ") == true, "\(findings)")
         }
         try await record()
-        // A start does not change them.
+        // A start does not compute the checksums.
         #expect(try await storage.recover(.start) == [])
         #expect(try await storage.recover().map(\.outcome) == [.note, .note, .note])
         #expect(try await storage.recover() == [])
         #expect(try await Verification(storage: storage.folder.path, archive: storage.archive()).run([]).wrong == [])
     }
 
-    @Test("The current recording is reported as such, and its stable part is checked", arguments: [false, true])
+    @Test("The current recording is reported as such, and its part on the disk is checked", arguments: [false, true])
     func beingRecorded(isDamaged: Bool) async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(40_000))], isClosed: false, in: archive)
@@ -108,7 +110,7 @@ import TestKit
         #expect(findings.first?.message.contains("is being recorded") == true)
     }
 
-    @Test("Something instead of a recording's folder is reported, and the others are checked")
+    @Test("A file in place of a recording's folder is reported, and the other recordings are checked")
     func stray() async throws {
         let archive = try storage.archive()
         try await storage.record([.samples(numbered(40_000))], in: archive)
@@ -119,7 +121,7 @@ import TestKit
         #expect(findings.last?.message.contains("is not a folder") == true, "\(findings)")
     }
 
-    @Test("An unknown number is refused")
+    @Test("An unknown recording number is refused")
     func unknown() async throws {
         let verification = Verification(storage: storage.folder.path, archive: try storage.archive())
         #expect(await thrown { _ = try await verification.run([3]) }?.code == .missing)

@@ -48,20 +48,20 @@ import Testing
         #expect(shown.marks.map(\.text) == ["mine"])
         let (_, anna) = try #require(try await archive.transcript(of: id, pass: passes[1].id))
         #expect(anna.segments.map(\.text) == ["Anna two", "Anna four"] && anna.pass == 2)
-        let (_, heard) = try #require(try await archive.transcript(of: id, pass: passes[0].id))
-        #expect(heard.segments.map(\.text) == ["one two", "three four"] && heard.marks.map(\.text) == ["recorded"])
+        let (_, first) = try #require(try await archive.transcript(of: id, pass: passes[0].id))
+        #expect(first.segments.map(\.text) == ["one two", "three four"] && first.marks.map(\.text) == ["recorded"])
         #expect(try await archive.search("ben", limit: 9).count == 2)
         for limit in [0, -1, Int.min] { #expect(try await archive.search("ben", limit: limit).isEmpty) }
         #expect(try await archive.search("ben", limit: .max).count == 2)
         #expect(try await archive.search("anna", limit: 9).isEmpty)
-        #expect(passes.heard(under: passes[2])?.id == passes[0].id)
+        #expect(passes.enginePass(under: passes[2])?.id == passes[0].id)
         var circle = passes
         circle[0].correction = Correction(person: "", savedAt: 0, base: 3)
-        #expect(circle.heard(under: passes[2]) == nil)
+        #expect(circle.enginePass(under: passes[2]) == nil)
         #expect(try await archive.journalFindings(of: id).differs == false)
     }
 
-    @Test("is the default, and no later pass replaces it")
+    @Test("is shown by default, even if there is a later pass")
     func stays() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let id = try await corrected(archive)
@@ -72,8 +72,8 @@ import Testing
         try await check(archive, id)
     }
 
-    @Test("is restored from the journal after any loss of the database, and from a rewritten journal")
-    func comesBack() async throws {
+    @Test("is restored from the original or a rewritten journal if the database is lost")
+    func restored() async throws {
         var id = 0
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -91,8 +91,8 @@ import Testing
         try await check(try await SQLiteArchive.openCatchingUp(path: folder.archive).archive, id)
     }
 
-    @Test("an incomplete journal line of it is ignored")
-    func half() async throws {
+    @Test("is ignored if its journal line is incomplete")
+    func incomplete() async throws {
         var id = 0
         do { id = try await corrected(try SQLiteArchive(path: folder.archive)) }
         let path = "\(folder.path)/recordings/000001/journal.jsonl"

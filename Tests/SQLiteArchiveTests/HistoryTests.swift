@@ -25,7 +25,7 @@ import Testing
     private let copy = ExportEntry(
         recording: 1, pass: 1, volume: "1A2B-3C4D", folder: "recorder/000001", manifest: "m", exportedAt: 2.5)
 
-    /// Two recordings, with every action on one of them.
+    /// Makes two recordings, one of which is also corrected and copied.
     private func fill(_ archive: SQLiteArchive) async throws {
         for _ in 1...2 {
             let (id, pass) = try await archive.record("secret words", "two")
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "each action is an entry with its time, in a global chain and one per recording, without any transcribed word"
+        "each action becomes a timed entry in a global chain and one per recording, with no transcribed words"
     )
     func chain() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
@@ -64,17 +64,19 @@ import Testing
             ])
         #expect(all.map(\.entry.number) == Array(1...9) && all.map(\.entry.recording) == [1, 1, 1, 2, 2, 2, 1, 1, 1])
         for (previous, line) in zip(all, all.dropFirst()) { #expect(line.entry.before == Digest.of(previous.text)) }
-        #expect(all[0].entry.before == HistoryEntry.start && all[0].entry.own == nil)
-        let own = try await archive.history(of: 1)
-        for (previous, line) in zip(own, own.dropFirst()) { #expect(line.entry.own == Digest.of(previous.text)) }
-        #expect(own.count == 6 && all[7].entry.volume == "1A2B-3C4D" && all[8].entry.to == 1)
+        #expect(all[0].entry.before == HistoryEntry.initialDigest && all[0].entry.own == nil)
+        let history = try await archive.history(of: 1)
+        for (previous, line) in zip(history, history.dropFirst()) {
+            #expect(line.entry.own == Digest.of(previous.text))
+        }
+        #expect(history.count == 6 && all[7].entry.volume == "1A2B-3C4D" && all[8].entry.to == 1)
         #expect(all.allSatisfy { $0.entry.time.hasSuffix("Z") && $0.entry.sinceBoot > 0 })
         let text = try lines().joined()
         for word in ["secret", "Maria", "two"] { #expect(!text.contains(word)) }
         #expect(try await findings(archive).isEmpty)
     }
 
-    @Test("an erased recording stays in the history, with its number")
+    @Test("an erased recording's number stays in the history")
     func erased() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)
@@ -86,7 +88,7 @@ import Testing
     }
 
     @Test("a copy of a pass that sealing removed in the meantime is recorded without the pass")
-    func goneReading() async throws {
+    func removedPass() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)
         var late = copy
@@ -106,12 +108,12 @@ import Testing
         try await archive.add(again)
         again.volume = "folder:/home/maria/interviews"
         try await archive.add(again)
-        let reported = try await archive.history(of: 1).filter { $0.entry.act == .copied }
-        #expect(reported.map(\.entry.volume) == ["1A2B-3C4D", "folder"])
+        let entries = try await archive.history(of: 1).filter { $0.entry.act == .copied }
+        #expect(entries.map(\.entry.volume) == ["1A2B-3C4D", "folder"])
     }
 
     enum Tampering: String, CaseIterable, Sendable {
-        case missingFirst, missing, missingTwo, missingLast, changed, changedLast, garbage, moved, doubled, gone,
+        case missingFirst, missing, missingTwo, missingLast, changed, changedLast, garbage, moved, doubled, deleted,
             emptied
         case link, pipe, folder, changedBoth, missingBoth
     }
@@ -120,37 +122,37 @@ import Testing
     func tampering(kind: Tampering) async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)
-        var kept = try lines()
+        var remaining = try lines()
         let expected: String
         switch kind {
-        case .missingFirst: kept.removeFirst(); expected = "entry 1 is missing"
-        case .missing: kept.remove(at: 2); expected = "entry 3 is missing"
-        case .missingTwo: kept.removeSubrange(2...3); expected = "entries 3 to 4 are missing"
-        case .missingLast: kept.removeLast(); expected = "entry 8 is missing"
+        case .missingFirst: remaining.removeFirst(); expected = "entry 1 is missing"
+        case .missing: remaining.remove(at: 2); expected = "entry 3 is missing"
+        case .missingTwo: remaining.removeSubrange(2...3); expected = "entries 3 to 4 are missing"
+        case .missingLast: remaining.removeLast(); expected = "entry 8 is missing"
         case .changed:
-            kept[2] = kept[2].replacing("pocketsphinx", with: "pocketsphinY")
+            remaining[2] = remaining[2].replacing("pocketsphinx", with: "pocketsphinY")
             expected = "entry 3 (recording 1, written) was changed"
         case .changedLast:
-            kept[7] = kept[7].replacing("1A2B", with: "1A2C")
+            remaining[7] = remaining[7].replacing("1A2B", with: "1A2C")
             expected = "entry 8 (recording 1, copied) was changed"
-        case .garbage: kept[2] = "{"; expected = "entry 3 (recording 1, written) was changed and cannot be read"
-        case .moved: kept.swapAt(2, 4); expected = "entry 3 (recording 1, written) is out of order"
-        case .doubled: kept.insert(kept[2], at: 3); expected = "entry 3 (recording 1, written) is duplicated"
-        case .gone, .link, .pipe, .folder: expected = ""
-        case .emptied: kept = []; expected = "entries 1 to 8 are missing"
+        case .garbage: remaining[2] = "{"; expected = "entry 3 (recording 1, written) was changed and cannot be read"
+        case .moved: remaining.swapAt(2, 4); expected = "entry 3 (recording 1, written) is out of order"
+        case .doubled: remaining.insert(remaining[2], at: 3); expected = "entry 3 (recording 1, written) is duplicated"
+        case .deleted, .link, .pipe, .folder: expected = ""
+        case .emptied: remaining = []; expected = "entries 1 to 8 are missing"
         case .changedBoth:
-            let old = kept[2]
-            kept[2] = old.replacing("pocketsphinx", with: "pocketsphinY")
-            try await archive.rewrite(3, line: kept[2])
+            let old = remaining[2]
+            remaining[2] = old.replacing("pocketsphinx", with: "pocketsphinY")
+            try await archive.rewrite(3, line: remaining[2])
             expected = "entry 4 (recording 2, paused) does not follow from entry 3: one of them was changed"
         case .missingBoth:
-            kept.remove(at: 2)
+            remaining.remove(at: 2)
             try await archive.rewrite(3, line: nil)
             expected = "entry 3 is missing"
         }
-        try put(kept, end: kept.isEmpty ? "" : "\n")
+        try put(remaining, end: remaining.isEmpty ? "" : "\n")
         switch kind {
-        case .gone: unlink(file)
+        case .deleted: unlink(file)
         case .link:
             rename(file, file + ".other")
             symlink(file + ".other", file)
@@ -162,14 +164,14 @@ import Testing
             mkdir(file, 0o700)
         default: break
         }
-        let found: [String] = try await archive.historyFindings().map(\.message)
-        #expect(found.contains { $0.hasPrefix(expected) }, "\(found)")
-        #expect([.moved].contains(kind) || found.count == 1, "\(found)")
+        let messages: [String] = try await archive.historyFindings().map(\.message)
+        #expect(messages.contains { $0.hasPrefix(expected) }, "\(messages)")
+        #expect([.moved].contains(kind) || messages.count == 1, "\(messages)")
         // New entries are still added.
         try await archive.add(Gap(SampleRange(SamplePosition(0), SamplePosition(9)), cause: .paused), recording: 2)
         #expect(try await archive.history(of: 2).last?.entry.number == 9)
         #expect(try await !archive.historyFindings().isEmpty)
-        // The repair fixes the file, unless the database was changed, too.
+        // The repair fixes the file, unless the database was also changed.
         let aside = try await archive.repairHistory()
         let isBoth = [.changedBoth, .missingBoth].contains(kind)
         #expect((aside == nil) == isBoth)
@@ -179,7 +181,7 @@ import Testing
     }
 
     @Test(
-        "remains of a power cut after the last entry are not reported",
+        "an incomplete entry left by a power cut is not reported",
         arguments: [#"{"act":"rec"#, "\0\0\0\0", ""])
     func torn(rest: String) async throws {
         do {
@@ -196,13 +198,13 @@ import Testing
     }
 
     @Test(
-        "an entry only in the file counts; an action only in the journal gets an entry"
+        "an entry that is only in the file is valid; an action that is only in the journal gets an entry"
     )
-    func ahead() async throws {
+    func unsynchronized() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             try await fill(archive)
-            // As if power failed before the last transaction committed.
+            // As after a power cut before the last transaction was committed.
             try await archive.rewrite(8, line: nil)
             #expect(try await findings(archive).isEmpty)
         }
@@ -221,7 +223,7 @@ import Testing
     func rolledBack() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)
-        await #expect(throws: DeviceError.self) { try await archive.failBehindEntry() }
+        await #expect(throws: DeviceError.self) { try await archive.failAfterEntry() }
         #expect(try lines().count == 9)
         #expect(try await findings(archive).isEmpty)
         try await archive.delete(recordings: [2])
@@ -230,7 +232,7 @@ import Testing
     }
 
     @Test(
-        "impossible numbers stop neither new entries nor the check",
+        "impossible numbers prevent neither new entries nor the check",
         arguments: [.max, .max - 1, 2_147_483_648, 2_147_483_647, 1_099_511_627_776, -5] as [Int64])
     func hugeNumbers(number: Int64) async throws {
         let last = try await {
@@ -283,11 +285,11 @@ extension SQLiteArchive {
         try connection.run("UPDATE recording SET journal_bytes = journal_bytes - 1 WHERE id = ?", .integer(recording))
     }
 
-    /// A transaction that fails after its entry was written to the file.
-    fileprivate func failBehindEntry() throws {
+    /// Runs a transaction that fails after its entry has been written to the file.
+    fileprivate func failAfterEntry() throws {
         try connection.transaction {
             try addToHistory(.mended, of: nil)
-            throw DeviceError(.full, "sqlite3_step", "no room")
+            throw DeviceError(.full, "sqlite3_step", "no space")
         }
     }
 

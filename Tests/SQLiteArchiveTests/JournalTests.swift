@@ -10,7 +10,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    private struct Kept: Equatable {
+    private struct Contents: Equatable {
         var summary: RecordingSummary
         var segments: [Segment]
         var gaps: [Gap]
@@ -20,12 +20,12 @@ import Testing
         var speakers: Speakers?
     }
 
-    private func kept(in archive: SQLiteArchive) async throws -> [Kept] {
-        var all: [Kept] = []
+    private func contents(in archive: SQLiteArchive) async throws -> [Contents] {
+        var all: [Contents] = []
         for summary in try await archive.recordings() {
             let (_, timeline) = try #require(try await archive.transcript(of: summary.id))
             all.append(
-                Kept(
+                Contents(
                     summary: summary, segments: timeline.segments, gaps: timeline.gaps, marks: timeline.marks,
                     exports: try await archive.exports(of: summary.id),
                     passes: try await archive.passes(of: summary.id), speakers: timeline.speakers))
@@ -33,7 +33,7 @@ import Testing
         return all
     }
 
-    /// Two recordings with everything that an archive can contain.
+    /// Adds two recordings with everything that an archive can contain.
     private func fill(_ archive: SQLiteArchive) async throws {
         for _ in 1...2 {
             let (id, first) = try await archive.record("one one", "two two")
@@ -71,8 +71,8 @@ import Testing
         case .pages: for index in 20_000..<60_000 { bytes[index] = UInt8(truncatingIfNeeded: index &* 31) }
         case .header: for index in 0..<4096 { bytes[index] = 0 }
         case .schema:
-            let place = try #require(bytes.firstRange(of: Data("started_at REAL".utf8)))
-            bytes[place.lowerBound] ^= 1
+            let range = try #require(bytes.firstRange(of: Data("started_at REAL".utf8)))
+            bytes[range.lowerBound] ^= 1
         case .version: bytes[63] ^= 8
         case .application: bytes[70] ^= 64
         }
@@ -83,17 +83,17 @@ import Testing
         "after any damage to the database, all committed changes are restored from the journals",
         arguments: Loss.allCases)
     func rebuilt(loss: Loss) async throws {
-        let before: [Kept]
+        let before: [Contents]
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             try await fill(archive)
-            before = try await kept(in: archive)
+            before = try await contents(in: archive)
         }
         try apply(loss)
         let damaged = try? Data(contentsOf: URL(filePath: folder.archive))
         let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
         #expect(opened.restored == [1, 2])
-        #expect(try await kept(in: opened.archive) == before)
+        #expect(try await contents(in: opened.archive) == before)
         #expect(try await opened.archive.search("astronaut OR two", limit: 9).isEmpty)
         #expect(try await opened.archive.search("two", limit: 9).count == 2)
         if loss == .everything || loss == .empty {
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("segments of version 1.0's journals are read, with measures of the voice and without")
+    @Test("segments in journals from version 1.0 are read, with or without voice measures")
     func released() throws {
         let voice = #""voice":{"pitch":120,"jitter":0.01,"shimmer":0.02,"voicing":0.5},"#
         for voice in ["", voice] {
@@ -124,8 +124,8 @@ import Testing
         }
     }
 
-    @Test("an intact archive is opened unchanged, even with a full log, and by only one process")
-    func sound() async throws {
+    @Test("an intact archive is opened unchanged, even with a full log, but only by one process")
+    func intact() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             try await fill(archive)
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(
-        "after its folder was renamed, the archive writes to that folder; no recording begins until the name is restored"
+        "the archive writes to its renamed folder, but no recording begins until the name is restored"
     )
     func renamedFolder() async throws {
         let (home, moved) = (folder.path + "/home", folder.path + "/moved")
@@ -151,18 +151,18 @@ import Testing
         }
         do {
             _ = try await archive.beginRecording(startedAt: 1, clock: .unverified, microphone: "tone:")
-            Issue.record("a recording began where nobody can find it")
+            Issue.record("a recording began in a folder where nobody would find it")
         } catch let error as DeviceError {
-            #expect(error.code == .missing && error.message.contains("and is \(moved) now"))
+            #expect(error.code == .missing && error.message.contains("and is now \(moved)"))
         }
-        // The folder that now has the name is another one.
+        // A different folder now has the original name.
         #expect(mkdir(home, 0o700) == 0)
-        #expect(throws: DeviceError.self) { try archive.checkPlace() }
+        #expect(throws: DeviceError.self) { try archive.checkLocation() }
         #expect(rmdir(home) == 0 && rename(moved, home) == 0)
         #expect(try await archive.beginRecording(startedAt: 1, clock: .unverified, microphone: "tone:") == 2)
     }
 
-    @Test("changes in a lost log are restored, and an incomplete journal removes nothing")
+    @Test("changes from a lost log are restored, and an incomplete journal removes nothing")
     func lostLog() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -250,10 +250,10 @@ import Testing
             if damage.contains("delete-all") {
                 #expect(try await archive.search("findable", limit: 1).isEmpty)
             }
-            // Either check finds it; before SQLite 3.44 no read-only check notices zeroed blocks.
-            let isTold = (try? await archive.check()) == nil
+            // The check or a search finds the damage; before SQLite 3.44, no read-only check noticed zeroed blocks.
+            let isReported = (try? await archive.check()) == nil
             let hits = try? await archive.search("findable", limit: 1)
-            #expect(isTold || hits?.isEmpty != false)
+            #expect(isReported || hits?.isEmpty != false)
         }
         let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
         #expect(opened.setAside == nil)
@@ -261,26 +261,26 @@ import Testing
     }
 
     @Test(
-        "the number of an erased recording is never reused, after any damage to the database",
+        "the number of an erased recording is never reused, even after damage to the database",
         arguments: ["erased", "erased before", "file damaged"])
-    func numbers(_ how: String) async throws {
-        let kept = folder.path + "/last-number"
+    func numbers(_ state: String) async throws {
+        let numberPath = folder.path + "/last-number"
         func fill() async throws {
             let archive = try SQLiteArchive(path: folder.archive)
             for _ in 1...3 { try await archive.record("one") }
-            if how != "file damaged" { try await archive.delete(recordings: [2, 3]) }
-            for id in 2...3 where how != "file damaged" {
+            if state != "file damaged" { try await archive.delete(recordings: [2, 3]) }
+            for id in 2...3 where state != "file damaged" {
                 try FileManager.default.removeItem(atPath: folder.path + "/recordings/00000\(id)")
             }
         }
         try await fill()
-        switch how {
+        switch state {
         case "erased": break
         case "erased before":
-            // An earlier version stored no number; then this version starts.
-            unlink(kept)
+            // An earlier version did not store the number; then this version starts.
+            unlink(numberPath)
             _ = try await SQLiteArchive.openCatchingUp(path: folder.archive)
-        default: try Data("999999998\n".utf8).write(to: URL(filePath: kept))
+        default: try Data("999999998\n".utf8).write(to: URL(filePath: numberPath))
         }
         for suffix in ["", "-wal"] { unlink(folder.archive + suffix) }
         let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)

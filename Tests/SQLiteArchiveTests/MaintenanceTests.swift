@@ -10,7 +10,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("recordings without a clock are numbered by their power-on")
+    @Test("recordings made before the clock was set are numbered since power-on")
     func powerOns() async throws {
         do {
             let connection = try Connection(path: folder.archive)
@@ -26,27 +26,27 @@ import Testing
             connection.keepsLog(false)
         }
         let archive = try SQLiteArchive(path: folder.archive)
-        let wanted: [String?] = [
+        let expected: [String?] = [
             "1st recording since power-on, 3 h 12 min after it", "1st recording since power-on, 40 s after it",
             "2nd recording since power-on, 3 h 14 min after it", nil, nil, nil,
             "3rd recording since power-on, 2562047 h 47 min after it",
         ]
-        #expect(try await archive.recordings().map { $0.powerOn?.text } == wanted)
-        for (index, text) in wanted.enumerated() {
+        #expect(try await archive.recordings().map { $0.powerOn?.text } == expected)
+        for (index, text) in expected.enumerated() {
             #expect(try await archive.transcript(of: index + 1)?.0.powerOn?.text == text)
         }
     }
 
     @Test("a recording keeps its number since power-on when others are erased, even in a rebuilt database")
-    func keptPlaces() async throws {
-        func places(_ archive: SQLiteArchive) async throws -> [Int: Int] {
-            var places: [Int: Int] = [:]
+    func stableOrdinals() async throws {
+        func ordinals(_ archive: SQLiteArchive) async throws -> [Int: Int] {
+            var ordinals: [Int: Int] = [:]
             for recording in try await archive.recordings() {
-                places[recording.id] = recording.powerOn?.order
+                ordinals[recording.id] = recording.powerOn?.order
                 let shown = try await archive.transcript(of: recording.id)?.0.powerOn
                 #expect(shown == recording.powerOn)
             }
-            return places
+            return ordinals
         }
         func begin(_ archive: SQLiteArchive) async throws {
             let id = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")
@@ -59,27 +59,27 @@ import Testing
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             for _ in 1...4 { try await begin(archive) }
-            #expect(try await places(archive) == [1: 1, 2: 2, 3: 3, 4: 4])
+            #expect(try await ordinals(archive) == [1: 1, 2: 2, 3: 3, 4: 4])
             try await erase(2, in: archive)
-            #expect(try await places(archive) == [1: 1, 3: 3, 4: 4])
+            #expect(try await ordinals(archive) == [1: 1, 3: 3, 4: 4])
             try await erase(4, in: archive)
             try await begin(archive)
             try await erase(1, in: archive)
-            #expect(try await places(archive) == [3: 3, 5: 5])
-            // One without any sound is also removed.
+            #expect(try await ordinals(archive) == [3: 3, 5: 5])
+            // A recording without sound is also removed.
             let empty = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")
             try await begin(archive)
             try await archive.discard(recording: empty)
-            #expect(try await places(archive) == [3: 3, 5: 5, 7: 7])
+            #expect(try await ordinals(archive) == [3: 3, 5: 5, 7: 7])
         }
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasPrefix("archive") {
             try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)")
         }
         let rebuilt = try await SQLiteArchive.openCatchingUp(path: folder.archive).archive
-        #expect(try await places(rebuilt) == [3: 3, 5: 5, 7: 7])
+        #expect(try await ordinals(rebuilt) == [3: 3, 5: 5, 7: 7])
     }
 
-    @Test("the default pass prefers complete passes, later ones, those with text, and fully readable ones")
+    @Test("the shown pass is the latest, but passes with text, complete passes and those without errors come first")
     func bestPass() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (id, first) = try await archive.record("first")
@@ -111,12 +111,12 @@ import Testing
         #expect(passes.map(\.adaptation) == [nil, nil, adaptation])
         #expect(passes.map(\.lastSegment) == [1, 1, 3])
         #expect(passes.map(\.committedUpTo.samples) == [1000, 1000, 42_000])
-        // JSONDecoder of Swift 6.0 would crash on such a key.
+        // Swift 6.0's JSONDecoder would crash on such a key.
         try await archive.execute(#"UPDATE pass SET channel = '{"a\x":1}' WHERE channel IS NOT NULL"#)
         #expect(try await archive.passes(of: id).map(\.adaptation) == [nil, nil, nil])
     }
 
-    @Test("segments committed together are stored all or none, including the journal")
+    @Test("of segments committed together, either all or none are stored, also in the journal")
     func together() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (id, pass) = try await archive.record("one")
@@ -138,19 +138,19 @@ import Testing
         #expect(try await archive.journalFindings(of: id) == (0, false))
     }
 
-    @Test("erased text is in none of the archive's files, and its neighbours stay")
+    @Test("erased text is in none of the archive's files, and other recordings stay")
     func erased() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let names = (1...40).map { "canary\($0)zebra" }
         let (stays, _) = try await archive.record("neighbour")
-        var gone: [Int] = []
+        var erasedIDs: [Int] = []
         for name in names {
             let (id, pass) = try await archive.record(name)
             var rich = segment(7, at: 700_000, "more \(name)")
             rich.alternatives = [Alternative(text: "other\(name)", confidence: 0.5)]
             try await archive.commit(rich, pass: pass, recording: id)
             try await archive.add(Bookmark(.zero, text: "mark\(name)"), recording: id)
-            gone.append(id)
+            erasedIDs.append(id)
         }
         func occurrences() throws -> Int {
             try ["", "-wal"].filter { access(folder.archive + $0, F_OK) == 0 }.reduce(0) { count, suffix in
@@ -160,7 +160,7 @@ import Testing
             }
         }
         #expect(try occurrences() > 0)
-        try await archive.delete(recordings: gone)
+        try await archive.delete(recordings: erasedIDs)
         #expect(try occurrences() == 0)
         #expect(try await archive.recordings().map(\.id) == [stays])
         #expect(try await archive.search("neighbour", limit: 9).count == 1)
@@ -168,11 +168,11 @@ import Testing
         #expect(try await archive.count("SELECT count(*) FROM erasure") == 40)
         try await archive.execute("INSERT INTO segment_text (segment_text) VALUES ('integrity-check')")
         // Missing recordings count as erased.
-        try await archive.delete(recordings: gone)
+        try await archive.delete(recordings: erasedIDs)
         #expect(try await archive.count("SELECT count(*) FROM erasure") == 40)
     }
 
-    @Test("the ledger has each volume's and each recording's copies, and is erased with the recording")
+    @Test("the ledger lists copies by volume and by recording, and is erased with the recording")
     func ledger() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (first, pass) = try await archive.record("one")
@@ -188,7 +188,7 @@ import Testing
         #expect(await failure { try await archive.add(entries[0]) }?.code == .missing)
     }
 
-    @Test("a start belongs to this boot, including up to a minute of earlier audio")
+    @Test("a start before the clock was set is found by its boot")
     func starts() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let id = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")

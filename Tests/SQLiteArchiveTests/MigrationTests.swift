@@ -4,7 +4,7 @@ import Testing
 @testable import Archive
 @testable import Core
 
-@Suite("An archive of the last build before 1.0")
+@Suite("An archive from the last build before 1.0")
 struct MigrationTests {
     let folder: TemporaryFolder
 
@@ -27,7 +27,7 @@ struct MigrationTests {
                 "SELECT name || sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql > '' ORDER BY name")
     }
 
-    @Test("keeps its contents, and has the tables of version 1")
+    @Test("keeps its contents and gets the tables of version 1")
     func upgrade() async throws {
         let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
         let archive = opened.archive
@@ -53,13 +53,13 @@ struct MigrationTests {
         #expect(try await archive.record("new").recording == 4)
     }
 
-    @Test("can be read without being changed")
+    @Test("can be opened read-only")
     func readOnly() async throws {
         let archive = try ReadOnlyArchive(path: folder.archive)
         #expect(try await archive.search("Dashwood", limit: 9).map(\.recording) == [2])
     }
 
-    @Test("is damaged, and not upgraded, if its tables differ from the recorded ones")
+    @Test("is reported as damaged, and not upgraded, if its tables differ from the expected ones")
     func changedTables() async throws {
         do {
             let connection = try Connection(path: folder.archive)

@@ -15,7 +15,7 @@ struct OpeningTests {
         try #require(await failure { _ = try SQLiteArchive(path: path) })
     }
 
-    @Test("a second process gets an error that the archive is in use, and can open it afterwards")
+    @Test("while the archive is in use, a second process gets an error; afterwards it can open the archive")
     func busy() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -29,7 +29,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a file that is not a database is damaged, and is not changed",
+        "a file that is not a database is reported as damaged and is not changed",
         arguments: ["xy", "This is a letter.\n", String(repeating: "no page ", count: 4_096)])
     func notADatabase(content: String) async throws {
         try Data(content.utf8).write(to: URL(filePath: folder.archive))
@@ -40,23 +40,23 @@ struct OpeningTests {
         #expect(try Data(contentsOf: URL(filePath: folder.archive)) == Data(content.utf8))
     }
 
-    @Test("a wrong write or schema version in the header is damage", arguments: [18, 47])
-    func headerVersion(place: Int) async throws {
+    @Test("a wrong write or schema version in the header is reported as damage", arguments: [18, 47])
+    func headerVersion(offset: Int) async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             try await archive.record("mine")
             try await archive.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         }
         var bytes = try Data(contentsOf: URL(filePath: folder.archive))
-        // SQLite trusts the log more than the file.
+        // SQLite would read the page from the log.
         for suffix in ["-wal", "-shm"] { unlink(folder.archive + suffix) }
-        bytes[place] ^= 0x40
+        bytes[offset] ^= 0x40
         try bytes.write(to: URL(filePath: folder.archive))
         let aside = try #require(try await SQLiteArchive.openCatchingUp(path: folder.archive).setAside)
         #expect(try Data(contentsOf: URL(filePath: aside)) == bytes)
     }
 
-    @Test("a database of a newer fieldscribe or of another program is not changed")
+    @Test("a database from a newer fieldscribe or another program is not changed")
     func foreign() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
@@ -77,9 +77,9 @@ struct OpeningTests {
     }
 
     @Test(
-        "a version that only the header has is damage, for any flipped bits",
+        "a version that is only in the header is reported as damage, whichever bits are flipped",
         arguments: [Migrations.version + 1, 11, 134_250_502])
-    func unwitnessed(version: Int) async throws {
+    func onlyInHeader(version: Int) async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             try await archive.execute("PRAGMA user_version = \(version)")
@@ -87,7 +87,7 @@ struct OpeningTests {
         #expect(try await refusal(of: folder.archive).code == .damaged)
     }
 
-    @Test("a journal with a super-journal's name deletes nothing, and is set aside")
+    @Test("a journal that names a super-journal deletes nothing and is set aside")
     func superJournal() async throws {
         do { try await SQLiteArchive(path: folder.archive).record("mine") }
         let victim = "\(folder.path)/victim"
@@ -96,7 +96,7 @@ struct OpeningTests {
         let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
         func number(_ value: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(value).bigEndian) { Array($0) } }
         let pageSize = Int(database[16]) << 8 | Int(database[17])
-        // No page to restore; the sizes of the database, a sector and a page; then the name, its length and checksum.
+        // No pages to restore; the sizes of the database, a sector and a page; then the name, its length and checksum.
         var journal = mark + number(0) + number(1) + number(database.count / pageSize) + number(512) + number(pageSize)
         journal += [UInt8](repeating: 0, count: 512 - journal.count)
         let name = Array(victim.utf8)
@@ -148,7 +148,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "the settings that make commits durable",
+        "connections have the settings that make commits durable",
         arguments: [
             ("synchronous", "2"), ("journal_mode", "wal"), ("locking_mode", "normal"), ("foreign_keys", "1"),
             ("secure_delete", "1"),
@@ -159,7 +159,7 @@ struct OpeningTests {
         #expect(!FileManager.default.fileExists(atPath: folder.archive + "-shm"))
     }
 
-    @Test("a full disk is reported as full, keeps what was committed, and accepts the same segment once there is space")
+    @Test("a full disk is reported; committed text stays, and the same segment is accepted once there is space")
     func full() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (recording, pass) = try await archive.record("kept")
@@ -174,7 +174,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "an unwritable path is refused with the reason",
+        "an unwritable path is refused with a reason",
         arguments: [
             ("/sys/archive.sqlite", .denied), ("/dev/null/archive.sqlite", .missing), ("/usr", .damaged),
             (":memory:", .unsupported),
@@ -190,18 +190,18 @@ struct OpeningTests {
     func parentFolder() throws {
         let path = folder.path + "/a/b/archive.sqlite"
         _ = try SQLiteArchive(path: path)
-        for made in [folder.path + "/a", folder.path + "/a/b"] {
+        for path in [folder.path + "/a", folder.path + "/a/b"] {
             var status = stat()
-            #expect(stat(made, &status) == 0)
+            #expect(stat(path, &status) == 0)
             #expect(status.st_mode & 0o077 == 0)
         }
     }
 
-    @Test("the files of a killed owner contain every committed segment")
+    @Test("after the owner is killed, its files contain every committed segment")
     func killed() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await archive.record("one", "two", "three")
-        // The files after a kill: the owner has not closed them.
+        // Copies the files as they are after a kill: the owner has not closed them.
         let copy = folder.path + "/copy.sqlite"
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: folder.archive + suffix, toPath: copy + suffix)
@@ -209,7 +209,7 @@ struct OpeningTests {
         let recovered = try SQLiteArchive(path: copy)
         #expect(try await recovered.transcript(of: 1)?.1.segments.map(\.text) == ["one", "two", "three"])
         #expect(try await recovered.record("four").recording == 2)
-        // The first owner still works.
+        // The original archive still works.
         try await archive.record("other")
         #expect(try await archive.search("four", limit: 1).isEmpty)
     }
@@ -230,7 +230,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "If the limit on open files prevents opening an archive, the error names that limit",
+        "if the limit on open files prevents opening an archive, the error names that limit",
         arguments: [EMFILE, ENFILE])
     func tooManyOpenFiles(systemStatus: Int32) {
         let error = DeviceError.sqlite(

@@ -16,7 +16,7 @@ struct ReadOnlyTests {
         try await archive.record("kept as it is", "and found")
     }
 
-    /// Names and contents of everything in the folder.
+    /// The names and contents of all files in the folder.
     private func content() throws -> [String: Data] {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         return Dictionary(
@@ -25,7 +25,7 @@ struct ReadOnlyTests {
             })
     }
 
-    @Test("it is listed, shown and searched, and nothing in its folder changes")
+    @Test("can be listed, shown and searched, and nothing in its folder changes")
     func read() async throws {
         try await fill()
         let before = try content()
@@ -37,7 +37,7 @@ struct ReadOnlyTests {
         #expect(try content() == before)
     }
 
-    @Test("a log left by a kill is also read")
+    @Test("includes a log that was left when the owner was killed")
     func log() async throws {
         let owner = try SQLiteArchive(path: folder.archive)
         try await owner.record("only in the log")
@@ -51,7 +51,7 @@ struct ReadOnlyTests {
         try await owner.endRecording(1, length: SamplePosition(8_000), reason: .button)
     }
 
-    @Test("another version's, another program's or no database is refused with the reason")
+    @Test("is refused with a reason if it is missing, or from another version or program")
     func refused() async throws {
         try await fill()
         do {
@@ -67,21 +67,21 @@ struct ReadOnlyTests {
         #expect(await failure { _ = try ReadOnlyArchive(path: folder.path + "/none") }?.code == .missing)
     }
 
-    // wait: a guard; code that opens the pipe hangs
-    @Test("a pipe, a folder or a link is refused without waiting", .timeLimit(.minutes(60)))
+    // wait: a timeout; code that opens the pipe would hang
+    @Test("is refused without waiting if it is a pipe, a folder or a link", .timeLimit(.minutes(60)))
     func noFile() async throws {
-        let place = folder.path + "/place"
+        let path = folder.path + "/archive"
         let make: [(String) -> Int32] = [
             { mkfifo($0, 0o600) }, { mkdir($0, 0o700) }, { symlink("nowhere", $0) },
         ]
         for make in make {
-            #expect(make(place) == 0)
-            let failure = await failure { _ = try ReadOnlyArchive(path: place) }
+            #expect(make(path) == 0)
+            let failure = await failure { _ = try ReadOnlyArchive(path: path) }
             #expect(failure?.code == .damaged, "\(failure as Any)")
             #expect(failure?.message.contains("is not a regular file") == true)
-            remove(place)
+            remove(path)
         }
-        // The same beside a database, in place of its log.
+        // A pipe in place of a database's log.
         try await fill()
         #expect(mkfifo(folder.archive + "-wal", 0o600) == 0)
         #expect(await failure { _ = try ReadOnlyArchive(path: folder.archive) }?.code == .damaged)

@@ -28,12 +28,12 @@ struct RefusalTests {
         let after = try #require(try await archive.transcript(of: recording))
         #expect(after.0 == before.0)
         #expect(after.1.segments == before.1.segments)
-        // An adjacent one does neither.
+        // An adjacent segment does neither.
         try await archive.commit(segment(9, at: 102_000, "three"), pass: pass, recording: recording)
     }
 
     @Test("another pass of the recording may cover the same time")
-    func passesDoNotMeet() async throws {
+    func separatePasses() async throws {
         let (recording, _) = try await archive.record("one one")
         let other = try await archive.beginPass(recording: recording, engine: engine, profile: "final")
         try await archive.commit(segment(1, at: 0, "won won"), pass: other, recording: recording)
@@ -78,7 +78,7 @@ struct RefusalTests {
         let gap = Gap(SampleRange(.zero, SamplePosition(1)), cause: .disk)
         let calls: [@Sendable (SQLiteArchive) async throws -> Void] = [
             { try await $0.endRecording(99, length: .zero, reason: .button) },
-            { try await $0.transcribed(upTo: .zero, recording: 99) },
+            { try await $0.markTranscribed(upTo: .zero, recording: 99) },
             { _ = try await $0.beginPass(recording: 99, engine: engine, profile: "live") },
             { try await $0.add(gap, recording: 99) },
             { try await $0.add(Bookmark(.zero), recording: 99) },

@@ -15,7 +15,7 @@ struct RoundTripTests {
     }
 
     @Test("a recording is read back unchanged, even after closing the file")
-    func everythingComesBack() async throws {
+    func readBack() async throws {
         let path = folder.path + "/deep/er/archive.sqlite"
         let words = [
             Word("quote'\"", SampleRange(SamplePosition(3), SamplePosition(5)), confidence: 0.123_456_789),
@@ -61,7 +61,7 @@ struct RoundTripTests {
         #expect(timeline.statistics == nil)
     }
 
-    @Test("a recording without a pass has a transcript without text; an unknown one has none")
+    @Test("a recording without a pass has an empty transcript; an unknown recording has none")
     func emptyTranscripts() async throws {
         let id = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "tone:440")
         let (summary, timeline) = try #require(try await archive.transcript(of: id))
@@ -70,7 +70,7 @@ struct RoundTripTests {
         #expect(try await archive.transcript(of: id + 1) == nil)
     }
 
-    @Test("the transcript is that of the latest pass with text")
+    @Test("the transcript comes from the latest pass with text")
     func bestPass() async throws {
         let (recording, _) = try await archive.record("first reading")
         let later = EngineDescription(name: "later", version: "2", model: "big")
@@ -83,7 +83,7 @@ struct RoundTripTests {
         #expect(try await archive.search("reading", limit: 10).map(\.text) == ["second reading"])
     }
 
-    @Test("an ended recording is complete without the write-ahead log")
+    @Test("an ended recording is complete even without the write-ahead log")
     func endedWithoutLog() async throws {
         let path = folder.path + "/ended.sqlite"
         let archive = try SQLiteArchive(path: path)
@@ -97,7 +97,7 @@ struct RoundTripTests {
     }
 
     @Test("committed text is never discarded")
-    func discardsNothingCommitted() async throws {
+    func keepsCommitted() async throws {
         let (recording, _) = try await archive.record("kept")
         let empty = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "none")
         try await archive.discard(recording: recording)
@@ -107,10 +107,10 @@ struct RoundTripTests {
     }
 
     @Test("the transcribed position never decreases")
-    func transcribedNeverGoesBack() async throws {
+    func transcribedNeverDecreases() async throws {
         let (recording, pass) = try await archive.record()
-        try await archive.transcribed(upTo: SamplePosition(50_000), recording: recording)
-        try await archive.transcribed(upTo: SamplePosition(20_000), recording: recording)
+        try await archive.markTranscribed(upTo: SamplePosition(50_000), recording: recording)
+        try await archive.markTranscribed(upTo: SamplePosition(20_000), recording: recording)
         #expect(try await archive.recordings().map(\.transcribedUpTo.samples) == [50_000])
         try await archive.commit(segment(1, at: 0, "short"), pass: pass, recording: recording)
         #expect(try await archive.recordings().map(\.transcribedUpTo.samples) == [50_000])
@@ -119,7 +119,7 @@ struct RoundTripTests {
     }
 
     @Test("adding the same gap or bookmark twice stores it once")
-    func toldTwice() async throws {
+    func addedTwice() async throws {
         let (recording, _) = try await archive.record()
         let gap = Gap(SampleRange(SamplePosition(1), SamplePosition(2)), cause: .outage)
         for _ in 1...2 {
@@ -141,11 +141,11 @@ struct RoundTripTests {
         #expect(timeline.segments.first?.words.map(\.confidence) == [0])
     }
 
-    @Test("the flag for estimated times is stored, and restored from only the journal")
+    @Test("the flag for estimated times is stored, and can be restored from the journal alone")
     func spreadWords() async throws {
         let (recording, pass) = try await archive.record()
         var written = segment(1, at: 0, "hello world")
-        written.words[1].isSpread = true
+        written.words[1].hasEstimatedTime = true
         try await archive.commit(written, pass: pass, recording: recording)
         let (_, timeline) = try #require(try await archive.transcript(of: recording))
         #expect(timeline.segments == [written])
@@ -155,7 +155,7 @@ struct RoundTripTests {
         #expect(!String(decoding: plain, as: UTF8.self).contains("isSpread"))
     }
 
-    @Test("held-back text is stored, and restored from only the journal")
+    @Test("withheld text is stored, and can be restored from the journal alone")
     func heldBack() async throws {
         let (recording, pass) = try await archive.record()
         var written = segment(1, at: 0, "")
@@ -180,7 +180,7 @@ struct RoundTripTests {
         #expect(try await archive.search("1999", limit: 10).map(\.segment) == [1_999])
     }
 
-    @Test("concurrent callers each read everything they committed")
+    @Test("each of several concurrent callers can read everything that it committed")
     func concurrentCallers() async throws {
         let archive = archive
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -5,7 +5,7 @@ import System
 
 let engine = EngineDescription(name: "pocketsphinx", version: "5.0.1", model: "en-us")
 
-/// A segment of `text` from `start`, each word 1,000 samples long.
+/// A segment with the words of `text` from `start`, each 1,000 samples long.
 func segment(_ id: Int, at start: Int64, _ text: String, endedBy: EndReason = .silence) -> Segment {
     let words = text.split(separator: " ").enumerated().map { index, word in
         let from = SamplePosition(start + Int64(index) * 1_000)
@@ -20,9 +20,9 @@ func turn(_ start: Int64, _ end: Int64, _ speaker: Int) -> Speakers.Turn {
 }
 
 extension SQLiteArchive {
-    /// Opens the archive as a start does, and completes the rows of all recordings from their journals.
+    /// Opens the archive as the recorder does when it starts, and completes all recordings from their journals.
     ///
-    /// - Returns: Also the recordings that changed.
+    /// - Returns: the archive, the path of a damaged database that was set aside, and the IDs of changed recordings.
     static func openCatchingUp(
         path: String
     ) async throws -> (archive: SQLiteArchive, setAside: String?, restored: [Int]) {
@@ -34,7 +34,7 @@ extension SQLiteArchive {
         return (opened.archive, opened.setAside, restored)
     }
 
-    /// A recording with one pass that holds a segment for each text.
+    /// Adds a recording with one pass, which has a segment for each text.
     @discardableResult
     func record(_ texts: String...) async throws -> (recording: Int, pass: Int) {
         let recording = try beginRecording(startedAt: 0, clock: .unverified, microphone: "file:talk.wav")

@@ -17,7 +17,7 @@ struct SearchTests {
     }
 
     @Test(
-        "words are found in any surroundings",
+        "words are found with any case, accents and punctuation",
         arguments: [
             ("don't", [1]), ("don’t", [1]), ("DON'T", [1]), ("\"don't\"", [1]), ("naive", [1]), ("NAÏVE", [1]),
             ("cafe\u{301}", [1]), ("cafe naïve", [1]), ("o'clock", [2]), ("o'cl", [2]), ("AND", [2]),
@@ -32,7 +32,7 @@ struct SearchTests {
     }
 
     @Test(
-        "no input is an error",
+        "no query causes an error",
         arguments: [
             "", " ", "\"", "\"\"", "''", "*", "-", "AND", "OR", "NOT", "NEAR", "(", ")", "a AND", "\"a", "a\"b\"",
             "{x}:y",
@@ -45,13 +45,13 @@ struct SearchTests {
         #expect(try await archive.search("café", limit: 10).count == 1)
     }
 
-    @Test("a query without a word finds nothing", arguments: ["", "  ", "\"", "*", "-- ?", "'", "👩‍🚀"])
+    @Test("a query without words finds nothing", arguments: ["", "  ", "\"", "*", "-- ?", "'", "👩‍🚀"])
     func wordless(query: String) async throws {
         #expect(try await archive.search(query, limit: 10).isEmpty)
     }
 
     @Test(
-        "accented text is found without accents, and plain text with them",
+        "punctuation in texts and queries does not matter",
         arguments: [
             ("he said hello", "[He] [said], '[Hello]!' — and Mr. Smith's well-known “friend” wasn't."),
             ("mr smith", "He said, 'Hello!' — and [Mr]. [Smith]'s well-known “friend” wasn't."),
@@ -66,7 +66,7 @@ struct SearchTests {
         #expect(hits.map(\.excerpt) == [excerpt])
     }
 
-    @Test("a hit has its position and shows the words in brackets")
+    @Test("a hit has its position, and an excerpt with the words in brackets")
     func hit() async throws {
         #expect(
             try await archive.search("don't café", limit: 1) == [
@@ -89,7 +89,7 @@ struct SearchTests {
         #expect(try await archive.search("bird", limit: 1).map(\.segment) == [0])
     }
 
-    @Test("the limit holds", arguments: [(0, 0), (1, 1), (10, 2), (-1, 0)])
+    @Test("the limit is respected", arguments: [(0, 0), (1, 1), (10, 2), (-1, 0)])
     func limit(limit: Int, count: Int) async throws {
         #expect(try await archive.search("birds", limit: limit).count == count)
     }

@@ -12,20 +12,20 @@ import Testing
 
     private func archive() throws -> SQLiteArchive { try SQLiteArchive(path: folder.path + "/archive.sqlite") }
 
-    private func recorded(in archive: SQLiteArchive) async throws -> Int {
+    private func record(in archive: SQLiteArchive) async throws -> Int {
         let (id, pass) = try await archive.record(
             "one word and another word here", "two words and some others too")
         try await archive.endRecording(id, length: SamplePosition(150_000), reason: .button)
-        try await archive.transcribed(upTo: SamplePosition(150_000), recording: id)
+        try await archive.markTranscribed(upTo: SamplePosition(150_000), recording: id)
         try await archive.endPass(pass, recording: id)
         return id
     }
 
-    @Test("are identified once, after the text is complete")
+    @Test("are identified once the transcript is complete")
     func waiting() async throws {
         let archive = try archive()
         let (open, _) = try await archive.record("still being recorded")
-        let id = try await recorded(in: archive)
+        let id = try await record(in: archive)
         #expect(try await archive.withoutSpeakers().map(\.id) == [id])
         #expect(try await archive.transcript(of: id)?.1.speakers == nil)
         try await archive.keep(Speakers(turns: []), recording: id)
@@ -39,13 +39,13 @@ import Testing
         #expect(await failure { try await archive.keep(Self.speakers, recording: 99) }?.code == .missing)
     }
 
-    @Test("are found by speaker:A, with or without words")
+    @Test("can be searched with speaker:A, with or without words")
     func search() async throws {
         let archive = try archive()
-        let id = try await recorded(in: archive)
+        let id = try await record(in: archive)
         try await archive.keep(Self.speakers, recording: id)
-        func found(_ words: String) async throws -> [Int] {
-            try await archive.search(words, limit: 10).map(\.segment)
+        func found(_ query: String) async throws -> [Int] {
+            try await archive.search(query, limit: 10).map(\.segment)
         }
         #expect(try await found("and") == [1, 2])
         #expect(try await found("and speaker:A") == [1])
@@ -53,36 +53,36 @@ import Testing
         #expect(try await found("speaker:A") == [1])
         #expect(try await found("speaker:C and") == [])
         #expect(try await found("speaker:A two") == [])
-        // A name that nobody has.
+        // No speaker has this name.
         #expect(try await found("speaker:one") == [])
-        for _ in 1...2 { _ = try await recorded(in: archive) }
+        for _ in 1...2 { _ = try await record(in: archive) }
         #expect(try await archive.search("speaker:A", limit: 2).count == 1)
     }
 
-    @Test("apply to each word: another person's words in the same segment do not match, even by name")
+    @Test("filter each word: another speaker's words in the same segment do not match, even by name")
     func searchWords() async throws {
         let archive = try archive()
         let (id, pass) = try await archive.record("Wasser for the fields", "water, water more waterfalls")
         try await archive.endRecording(id, length: SamplePosition(150_000), reason: .button)
-        try await archive.transcribed(upTo: SamplePosition(150_000), recording: id)
+        try await archive.markTranscribed(upTo: SamplePosition(150_000), recording: id)
         try await archive.endPass(pass, recording: id)
-        // A thousand samples per word, less than a third of a second.
+        // Each word has 1,000 samples, which is less than a third of a second.
         try await archive.keep(
             Speakers(turns: [
                 turn(0, 1_000, 0), turn(1_000, 10_000, 1), turn(100_000, 102_000, 1), turn(102_000, 110_000, 0),
             ]), recording: id)
-        func found(_ words: String) async throws -> [Int] {
-            try await archive.search(words, limit: 10).map(\.segment).sorted()
+        func found(_ query: String) async throws -> [Int] {
+            try await archive.search(query, limit: 10).map(\.segment).sorted()
         }
         #expect(try await found("wasser speaker:A") == [1])
         #expect(try await found("wasser speaker:B") == [])
         #expect(try await found("fields speaker:A") == [])
         #expect(try await found("the fie speaker:b") == [1])
-        #expect(try await found("wasser fields speaker:A") == [], "each of the words")
+        #expect(try await found("wasser fields speaker:A") == [], "A said only one of the words")
         #expect(try await found("water speaker:B") == [2])
-        #expect(try await found("water speaker:A") == [2], "it is the beginning of another word")
+        #expect(try await found("water speaker:A") == [2], "A said a word that begins with it")
         #expect(try await found("water more speaker:A") == [])
-        #expect(try await found("wässer speaker:A") == [1], "as the index has it")
+        #expect(try await found("wässer speaker:A") == [1], "without accents, as in the index")
         #expect(try await found("speaker:Anna") == [])
         var correction = Correction(person: "P", savedAt: 1, base: 1)
         correction.annotations.speakers = ["A": "Anna Rossi", "B": "Bo"]
@@ -96,17 +96,17 @@ import Testing
         #expect(try await found("speaker:Zoe") == [])
     }
 
-    @Test("exclude redacted ranges, whether added later or earlier")
+    @Test("exclude redacted ranges, whether speakers are added before or after the redaction")
     func redacted() async throws {
         let archive = try archive()
-        let id = try await recorded(in: archive)
+        let id = try await record(in: archive)
         try await archive.keep(Self.speakers, recording: id)
         try await archive.add(
             Gap(SampleRange(SamplePosition(10_000), SamplePosition(120_000)), cause: .redacted), recording: id)
         try await archive.redact(recording: id)
-        let left = [turn(0, 10_000, 0), turn(120_000, 150_000, 1)]
-        #expect(try await archive.transcript(of: id)?.1.speakers?.turns == left)
+        let remaining = [turn(0, 10_000, 0), turn(120_000, 150_000, 1)]
+        #expect(try await archive.transcript(of: id)?.1.speakers?.turns == remaining)
         try await archive.keep(Self.speakers, recording: id)
-        #expect(try await archive.transcript(of: id)?.1.speakers?.turns == left)
+        #expect(try await archive.transcript(of: id)?.1.speakers?.turns == remaining)
     }
 }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A test's own folder, removed with the last reference.
+/// A temporary folder for one test, removed when the last reference is released.
 final class TemporaryFolder: Sendable {
     let path: String
 

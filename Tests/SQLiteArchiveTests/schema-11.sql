@@ -1,6 +1,6 @@
--- An archive of the last build before 1.0 (schema 11): sqlite3 archive.sqlite .dump, with two changes. The full-text index is created and
--- rebuilt, since .dump writes its tables by way of PRAGMA writable_schema; the folder that recording 2 was exported to has another name.
--- Recording 1 has two passes, recording 2 a bookmark, a correction and an exported copy; recording 3 was deleted.
+-- An archive from the last build before 1.0 (schema 11): sqlite3 archive.sqlite .dump, with two changes. The full-text index is created and
+-- rebuilt, because .dump writes its tables with PRAGMA writable_schema; and the folder to which recording 2 was exported was renamed.
+-- Recording 1 has two passes; recording 2 has a bookmark, a correction and an exported copy; recording 3 was deleted.
 PRAGMA application_id = 1179861842; PRAGMA user_version = 11; PRAGMA foreign_keys = OFF;
 BEGIN TRANSACTION;
 CREATE TABLE recording (

@@ -4,7 +4,7 @@ import TestKit
 @testable import Core
 
 @Suite("Grouping") struct GroupingTests {
-    /// An utterance with speech between two times in seconds, and a quarter of a second around it.
+    /// Returns an utterance with speech between two times in seconds, and a padding of a quarter of a second.
     private static func utterance(
         _ id: Int, _ start: Double, _ end: Double, by reason: EndReason = .silence
     ) -> Utterance {
@@ -15,7 +15,7 @@ import TestKit
     }
 
     private static func groups(
-        _ utterances: [Utterance], _ settings: GroupSettings = GroupSettings(longestSeconds: 12)
+        _ utterances: [Utterance], _ settings: GroupSettings = GroupSettings(maximumSeconds: 12)
     ) -> [[Int]] {
         var grouping = Grouping(settings)
         var groups = utterances.flatMap { grouping.add($0) }
@@ -23,13 +23,13 @@ import TestKit
         return groups.map { $0.utterances.map(\.id) }
     }
 
-    @Test("utterances form a group as long as their audio fits and the pauses are short")
+    @Test("utterances form a group if their audio fits the limit and the pauses are short")
     func fits() {
         let four = [
             Self.utterance(1, 1, 3), Self.utterance(2, 3.5, 8), Self.utterance(3, 10, 12.5), Self.utterance(4, 13, 14),
         ]
         #expect(Self.groups(four) == [[1, 2, 3], [4]])
-        // 12 s from 0.75 s on, exact to the sample.
+        // The limit of 12 s, counted from 0.75 s, is exact to the sample.
         #expect(Self.groups([Self.utterance(1, 1, 3), Self.utterance(2, 4, 12.5)]) == [[1, 2]])
         #expect(Self.groups([Self.utterance(1, 1, 3), Self.utterance(2, 4, 12.51)]) == [[1], [2]])
         #expect(Self.groups([Self.utterance(1, 1, 3), Self.utterance(2, 6, 7)]) == [[1, 2]])
@@ -37,30 +37,31 @@ import TestKit
         #expect(Self.groups(four, GroupSettings()) == [[1], [2], [3], [4]])
     }
 
-    @Test("Nothing joins an utterance that did not end at silence", arguments: [EndReason.gap, .rotation, .stop])
+    @Test("No utterance joins one that did not end with silence", arguments: [EndReason.gap, .rotation, .stop])
     func interrupted(reason: EndReason) {
         let two = [Self.utterance(1, 1, 3, by: reason), Self.utterance(2, 3.5, 4)]
         #expect(Self.groups(two) == [[1], [2]])
     }
 
-    @Test("a group is reported as soon as nothing can join it")
+    @Test("a group is reported as soon as no utterance can join it")
     func early() {
-        func isOver(_ speech: Double, _ certain: Double?) -> Bool {
-            var grouping = Grouping(GroupSettings(longestSeconds: 12))
+        func isComplete(_ speech: Double, _ earliestEnd: Double?) -> Bool {
+            var grouping = Grouping(GroupSettings(maximumSeconds: 12))
             _ = grouping.add(Self.utterance(1, 1, 9))
-            return grouping.reach(
-                speech: SamplePosition(seconds: speech), certain: certain.map { SamplePosition(seconds: $0) }) != nil
+            return grouping.advance(
+                toSpeech: SamplePosition(seconds: speech), earliestEnd: earliestEnd.map { SamplePosition(seconds: $0) })
+                != nil
         }
-        #expect(!isOver(10, 12.75) && isOver(10, 12.8))
-        #expect(!isOver(12, nil) && isOver(12.1, nil))
-        // Here the audio would end too late in any case.
-        var long = Grouping(GroupSettings(longestSeconds: 12))
+        #expect(!isComplete(10, 12.75) && isComplete(10, 12.8))
+        #expect(!isComplete(12, nil) && isComplete(12.1, nil))
+        // Here the audio of any further utterance would exceed the limit.
+        var long = Grouping(GroupSettings(maximumSeconds: 12))
         _ = long.add(Self.utterance(1, 1, 12))
-        #expect(long.reach(speech: SamplePosition(seconds: 12.7), certain: nil) == nil)
-        #expect(long.reach(speech: SamplePosition(seconds: 12.75), certain: nil)?.utterances.map(\.id) == [1])
+        #expect(long.advance(toSpeech: SamplePosition(seconds: 12.7), earliestEnd: nil) == nil)
+        #expect(long.advance(toSpeech: SamplePosition(seconds: 12.75), earliestEnd: nil)?.utterances.map(\.id) == [1])
     }
 
-    @Test("Parts count from the group's first sample; a lone utterance has none")
+    @Test("Parts count from the group's first sample; a single utterance is one part")
     func parts() {
         let group = UtteranceGroup(Self.utterance(3, 10, 11), [Self.utterance(4, 12, 14, by: .gap)])
         #expect(group.parts.map(\.start.samples) == [4_000, 36_000])
@@ -73,10 +74,10 @@ import TestKit
 }
 
 @Suite("Utterances of limited length") struct LimitedLengthTests {
-    @Test("continuous speech is cut at the quietest place of the last quarter, even if that is loud")
+    @Test("continuous speech is cut at the quietest point in the last quarter, even if that is loud")
     func quietest() throws {
         var marbles = Marbles(SpeechSettings().limited(toSeconds: 12))
-        // Dips at 8 s, before the last quarter, and at 10 s, which is hardly quieter than the rest.
+        // A dip at 8 s, before the last quarter, and one at 10 s that is hardly quieter than the rest.
         _ = marbles.play("_____" + times(80, "#") + "--" + times(18, "#") + "++" + times(60, "#") + "_____")
         try #require(marbles.utterances.count == 2)
         let (first, second) = (marbles.utterances[0], marbles.utterances[1])
@@ -84,18 +85,20 @@ import TestKit
         #expect(second.speech.start == first.speech.end && first.audio.end - second.audio.start == 8_000)
     }
 
-    @Test("speech that ends just within the limit only loses padding")
+    @Test("speech that ends just within the limit loses only padding")
     func padding() throws {
         var marbles = Marbles(SpeechSettings().limited(toSeconds: 8))
-        // The audio begins 250 ms before the speech: 8 s of it end with 7.75 s of speech.
+        // The audio begins 250 ms before the speech, so 8 s of audio hold 7.75 s of speech.
         #expect(marbles.play("_____" + times(76, "#") + "_____").filter { $0 != "." } == "BS")
         let utterance = try #require(marbles.utterances.first)
         #expect(utterance.audio.count == 8 * 16_000)
         #expect((1..<4_000).contains(utterance.audio.end - utterance.speech.end))
     }
 
-    @Test("for any sound, no utterance is longer, and nothing is lost between utterances", arguments: [4, 8, 12, 20])
-    func longest(seconds: Int) {
+    @Test(
+        "for any sound, no utterance exceeds the limit, and no speech is lost between utterances",
+        arguments: [4, 8, 12, 20])
+    func maximumLength(seconds: Int) {
         var random = SeededGenerator()
         let seed = random.seed
         for round in 0..<30 {
@@ -124,7 +127,7 @@ import TestKit
         }
     }
 
-    @Test("the certain part of an open utterance stays in it, and groups reported early equal those of the whole")
+    @Test("the certain part of an open utterance stays in it, and groups reported early equal those reported late")
     func certain() {
         var random = SeededGenerator()
         let seed = random.seed
@@ -132,11 +135,11 @@ import TestKit
         for _ in 0..<20 {
             var segmenter = Segmenter(settings: SpeechSettings().limited(toSeconds: 12))
             var (early, late) = (
-                Grouping(GroupSettings(longestSeconds: 12)), Grouping(GroupSettings(longestSeconds: 12))
+                Grouping(GroupSettings(maximumSeconds: 12)), Grouping(GroupSettings(maximumSeconds: 12))
             )
             var (reported, whole): ([UtteranceGroup], [UtteranceGroup]) = ([], [])
             var certain: (utterance: Int, upTo: SamplePosition)?
-            func take(_ effects: [Segmenter.Effect]) {
+            func handle(_ effects: [Segmenter.Effect]) {
                 for effect in effects {
                     switch effect {
                     case .began(let id, let start): certain = (id, start)
@@ -152,17 +155,19 @@ import TestKit
             for _ in 0..<60 {
                 let level = [-20.0, -32, -75, -75][Int(random.next() % 4)]
                 for _ in 0..<Int(random.next() % (random.next() % 8 == 0 ? 900 : 120)) {
-                    take(segmenter.handle(level: level + Double(random.next() % 400) / 100))
+                    handle(segmenter.handle(level: level + Double(random.next() % 400) / 100))
                     if let upTo = segmenter.certainWatermark, let id = certain?.utterance {
                         #expect(upTo >= certain?.upTo ?? .zero, "seed \(seed)")
                         certain = (id, upTo)
                     }
-                    if let group = early.reach(speech: segmenter.earliestSpeech, certain: segmenter.certainWatermark) {
+                    if let group = early.advance(
+                        toSpeech: segmenter.earliestSpeech, earliestEnd: segmenter.certainWatermark)
+                    {
                         reported.append(group)
                     }
                 }
             }
-            take(segmenter.finish(at: segmenter.position))
+            handle(segmenter.finish(at: segmenter.position))
             reported += [early.close()].compactMap(\.self)
             whole += [late.close()].compactMap(\.self)
             #expect(reported == whole, "seed \(seed)")

@@ -1,41 +1,42 @@
 @testable import Core
 
-/// Sound and the segmenter's results, drawn as strings: a character is 100 ms. In: `#` speech at -30 dBFS, `+` speech
-/// at -40, both with a dip of a frame between two syllables, `-` a dip at -50, `_` background noise at -70, `!` a click
-/// of 20 ms, `k` a knock of 80 ms. Out: `B` an utterance began, `S` `T` `G` it ended at silence, stop, gap, `R` it was
-/// rotated.
+/// Sound and the segmenter's results as strings in which a character is 100 ms.
+///
+/// Input: `#` speech at -30 dBFS, `+` speech at -40 dBFS, both with a dip of one frame between syllables, `-` a dip at
+/// -50 dBFS, `_` noise at -70 dBFS, `!` a click of 20 ms, `k` a knock of 80 ms. Output: `B` an utterance began; it ended
+/// with `S` silence, `T` a stop, `G` a gap, or `R` a rotation.
 struct Marbles {
     private(set) var segmenter: Segmenter
     private(set) var utterances: [Utterance] = []
-    private(set) var begun: [SamplePosition] = []
+    private(set) var starts: [SamplePosition] = []
     private var line = ""
 
     init(_ settings: SpeechSettings = SpeechSettings()) { segmenter = Segmenter(settings: settings) }
 
-    /// Plays a drawing and returns the result.
+    /// Segments a drawn sound and returns the results as a line.
     mutating func play(_ drawing: String) -> String {
         line = ""
         for character in drawing {
             var marks = ""
-            for frame in 0..<5 { marks += note(segmenter.handle(level: Self.level(character, frame: frame))) }
+            for frame in 0..<5 { marks += record(segmenter.handle(level: Self.level(character, frame: frame))) }
             line += marks.isEmpty ? "." : marks
         }
         return line
     }
 
-    mutating func finish() -> String { note(segmenter.finish(at: segmenter.position)) }
+    mutating func finish() -> String { record(segmenter.finish(at: segmenter.position)) }
 
     mutating func gap(milliseconds: Int) -> String {
         let end = segmenter.position + Int64(milliseconds * 16)
-        return note(segmenter.handle(gap: SampleRange(segmenter.position, end)))
+        return record(segmenter.handle(gap: SampleRange(segmenter.position, end)))
     }
 
-    private mutating func note(_ effects: [Segmenter.Effect]) -> String {
+    private mutating func record(_ effects: [Segmenter.Effect]) -> String {
         var marks = ""
         for effect in effects {
             switch effect {
             case .began(_, let start):
-                begun.append(start)
+                starts.append(start)
                 marks += marks == "R" ? "" : "B"
             case .ended(let utterance):
                 utterances.append(utterance)
@@ -58,8 +59,8 @@ struct Marbles {
     }
 }
 
-/// A repeated drawing.
+/// Repeats a drawing.
 func times(_ count: Int, _ drawing: String) -> String { String(repeating: drawing, count: count) }
 
-/// A position in tenths of a second, as in the drawings.
+/// Returns the position at the given tenths of a second, the unit of the drawings.
 func tenths(_ count: Double) -> SamplePosition { SamplePosition(seconds: count / 10) }

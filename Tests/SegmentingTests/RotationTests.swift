@@ -4,10 +4,10 @@ import TestKit
 @testable import Core
 
 @Suite("Rotation") struct RotationTests {
-    @Test("continuous speech is cut at the quietest place between 8 and 12 s, and both sides contain the cut")
-    func quietPlace() throws {
+    @Test("continuous speech is cut at the quietest point between 8 and 12 s, and both sides contain the cut")
+    func quietPoint() throws {
         var marbles = Marbles()
-        // Dips of 200 ms at 6.0, 9.0 and 10.5 s after the start; the one at 9.0 is deepest.
+        // Dips of 200 ms at 6.0, 9.0 and 10.5 s after the start; the dip at 9.0 s is the deepest.
         let speech = times(60, "#") + "--" + times(28, "#") + "__" + times(13, "#") + "--" + times(60, "#")
         let marks = marbles.play("_____" + speech + "_____")
         #expect(marks.filter { $0 != "." } == "BRS")
@@ -19,8 +19,8 @@ import TestKit
         #expect(marbles.utterances[1].speech.start == first.speech.end)
     }
 
-    @Test("without a quiet place it continues until one comes")
-    func laterQuietPlace() throws {
+    @Test("if there is no quiet point, the utterance continues until there is one")
+    func laterQuietPoint() throws {
         var marbles = Marbles()
         _ = marbles.play("_____" + times(200, "#") + "--" + times(50, "#") + "_____")
         let first = try #require(marbles.utterances.first)
@@ -28,8 +28,8 @@ import TestKit
         #expect(abs(first.speech.end - tenths(206)) <= 2_400)
     }
 
-    @Test("without any quiet place it is cut at the hard limit", arguments: [45, 50, 55])
-    func safetyNet(seconds: Int) throws {
+    @Test("if there is never a quiet point, speech is cut at the hard limit", arguments: [45, 50, 55])
+    func hardLimit(seconds: Int) throws {
         var settings = SpeechSettings()
         settings.rotateSeconds = seconds
         var marbles = Marbles(settings)
@@ -42,8 +42,8 @@ import TestKit
         }
     }
 
-    @Test("a pause at the time limit does not make an utterance longer", arguments: ["_____", "__#####_____"])
-    func pauseAtTheSafetyNet(_ rest: String) {
+    @Test("a pause at the hard limit does not make an utterance longer", arguments: ["_____", "__#####_____"])
+    func pauseAtHardLimit(_ rest: String) {
         for tenths in 480..<510 {
             var marbles = Marbles()
             _ = marbles.play("_____" + times(tenths, "#") + rest)
@@ -62,10 +62,10 @@ import TestKit
         var marbles = Marbles(settings)
         _ = marbles.play("_____" + times(12, times(10, "#") + "--") + "_____")
         try #require(marbles.utterances.count >= 2)
-        let (one, two) = (marbles.utterances[0], marbles.utterances[1])
-        let shared = try #require(one.audio.intersection(two.audio))
+        let (first, second) = (marbles.utterances[0], marbles.utterances[1])
+        let shared = try #require(first.audio.intersection(second.audio))
         #expect(shared.count == Int64(milliseconds) * 16)
-        #expect(shared.middle == one.speech.end)
+        #expect(shared.middle == first.speech.end)
     }
 
     @Test("Speech that ends within the window is not cut")
@@ -74,7 +74,7 @@ import TestKit
         #expect(marbles.play("_____" + times(118, "#") + "_____").filter { $0 != "." } == "BS")
     }
 
-    @Test("for any sound, utterances are in order, their speech never overlaps, and all speech is in one")
+    @Test("for any sound, utterances are in order and do not overlap, and all speech is in an utterance")
     func anySound() {
         var random = SeededGenerator()
         let seed = random.seed
@@ -88,22 +88,22 @@ import TestKit
             _ = marbles.play(drawing)
             _ = marbles.finish()
             var end = SamplePosition.zero
-            for (number, utterance) in marbles.utterances.enumerated() {
-                #expect(utterance.id == number + 1)
+            for (index, utterance) in marbles.utterances.enumerated() {
+                #expect(utterance.id == index + 1)
                 #expect(utterance.speech.start >= end, "seed \(seed)")
                 #expect(utterance.speech.count > 0 && utterance.audio.start <= utterance.speech.start)
                 #expect(utterance.audio.end >= utterance.speech.end && utterance.audio.seconds <= 50.01)
                 end = utterance.speech.end
             }
-            // Loud sound within 10 s before can have raised the noise floor; a single `#` is as short as a knock.
+            // Loud sound within the last 10 s may have raised the noise floor, and a single `#` is as short as a knock.
             let characters = Array(drawing)
             for index in characters.indices.dropLast()
             where characters[index] == "#" && "#+".contains(characters[index + 1]) {
-                let place = tenths(Double(index) + 0.5)
-                let isInNoise = characters[max(0, index - 100)..<index].contains { "#+".contains($0) }
+                let position = tenths(Double(index) + 0.5)
+                let followsLoudSound = characters[max(0, index - 100)..<index].contains { "#+".contains($0) }
                 #expect(
-                    isInNoise || marbles.utterances.contains { $0.speech.contains(place) },
-                    "seed \(seed): speech at \(place.seconds) s is in no utterance")
+                    followsLoudSound || marbles.utterances.contains { $0.speech.contains(position) },
+                    "seed \(seed): speech at \(position.seconds) s is in no utterance")
             }
         }
     }
@@ -118,25 +118,25 @@ import TestKit
         #expect(zip(utterances, utterances.dropFirst()).allSatisfy { $0.speech.end == $1.speech.start })
     }
 
-    @Test("an utterance is certain up to the quietest place so far, before the cut is decided")
+    @Test("before the cut is decided, an utterance is certain up to the quietest point so far")
     func certainToTheQuietest() throws {
-        // Every tenth frame is a stop between two sounds; otherwise the speech would count as room noise.
+        // Every tenth frame is silent; otherwise the speech would count as background noise.
         let syllable = { (level: Double) in [-75] + [Double](repeating: level, count: 9) }
         var segmenter = Segmenter(settings: SpeechSettings())
         let loud = [Double](repeating: -75, count: 50) + (0..<45).flatMap { _ in syllable(-20) }
         #expect(loud.reduce(0) { $0 + segmenter.handle(level: $1).count } == 1)
-        // Speech began at 1 s, the audio a quarter of a second before; 8 s later it may be cut anywhere.
+        // Speech began at 1 s and the audio a quarter of a second earlier. After 8 s of speech it may be cut anywhere.
         let start = segmenter.neededFrom
         let before = try #require(segmenter.certainWatermark)
         #expect(abs(before - start - (128_000 + 4_000)) <= 1_600)
-        // From 10 to 10.2 s it is quieter.
+        // The speech from 10 s to 10.2 s is quieter.
         let quieter = syllable(-32) + (0..<4).flatMap { _ in syllable(-20) }
         #expect(quieter.reduce(0) { $0 + segmenter.handle(level: $1).count } == 0)
         let after = try #require(segmenter.certainWatermark)
         #expect(abs(after.samples - (161_600 + 4_000)) <= 1_600)
     }
 
-    @Test("the certain part of an open utterance stays in it for any cut, and never shrinks")
+    @Test("wherever an open utterance is cut, its certain part stays in it and never shrinks")
     func certain() throws {
         var random = SeededGenerator()
         let seed = random.seed

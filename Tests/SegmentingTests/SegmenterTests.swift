@@ -8,16 +8,16 @@ import Testing
         arguments: [
             // Speech begins after 100 ms and ends after 300 ms of silence.
             ("_____#####_____", ".....B......S.."),
-            // A pause shorter than the hangover does not end it.
+            // A pause shorter than the hangover does not end an utterance.
             ("_____###__###_____", ".....B.........S.."),
             // A click is not speech.
             ("_____!____!_____", "................"),
             // Neither is a knock.
             ("_____k____k_____", "................"),
-            // Speech 20 dB above the floor counts, room noise does not.
+            // Speech 30 dB above the noise floor counts, and the noise itself does not.
             ("_____+++++______", ".....B......S..."),
             ("________________", "................"),
-            // Two utterances closer than their paddings.
+            // Two utterances that are closer than their paddings.
             ("_____####____####____", ".....B.....S.B.....S"),
         ])
     func soundBecomesUtterances(sound: String, expected: String) {
@@ -25,7 +25,7 @@ import Testing
         #expect(normalized(marbles.play(sound)) == normalized(expected))
     }
 
-    /// Compares the order and positions of the letters; a drawing may be shorter than the sound.
+    /// Removes trailing dots, because a drawing may be shorter than the sound.
     private func normalized(_ line: String) -> String {
         var line = line
         while line.hasSuffix(".") { line.removeLast() }
@@ -40,7 +40,7 @@ import Testing
         #expect(utterance.speech == SampleRange(tenths(10), tenths(15)))
         #expect(utterance.audio == SampleRange(tenths(7.5), tenths(17.5)))
         #expect(utterance.endedBy == .silence)
-        #expect(marbles.begun == [tenths(7.5)])
+        #expect(marbles.starts == [tenths(7.5)])
     }
 
     @Test("padding is limited by the start and end of the recording")
@@ -68,10 +68,10 @@ import Testing
         var marbles = Marbles()
         _ = marbles.play("_____#####___#####_____")
         try #require(marbles.utterances.count == 2)
-        let (one, two) = (marbles.utterances[0], marbles.utterances[1])
-        #expect(two.audio.start >= one.speech.end)
-        #expect(one.audio.end <= two.speech.start)
-        #expect(two.audio.start < one.audio.end)
+        let (first, second) = (marbles.utterances[0], marbles.utterances[1])
+        #expect(second.audio.start >= first.speech.end)
+        #expect(first.audio.end <= second.speech.start)
+        #expect(second.audio.start < first.audio.end)
     }
 
     @Test("a gap ends the utterance, and time continues after it")
@@ -87,12 +87,12 @@ import Testing
         #expect(marbles.utterances[1].speech == SampleRange(tenths(17), tenths(22)))
     }
 
-    @Test("the floor follows a louder room, and steady noise is not speech")
+    @Test("the noise floor follows louder background noise, and steady noise is not speech")
     func adaptiveFloor() {
         var marbles = Marbles()
         _ = marbles.play(times(100, "_") + times(200, "-"))
         #expect(marbles.segmenter.noiseFloor == -50)
-        #expect(marbles.utterances.count == 1, "the step itself may look like speech, once")
+        #expect(marbles.utterances.count == 1, "only the step itself may look like speech")
         let before = marbles.utterances.count
         _ = marbles.play("#####" + times(5, "-"))
         #expect(marbles.utterances.count == before + 1)
@@ -123,7 +123,7 @@ import Testing
         #expect(marbles.play("####____").contains("B"))
     }
 
-    @Test("positions only increase, and `settled` never passes the open utterance")
+    @Test("positions only increase, and the settled watermark never passes the open utterance")
     func settled() {
         var marbles = Marbles()
         var last = SamplePosition.zero

@@ -4,13 +4,13 @@ import Testing
 
 @Suite("Sensitivity") struct SensitivityTests {
     @Test(
-        "sound slightly above the noise is speech only at high sensitivity; far above it, at any",
+        "sound slightly above the noise is speech only at high sensitivity; far above the noise, at any",
         arguments: [
             (SpeechSettings.Sensitivity.low, [false, false, true]), (.medium, [false, true, true]),
             (.high, [true, true, true]),
         ])
-    func levels(sensitivity: SpeechSettings.Sensitivity, heard: [Bool]) {
-        for (above, expected) in zip([8.0, 11, 16], heard) {
+    func levels(sensitivity: SpeechSettings.Sensitivity, isSpeech: [Bool]) {
+        for (above, expected) in zip([8.0, 11, 16], isSpeech) {
             var settings = SpeechSettings()
             settings.sensitivity = sensitivity
             settings.threshold = .fixed(decibels: -41)

@@ -8,14 +8,14 @@ import Testing
 
 extension Recognizing {
     @Suite("SpeechAnalyzer") struct AnalyzerTests {
-        @Test("cancelling at any point ends the results, all calls, and later the engine's thread", arguments: 0..<8)
-        func cancelling(turn: Int) async throws {
+        @Test("canceling at any point finishes the results, all calls and the engine's thread", arguments: 0..<8)
+        func cancelling(variant: Int) async throws {
             var random = SeededGenerator()
             let inputs = Sounds.buffers(try Sounds.talk())
-            // After this many buffers, from a sequence that then waits.
-            let count = turn == 0 ? 0 : Int.random(in: 0...inputs.count, using: &random)
+            // The number of buffers before the cancellation. The sequence then waits.
+            let count = variant == 0 ? 0 : Int.random(in: 0...inputs.count, using: &random)
             let transcriber = SpeechTranscriber(
-                locale: Sounds.english, preset: turn % 2 == 0 ? .transcription : .progressiveTranscription)
+                locale: Sounds.english, preset: variant % 2 == 0 ? .transcription : .progressiveTranscription)
             let detector = SpeechDetector()
             let analyzer = SpeechAnalyzer(modules: [transcriber, detector], options: Sounds.options)
             let (stream, continuation) = AsyncStream.makeStream(of: AnalyzerInput.self)
@@ -27,11 +27,11 @@ extension Recognizing {
                 }
             }
             let results = Task { try await transcriber.results.collected() }
-            if turn % 3 == 1 { try await analyzer.prepareToAnalyze() }
-            if turn % 3 == 2 {
+            if variant % 3 == 1 { try await analyzer.prepareToAnalyze() }
+            if variant % 3 == 2 {
                 try await eventually("audio") { await analyzer.volatileRange != nil || count == 0 }
             }
-            if turn == 7 { work.cancel() } else { await analyzer.cancelAndFinishNow() }
+            if variant == 7 { work.cancel() } else { await analyzer.cancelAndFinishNow() }
             #expect(await work.value?.code == .canceled)
             _ = try await results.value
             #expect(try await detector.results.collected().count <= 5)
@@ -41,12 +41,12 @@ extension Recognizing {
             continuation.finish()
         }
 
-        @Test("releasing an analyzer ends its results and its engine")
-        func dropped() async throws {
-            weak var dropped: SpeechTranscriber?
+        @Test("releasing an analyzer finishes its results and stops its engine")
+        func releasing() async throws {
+            weak var releasedTranscriber: SpeechTranscriber?
             try await {
                 let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .progressiveTranscription)
-                dropped = transcriber
+                releasedTranscriber = transcriber
                 let results = Task { [queue = transcriber.results] in try await queue.collected() }
                 let (stream, continuation) = AsyncStream.makeStream(of: AnalyzerInput.self)
                 for input in Sounds.buffers(try Sounds.talk()) { continuation.yield(input) }
@@ -59,10 +59,10 @@ extension Recognizing {
                 continuation.finish()
             }()
             try await eventually("no thread of an engine") { Threads.named("decode") == 0 }
-            try await eventually("no transcriber") { dropped == nil }
+            try await eventually("no transcriber") { releasedTranscriber == nil }
         }
 
-        @Test("finalizing makes the audio so far final, and the analysis continues")
+        @Test("finalizing makes the results for all audio so far final, and the analysis continues")
         func finalizing() async throws {
             let samples = try Sounds.samples(Sounds.amiable)
             let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
@@ -84,7 +84,7 @@ extension Recognizing {
             var iterator = transcriber.results.makeAsyncIterator()
             let first = try #require(try await iterator.next())
             #expect(first.string.contains("might even have been made") && first.range.end <= end)
-            // Nothing is left to make final.
+            // All audio is already final.
             try await analyzer.finalize(through: nil)
             try await analyzer.analyzeSequence(Sounds.buffers(samples).stream)
             try await analyzer.finalizeAndFinishThroughEndOfInput()
@@ -98,7 +98,7 @@ extension Recognizing {
             #expect(seen.last == AudioTimeRange(start: end + end, end: end + end))
         }
 
-        @Test("without audio, results end at once")
+        @Test("if there is no audio, the results finish immediately")
         func nothing() async throws {
             let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
@@ -106,7 +106,7 @@ extension Recognizing {
             #expect(try await transcriber.results.collected().isEmpty)
         }
 
-        @Test("one input at a time; a file may finish the analysis")
+        @Test("only one input is accepted at a time; a file can finish the analysis")
         func inputs() async throws {
             let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
@@ -128,18 +128,18 @@ extension Recognizing {
 
 extension Recognizing {
     @Suite("SpeechDetector") struct SpeechDetectorTests {
-        @Test("speech and silence follow each other without gaps; sensitivity matters")
-        func stretches() async throws {
+        @Test("speech and silence alternate without gaps; sensitivity has an effect")
+        func ranges() async throws {
             var samples = try Sounds.talk()
-            func stretches(_ sensitivity: SpeechDetector.SensitivityLevel) async throws -> [SpeechDetector.Result] {
+            func results(_ sensitivity: SpeechDetector.SensitivityLevel) async throws -> [SpeechDetector.Result] {
                 let detector = SpeechDetector(sensitivity: sensitivity)
                 let analyzer = SpeechAnalyzer(modules: [detector])
-                async let results = detector.results.collected()
+                async let allResults = detector.results.collected()
                 try await analyzer.analyzeSequence(Sounds.buffers(samples).stream)
                 try await analyzer.finalizeAndFinishThroughEndOfInput()
-                return try await results.filter(\.isFinal)
+                return try await allResults.filter(\.isFinal)
             }
-            let medium = try await stretches(.medium)
+            let medium = try await results(.medium)
             #expect(medium.first?.range.start == .zero)
             #expect(medium.last?.range.end == AudioTime(value: Int64(samples.count)))
             #expect(zip(medium, medium.dropFirst()).allSatisfy { $0.range.end == $1.range.start })
@@ -147,17 +147,18 @@ extension Recognizing {
             func speech(_ results: [SpeechDetector.Result]) -> Int64 {
                 results.filter(\.speechDetected).reduce(0) { $0 + $1.range.duration.value }
             }
-            // 11 dB above the background: 9 dB are speech by default.
+            // Audio 11 dB above the background. By default, 9 dB count as speech.
             samples = Sounds.quiet(2) + Sounds.quiet(1).map { $0 * 7 / 2 } + Sounds.quiet(1)
-            #expect(try await speech(stretches(.low)) == 0)
-            #expect(try await speech(stretches(.medium)) > 0)
-            #expect(try await speech(stretches(.high)) > 0)
+            #expect(try await speech(results(.low)) == 0)
+            #expect(try await speech(results(.medium)) > 0)
+            #expect(try await speech(results(.high)) > 0)
         }
     }
 }
 
 /// The threads of this process.
 enum Threads {
+    /// Returns the number of threads with a name.
     static func named(_ name: String) -> Int {
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         return tasks.count { task in

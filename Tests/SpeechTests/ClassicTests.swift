@@ -10,12 +10,12 @@ extension Recognizing {
     @Suite("The classic interface") struct ClassicTests {
         private func recognizer() throws -> SFSpeechRecognizer {
             let recognizer = try #require(SFSpeechRecognizer(locale: Sounds.english, options: Sounds.options))
-            // No test serves the main queue.
+            // Replaces the main queue, which does not run in tests.
             recognizer.queue = OperationQueue()
             return recognizer
         }
 
-        @Test("a recognizer is available, on the device and authorized")
+        @Test("a recognizer is available, authorized and on-device")
         func availability() async throws {
             let recognizer = try recognizer()
             #expect(recognizer.isAvailable && recognizer.supportsOnDeviceRecognition)
@@ -28,11 +28,11 @@ extension Recognizing {
             #expect(status == .authorized)
         }
 
-        @Test("a file: partial results grow, and the last one has times, confidences, voices and metadata")
+        @Test("a file yields partial results and a final one with times, confidences, voices and metadata")
         func file() async throws {
             let folder = TemporaryFolder()
             let request = SFSpeechURLRecognitionRequest(url: try Sounds.talkFile(in: folder))
-            let reported = Told()
+            let reported = HandlerCalls()
             let task = try recognizer().recognitionTask(with: request, resultHandler: reported.handle)
             try await eventually("the end") { reported.isOver }
             #expect(reported.error == nil && task.error == nil)
@@ -57,11 +57,11 @@ extension Recognizing {
             #expect((4...7).contains(metadata.speechDuration))
         }
 
-        @Test("buffers: without partial results there is one, after the end of the audio")
+        @Test("buffers yield one result after the end of the audio if partial results are disabled")
         func buffers() async throws {
             let request = SFSpeechAudioBufferRecognitionRequest()
             request.shouldReportPartialResults = false
-            let reported = Told()
+            let reported = HandlerCalls()
             let task = try recognizer().recognitionTask(with: request, resultHandler: reported.handle)
             for input in Sounds.buffers(try Sounds.talk()) { request.append(input.buffer) }
             request.endAudio()
@@ -72,9 +72,9 @@ extension Recognizing {
             #expect(task.isFinishing && !task.isCancelled)
         }
 
-        @Test("releasing a request ends it, and its result arrives")
-        func dropped() async throws {
-            let reported = Told()
+        @Test("releasing a request finishes it, and its result arrives")
+        func releasing() async throws {
+            let reported = HandlerCalls()
             try {
                 let request = SFSpeechAudioBufferRecognitionRequest()
                 _ = try recognizer().recognitionTask(with: request, resultHandler: reported.handle)
@@ -85,7 +85,7 @@ extension Recognizing {
             try await eventually("no thread of an engine") { Threads.named("decode") == 0 }
         }
 
-        @Test("a delegate is called in order; finish ends the audio")
+        @Test("delegate methods are called in order; finish() ends the audio")
         func delegate() async throws {
             let request = SFSpeechAudioBufferRecognitionRequest()
             let delegate = Delegate()
@@ -116,7 +116,7 @@ extension Recognizing {
                 try await eventually("a hypothesis") { calls.all.contains { $0.hasPrefix("hypothesis") } }
             }
             task.cancel()
-            // Whatever could still call it holds it.
+            // The delegate stays alive as long as anything can call it.
             try await eventually("the release of the delegate") { released == nil }
             #expect(calls.all.suffix(2) == ["cancelled", "successfully false"])
             #expect(task.isCancelled && task.state == .completed)
@@ -124,9 +124,9 @@ extension Recognizing {
             try await eventually("no thread of an engine") { Threads.named("decode") == 0 }
         }
 
-        @Test("a missing file is an error for the handler")
+        @Test("the handler receives an error for a missing file")
         func missing() async throws {
-            let reported = Told()
+            let reported = HandlerCalls()
             let request = SFSpeechURLRecognitionRequest(url: URL(filePath: "/nowhere/talk.wav"))
             try recognizer().recognitionTask(with: request, resultHandler: reported.handle)
             try await eventually("the end") { reported.isOver }
@@ -134,11 +134,11 @@ extension Recognizing {
             #expect(reported.error?.message.contains("/nowhere/talk.wav") == true)
         }
 
-        @Test("the hint confirmation recognizes yes, no and numbers")
+        @Test("the task hint `confirmation` restricts recognition to yes, no and numbers")
         func confirmation() async throws {
             let recognizer = try recognizer()
             recognizer.defaultTaskHint = .confirmation
-            let reported = Told()
+            let reported = HandlerCalls()
             recognizer.recognitionTask(
                 with: SFSpeechURLRecognitionRequest(url: Sounds.young), resultHandler: reported.handle)
             try await eventually("the end") { reported.isOver }
@@ -146,7 +146,7 @@ extension Recognizing {
             #expect(reported.results.last?.bestTranscription.formattedString.contains("young") == false)
         }
 
-        @Test("a custom language model is exported, prepared and preferred; a wrong line is named")
+        @Test("a custom language model is exported, prepared and preferred; an error names the invalid line")
         func languageModel() async throws {
             let folder = TemporaryFolder()
             let asset = URL(filePath: folder.file("asset"))
@@ -169,7 +169,7 @@ extension Recognizing {
             try await SFSpeechLanguageModel.prepareCustomLanguageModel(for: asset, configuration: prepared)
             let request = SFSpeechURLRecognitionRequest(url: Sounds.young)
             request.customizedLanguageModel = prepared
-            let reported = Told()
+            let reported = HandlerCalls()
             try recognizer().recognitionTask(with: request, resultHandler: reported.handle)
             try await eventually("the end") { reported.isOver }
             #expect(
@@ -184,13 +184,11 @@ extension Recognizing {
     }
 }
 
-/// The arguments of a handler's calls.
-private final class Told: Sendable {
+/// Records the arguments of a handler's calls.
+private final class HandlerCalls: Sendable {
     private struct Calls {
         var results: [SFSpeechRecognitionResult] = []
         var errors: [SFSpeechError] = []
-        /// Calls after the last one.
-        var late = 0
     }
 
     private let calls = Mutex(Calls())
@@ -211,9 +209,9 @@ private final class Told: Sendable {
     }
 }
 
-/// The calls of a delegate.
+/// Records the calls of a delegate's methods.
 private final class Delegate: SFSpeechRecognitionTaskDelegate {
-    /// The calls, also after the delegate's release.
+    /// The calls, which outlive the delegate.
     final class Record: Sendable {
         private let calls = Mutex<[String]>([])
 

@@ -7,10 +7,10 @@ import Testing
 @testable import Recognition
 @testable import Speech
 
-/// The folder of Moonshine's model; nil, with a message, if the environment has none.
+/// The folder of Moonshine's model. If FIELDSCRIBE_TEST_MODEL is not set, prints a message and is nil.
 private let moonshine: URL? = {
     guard let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty else {
-        print("skipped: the library with Moonshine: FIELDSCRIBE_TEST_MODEL names no folder of it")
+        print("skipped: the library with Moonshine; set FIELDSCRIBE_TEST_MODEL to the model's folder")
         return nil
     }
     return URL(filePath: path)
@@ -27,12 +27,12 @@ extension Recognizing {
             var options = Sounds.options
             options.isolation = .process(helper: try helper())
             let preset = SpeechTranscriber.Preset.timeIndexedTranscriptionWithAlternatives
-            let apart = try await Sounds.finals(url, options: options, preset: preset)
-            #expect(apart.count == 2)
-            #expect(try await Sounds.finals(url, preset: preset) == apart)
+            let inProcess = try await Sounds.finals(url, options: options, preset: preset)
+            #expect(inProcess.count == 2)
+            #expect(try await Sounds.finals(url, preset: preset) == inProcess)
         }
 
-        @Test("a helper that does not exist is an error that names it")
+        @Test("the error for a missing helper names the helper")
         func noHelper() async throws {
             var options = Sounds.options
             options.isolation = .process(helper: URL(filePath: "/nowhere/fieldscribe"))
@@ -61,19 +61,19 @@ extension Recognizing {
             #expect(needed == nil)
         }
 
-        @Test("Moonshine on a thread returns the same text and times as in a process", .enabled(if: moonshine != nil))
-        func moonshineAlike() async throws {
+        @Test("Moonshine returns the same text and times on a thread and in a process", .enabled(if: moonshine != nil))
+        func moonshineIsolation() async throws {
             guard let moonshine else { return }
             let folder = TemporaryFolder()
             let url = try Sounds.talkFile(in: folder)
             var options = SpeechAnalyzer.Options(engine: .moonshine, modelFolders: [moonshine])
-            let here = try await Sounds.finals(url, options: options)
-            #expect(here.map(\.string).joined(separator: " ").contains("young man. He might even have been made"))
+            let onThread = try await Sounds.finals(url, options: options)
+            #expect(onThread.map(\.string).joined(separator: " ").contains("young man. He might even have been made"))
             options.isolation = .process(helper: try helper())
-            #expect(try await Sounds.finals(url, options: options) == here)
+            #expect(try await Sounds.finals(url, options: options) == onThread)
         }
 
-        @Test("Moonshine is preferred, and also returns volatile text", .enabled(if: moonshine != nil))
+        @Test("Moonshine is preferred by default, and returns volatile text", .enabled(if: moonshine != nil))
         func automatic() async throws {
             guard let moonshine else { return }
             let options = SpeechAnalyzer.Options(modelFolders: [moonshine])
@@ -82,7 +82,7 @@ extension Recognizing {
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: options)
             let (stream, continuation) = AsyncStream.makeStream(of: AnalyzerInput.self)
             let inputs = Sounds.buffers(try Sounds.samples(Sounds.amiable))
-            // Only part of the sentence.
+            // Sends only part of the sentence.
             for input in inputs.prefix(100) { continuation.yield(input) }
             try await analyzer.start(inputSequence: stream)
             var iterator = transcriber.results.makeAsyncIterator()

@@ -8,9 +8,9 @@ import Testing
 @testable import Recognition
 @testable import Speech
 
-@Suite("Sound of the library") struct SoundTests {
-    /// The samples and gaps of chunks, with gaps as zeros.
-    private func positions(_ chunks: [AudioChunk]) -> Int64 {
+@Suite("Audio input of the library") struct SoundTests {
+    /// Returns the total length of chunks, in samples, including gaps.
+    private func length(of chunks: [AudioChunk]) -> Int64 {
         chunks.reduce(0) { sum, chunk in
             switch chunk {
             case .samples(let samples): sum + Int64(samples.count)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("buffers of any rate and channel count keep their length and their place")
+    @Test("buffers of any sample rate and channel count keep their length and position")
     func lengths() throws {
         for (rate, channels, isFloat) in [(16_000, 1, false), (16_000, 2, true), (44_100, 2, true), (8_000, 1, false)] {
             var converter = InputConverter(start: .zero)
@@ -35,12 +35,12 @@ import Testing
                 chunks += try converter.chunks(of: AnalyzerInput(buffer: buffer))
             }
             chunks += try converter.finish()
-            #expect(abs(positions(chunks) - 16_000) <= 1)
-            #expect(positions(chunks) == converter.position.samples)
+            #expect(abs(length(of: chunks) - 16_000) <= 1)
+            #expect(length(of: chunks) == converter.position.samples)
         }
     }
 
-    @Test("16-bit samples at 16 kHz are not changed")
+    @Test("16-bit samples at 16 kHz stay unchanged")
     func exact() throws {
         var converter = InputConverter(start: SamplePosition(5))
         let samples = (0..<1_000).map { Int16(truncatingIfNeeded: $0 &* 7_919) }
@@ -48,7 +48,7 @@ import Testing
         #expect(try converter.finish().isEmpty && converter.position == SamplePosition(1_005))
     }
 
-    @Test("a later start is a gap, an earlier one an error, and up to 20 ms are neither")
+    @Test("a late start is a gap, an early start is an error, and differences of up to 20 ms are ignored")
     func starts() throws {
         var converter = InputConverter(start: .zero)
         let buffer = AudioBuffer(int16: [Int16](repeating: 0, count: 16_000))
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("missing parts of a file are gaps of any length, also at its end and after another file")
+    @Test("missing parts of a file become gaps, also at the end of the file and after another file")
     func missing() throws {
         var converter = InputConverter(start: SamplePosition(5_000))
         let buffer = AudioBuffer(int16: [Int16](repeating: 0, count: 16_000))
@@ -81,46 +81,46 @@ import Testing
         #expect(converter.position == SamplePosition(30_001))
     }
 
-    @Test("a file is read again by each iteration; one that does not exist is named")
+    @Test("each iteration reads a file again; the error for a missing file names it")
     func file() async throws {
         let file = try AudioFile(url: Sounds.amiable)
         let samples = try Sounds.samples(Sounds.amiable)
         #expect(file.estimatedDuration == Double(samples.count) / 16_000)
         for _ in 0..<2 {
-            var read: [Int16] = []
+            var samplesRead: [Int16] = []
             for try await input in file {
                 guard case .int16(let more) = input.buffer.samples else { continue }
-                read += more
+                samplesRead += more
             }
-            #expect(read == samples && file.damage == nil)
+            #expect(samplesRead == samples && file.damage == nil)
         }
         let error = await speechError { _ = try AudioFile(url: URL(filePath: "/nowhere.wav")) }
         #expect(error?.code == .audioReadFailed && error?.description.contains("/nowhere.wav") == true)
     }
 
-    @Test("a microphone returns its device's sound, and stops with its iteration")
+    @Test("a microphone returns its device's audio, and stops when the iteration ends")
     func microphone() async throws {
         let folder = TemporaryFolder()
         let samples = (1...20_000).map { Int16($0) }
         let raw = folder.file("sound.raw")
         try samples.withUnsafeBytes { Data($0) }.write(to: URL(filePath: raw))
         let configuration = folder.file("asound.conf")
-        let text =
-            "</usr/share/alsa/alsa.conf>\npcm.said { type file slave.pcm null file /dev/null infile \"\(raw)\" format raw }\n"
+        let device = "{ type file slave.pcm null file /dev/null infile \"\(raw)\" format raw }"
+        let text = "</usr/share/alsa/alsa.conf>\npcm.play \(device)\n"
         try Data(text.utf8).write(to: URL(filePath: configuration))
         setenv("ALSA_CONFIG_PATH", configuration, 1)
-        var heard: [Int16] = []
-        for try await input in Microphone(device: "alsa+fast:said") {
-            #expect(input.bufferStartTime == AudioTime(value: Int64(heard.count)))
+        var captured: [Int16] = []
+        for try await input in Microphone(device: "alsa+fast:play") {
+            #expect(input.bufferStartTime == AudioTime(value: Int64(captured.count)))
             guard case .int16(let more) = input.buffer.samples else { continue }
-            heard += more
-            if heard.count >= samples.count { break }
+            captured += more
+            if captured.count >= samples.count { break }
         }
-        #expect(Array(heard.prefix(samples.count)) == samples)
+        #expect(Array(captured.prefix(samples.count)) == samples)
         try await eventually("no thread of a microphone") { Threads.named("microphone") == 0 }
         let error = await speechError { for try await _ in Microphone(device: "absent") {} }
         #expect(error?.code == .microphoneUnavailable)
-        let task = Task { for try await _ in Microphone(device: "said") {} }
+        let task = Task { for try await _ in Microphone(device: "play") {} }
         task.cancel()
         _ = await task.result
         try await eventually("no thread of a microphone") { Threads.named("microphone") == 0 }
@@ -138,48 +138,48 @@ import Testing
 }
 
 @Suite("AsyncQueue") struct AsyncQueueTests {
-    @Test("elements arrive once and in order, from a fast writer to a slow reader and vice versa")
+    @Test("elements arrive once and in order, whether the writer or the reader is faster")
     func order() async throws {
         let queue = AsyncQueue<Int>(capacity: 3)
         let writer = Task {
             for number in 0..<2_000 { try await queue.send(number) }
             queue.finish()
         }
-        var read: [Int] = []
+        var received: [Int] = []
         while let number = try await queue.next() {
-            read.append(number)
+            received.append(number)
             if number % 7 == 0 { await Task.yield() }
-            if number % 100 == 3, let more = try await queue.nextAll() { read += more }
+            if number % 100 == 3, let more = try await queue.nextAll() { received += more }
         }
-        #expect(read == Array(0..<2_000))
+        #expect(received == Array(0..<2_000))
         try await writer.value
         #expect(try await queue.next() == nil)
     }
 
-    @Test("a cancelled reader or writer stops waiting; others continue")
+    @Test("a canceled reader or writer stops waiting; others continue")
     func cancelling() async throws {
         let queue = AsyncQueue<Int>(capacity: 1)
         let reader = Task { try await queue.next() }
         reader.cancel()
         #expect(try await reader.value == nil)
         try await queue.send(1)
-        #expect(!queue.sendIfRoom(2))
+        #expect(!queue.sendIfSpace(2))
         let writer = Task { try await queue.send(2) }
         writer.cancel()
         await #expect(throws: CancellationError.self) { try await writer.value }
         queue.sendNow(3) { $0 == 1 }
         #expect(try await queue.next() == 3)
-        let late = Task { try await queue.next() }
+        let waitingReader = Task { try await queue.next() }
         queue.finish(throwing: CancellationError())
-        await #expect(throws: CancellationError.self) { try await late.value }
+        await #expect(throws: CancellationError.self) { try await waitingReader.value }
         #expect(try await queue.next() == nil)
         await #expect(throws: CancellationError.self) { try await queue.send(4) }
     }
 
-    @Test("many readers and writers, some of them cancelled, lose nothing", arguments: 0..<20)
-    func stress(turn: Int) async throws {
+    @Test("many readers and writers lose no elements, even if some writers are canceled", arguments: 0..<20)
+    func stress(round: Int) async throws {
         let queue = AsyncQueue<Int>(capacity: 4)
-        let (read, sent) = (Numbers(), Numbers())
+        let (received, sent) = (Numbers(), Numbers())
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<4 {
                 group.addTask {
@@ -190,7 +190,7 @@ import Testing
                         }
                     }
                     if writer == 3 {
-                        while read.all.count < turn * 10 { await Task.yield() }
+                        while received.all.count < round * 10 { await Task.yield() }
                         work.cancel()
                     }
                     _ = await work.result
@@ -198,18 +198,18 @@ import Testing
             }
             for _ in 0..<3 {
                 group.addTask {
-                    while let number = try await queue.next() { read.append(number) }
+                    while let number = try await queue.next() { received.append(number) }
                 }
             }
             for _ in 0..<4 { try await group.next() }
             queue.finish()
             try await group.waitForAll()
         }
-        #expect(read.all.sorted() == sent.all.sorted())
+        #expect(received.all.sorted() == sent.all.sorted())
     }
 }
 
-/// Numbers that several tasks add to.
+/// A list of numbers that several tasks can append to.
 final class Numbers: Sendable {
     private let numbers = Mutex<[Int]>([])
 

@@ -6,34 +6,36 @@ import Testing
 @testable import Core
 @testable import Speech
 
-/// All suites with a recognizer: one at a time, since each loads a model, and some count threads.
+/// Contains all suites that use a recognizer. They run one at a time, because each loads a model and some count
+/// threads.
 @Suite("Speech", .serialized) enum Recognizing {}
 
-/// People reading from a novel: Debian's package pocketsphinx-testdata.
+/// Test audio: readings from a novel, from Debian's package pocketsphinx-testdata.
 enum Sounds {
     static let english = Locale(identifier: "en_US")
-    /// Always PocketSphinx: its words are the same on every machine.
+    /// Selects PocketSphinx, whose words are the same on every machine.
     static let options = SpeechAnalyzer.Options(engine: .pocketSphinx)
 
     private static let folder = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-"
-    /// 3 s: He was not an ill-disposed young man.
+    /// "He was not an ill-disposed young man." (3 s)
     static let young = URL(filePath: folder + "0880.wav")
-    /// 3.3 s: He might even have been made amiable himself.
+    /// "He might even have been made amiable himself." (3.3 s)
     static let amiable = URL(filePath: folder + "0930.wav")
 
     static func samples(_ url: URL) throws -> [Int16] { try AudioFileReader(path: url.path).samples() }
 
+    /// Returns faint noise, like in a quiet room.
     static func quiet(_ seconds: Double) -> [Int16] {
         var random = SeededGenerator(seed: 5)
         return (0..<Int(seconds * 16_000)).map { _ in Int16.random(in: -8...8, using: &random) }
     }
 
-    /// Both sentences, and the pauses around them.
+    /// Returns both sentences, with pauses before, between and after them.
     static func talk() throws -> [Int16] {
         try quiet(0.5) + samples(young) + quiet(1) + samples(amiable) + quiet(1)
     }
 
-    /// The first words repeated, with pauses: short utterances.
+    /// Returns short utterances: the first second of a sentence, repeated with pauses.
     static func short(_ count: Int) throws -> [Int16] {
         let words = try samples(amiable).prefix(16_000) + quiet(0.7)
         return (0..<count).flatMap { _ in words }
@@ -45,7 +47,7 @@ enum Sounds {
         }
     }
 
-    /// A WAV file of 16-bit or floating-point samples.
+    /// Writes a WAV file with 16-bit or floating-point samples.
     static func wave(_ buffer: AudioBuffer, in folder: TemporaryFolder, named name: String = "talk.wav") throws -> URL {
         let (data, bytes): (Data, Int) =
             switch buffer.samples {
@@ -72,9 +74,10 @@ enum Sounds {
         return url
     }
 
+    /// Writes `talk()` as a WAV file.
     static func talkFile(in folder: TemporaryFolder) throws -> URL { try wave(AudioBuffer(int16: talk()), in: folder) }
 
-    /// Final results of a whole sequence.
+    /// Returns the final results for a sequence.
     static func finals(
         _ inputs: [AnalyzerInput], preset: SpeechTranscriber.Preset = .transcription
     ) async throws -> [SpeechTranscriber.Result] {
@@ -86,7 +89,7 @@ enum Sounds {
         return try await results
     }
 
-    /// Final results of a whole file.
+    /// Returns the final results for a file.
     static func finals(
         _ url: URL, options: SpeechAnalyzer.Options = options, preset: SpeechTranscriber.Preset = .transcription
     ) async throws -> [SpeechTranscriber.Result] {
@@ -116,7 +119,7 @@ extension SpeechTranscriber.Result {
     var string: String { String(text.characters) }
 }
 
-/// The error that `body` throws; nil for none, or one of another type.
+/// Returns the error that `body` throws; nil if it throws none, or one of another type.
 func speechError(_ body: () async throws -> Void) async -> SFSpeechError? {
     do { try await body() } catch { return error as? SFSpeechError }
     return nil

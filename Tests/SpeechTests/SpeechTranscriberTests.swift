@@ -24,7 +24,7 @@ extension Recognizing {
             #expect(try await Sounds.finals(Sounds.buffers(samples)) == file)
         }
 
-        @Test("two floating-point channels at 44.1 kHz are converted like those of a file")
+        @Test("two floating-point channels at 44.1 kHz are converted the same way from buffers and from a file")
         func formats() async throws {
             let folder = TemporaryFolder()
             let samples = try Sounds.samples(Sounds.amiable)
@@ -43,7 +43,7 @@ extension Recognizing {
             #expect(try await Sounds.finals(inputs) == file)
         }
 
-        @Test("volatile results come before the final one of their speech, and do not affect it")
+        @Test("volatile results precede the final result for the same speech, and do not affect it")
         func progressive() async throws {
             let samples = try Sounds.talk()
             let transcriber = SpeechTranscriber(
@@ -51,7 +51,7 @@ extension Recognizing {
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
             let (stream, continuation) = AsyncStream.makeStream(of: AnalyzerInput.self)
             let inputs = Sounds.buffers(samples)
-            // Only part of the first sentence.
+            // Sends only part of the first sentence.
             for input in inputs.prefix(100) { continuation.yield(input) }
             try await analyzer.start(inputSequence: stream)
             var iterator = transcriber.results.makeAsyncIterator()
@@ -70,13 +70,13 @@ extension Recognizing {
             let finals = results.filter(\.isFinal)
             let whole = try await Sounds.finals(Sounds.buffers(samples))
             #expect(finals.map(\.string) == whole.map(\.string))
-            // Each word has its range as an attribute.
+            // Each word's range is an attribute of the text.
             let first = try #require(finals.first)
             #expect(first.text.runs.compactMap(\.audioTimeRange) == first.words.map(\.range))
             #expect(first.text.runs.compactMap(\.transcriptionConfidence).isEmpty)
         }
 
-        @Test("alternatives begin with the text; their confidences are attributes")
+        @Test("the first alternative is the text; confidences are attributes")
         func alternatives() async throws {
             let results = try await Sounds.finals(
                 Sounds.amiable, preset: .timeIndexedTranscriptionWithAlternatives)
@@ -87,7 +87,7 @@ extension Recognizing {
             #expect(result.words.allSatisfy { (0...1).contains($0.confidence) && !$0.isTimeEstimated })
         }
 
-        @Test("a slow consumer delays the analysis, and gets all results")
+        @Test("a slow consumer delays the analysis, and receives all results")
         func slowConsumer() async throws {
             let inputs = Sounds.buffers(try Sounds.short(9))
             let expected = try await Sounds.finals(inputs)
@@ -95,23 +95,24 @@ extension Recognizing {
             let transcriber = SpeechTranscriber(
                 locale: Sounds.english, preset: .transcription, hint: .dictation, maxPending: 1)
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
-            // The compiler of Swift 6.0 crashes on a mutex here.
-            let passed = Numbers()
+            // Not a mutex, because the Swift 6.0 compiler crashes on one here.
+            let requested = Numbers()
             try await analyzer.start(
                 inputSequence: inputs.stream.map { input in
-                    passed.append(1)
+                    requested.append(1)
                     return input
                 })
-            // One result waits for the consumer, another for space, and not all of the audio was requested.
+            // One result waits for the consumer, and another for space in the queue. So some audio was not requested
+            // yet.
             try await eventually("the analysis waits") { transcriber.results.queue.hasWaitingWriter }
-            #expect(passed.all.count < inputs.count)
+            #expect(requested.all.count < inputs.count)
             async let finished: Void = analyzer.finalizeAndFinishThroughEndOfInput()
             let results = try await transcriber.results.collected()
             try await finished
             #expect(results == expected)
         }
 
-        @Test("two analyzers side by side, with buffers of 20 ms and of a second, yield the same")
+        @Test("two concurrent analyzers, with buffers of 20 ms and of 1 s, yield the same results")
         func two() async throws {
             let samples = try Sounds.talk()
             async let first = Sounds.finals(Sounds.buffers(samples))
@@ -120,7 +121,7 @@ extension Recognizing {
             #expect(try await second == results && results.count == 2)
         }
 
-        @Test("several inputs follow each other in time; missing audio shifts the rest")
+        @Test("several inputs are placed one after the other; missing audio shifts later input")
         func several() async throws {
             let samples = try Sounds.samples(Sounds.amiable)
             let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
@@ -141,7 +142,7 @@ extension Recognizing {
             #expect(results.isEmpty || results.count == 2)
         }
 
-        @Test("phrases of the context are preferred")
+        @Test("phrases from the context are preferred")
         func context() async throws {
             func text(_ phrases: [String]) async throws -> String {
                 let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
@@ -156,14 +157,14 @@ extension Recognizing {
                 try await analyzer.finalizeAndFinishThroughEndOfInput()
                 return try await text.map(\.string).joined(separator: " ")
             }
-            let without = try await text([])
-            #expect(!without.contains("ill-disposed"))
+            let plainText = try await text([])
+            #expect(!plainText.contains("ill-disposed"))
             #expect(try await text(["ill-disposed young man", "= * #"]).contains("ill-disposed young man"))
             // A phrase without letters has no effect.
-            #expect(try await text(["=", "?!"]) == without)
+            #expect(try await text(["=", "?!"]) == plainText)
         }
 
-        @Test("a language without a model, and a model without its files, are named with the remedy")
+        @Test("errors name a language without a model, and the missing file of an incomplete model")
         func missing() async throws {
             let icelandic = SpeechTranscriber(locale: Locale(identifier: "is_IS"), preset: .transcription)
             let analyzer = SpeechAnalyzer(modules: [icelandic], options: Sounds.options)
@@ -171,8 +172,8 @@ extension Recognizing {
             let error = await speechError { try await analyzer.prepareToAnalyze() }
             #expect(error?.code == .noModel)
             #expect(error?.message.contains("is_IS: no model for this language is installed") == true)
-            let after = await speechError { for try await _ in icelandic.results {} }
-            #expect(after == error)
+            let resultsError = await speechError { for try await _ in icelandic.results {} }
+            #expect(resultsError == error)
             #expect(SFSpeechRecognizer(locale: Locale(identifier: "is_IS")) == nil)
 
             let folder = TemporaryFolder()
@@ -182,16 +183,16 @@ extension Recognizing {
             var options = Sounds.options
             options.modelFolders = [URL(filePath: folder.path)]
             let broken = SpeechTranscriber(locale: Locale(identifier: "is"), preset: .transcription)
-            let lacking = await speechError {
+            let missingFile = await speechError {
                 try await SpeechAnalyzer(modules: [broken], options: options).prepareToAnalyze()
             }
-            #expect(lacking?.code == .noModel)
-            #expect(lacking?.message.contains("is-is/is-is/means: the recognizer's model lacks this file") == true)
+            #expect(missingFile?.code == .noModel)
+            #expect(missingFile?.message.contains("is-is/is-is/means: the recognizer's model lacks this file") == true)
             let recognizer = try #require(SFSpeechRecognizer(locale: Locale(identifier: "is"), options: options))
             #expect(!recognizer.isAvailable)
         }
 
-        @Test("the inventory lists Debian's model, and reserves its language")
+        @Test("the inventory lists Debian's model, and can reserve its language")
         func inventory() async throws {
             let model = try #require(
                 AssetInventory.installedModels.first { $0.engine == .pocketSphinx && $0.name == "en-us" })
@@ -222,7 +223,7 @@ extension Recognizing {
             #expect(error?.code == .noModel && error?.message.contains(model) == true, "\(String(describing: error))")
         }
 
-        @Test("a module is used once; foreign modules and none are refused")
+        @Test("a module can be used only once; unknown modules and an empty list are errors")
         func modules() async throws {
             let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
             let first = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)

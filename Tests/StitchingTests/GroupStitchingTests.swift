@@ -14,7 +14,7 @@ import TestKit
         Utterance(id: id, audio: range(start - 0.25, end + 0.25), speech: range(start, end), endedBy: reason)
     }
 
-    /// Speech from 1 to 3, from 3.5 to 5 and from 6 to 8 s.
+    /// A group with speech from 1 to 3 s, from 3.5 to 5 s and from 6 to 8 s.
     private static let three = UtteranceGroup(utterance(1, 1, 3), [utterance(2, 3.5, 5), utterance(3, 6, 8)])
 
     private static func texts(_ segments: [Segment]) -> [String] { segments.map(\.text) }
@@ -22,12 +22,12 @@ import TestKit
     @Test("each word belongs to the utterance that contains its middle, or to the nearest one")
     func words() {
         var stitcher = Stitcher()
-        // "there" and "then" are between two, one nearer to the first, one to the last.
-        let heard = [
+        // "there" and "then" lie between utterances: "there" is nearer to the first, "then" to the last.
+        let recognized = [
             ("now", 1.1, 1.4), ("we", 1.5, 2.9), ("there", 3, 3.4), ("and", 3.4, 3.8), ("on", 4.5, 5.1),
             ("then", 5.5, 5.9), ("far", 7.5, 8.2),
         ].map { Word($0.0, Self.range($0.1, $0.2), confidence: 1) }
-        let segments = stitcher.handle(Self.three, Hypothesis(words: heard))
+        let segments = stitcher.handle(Self.three, Hypothesis(words: recognized))
         #expect(Self.texts(segments) == ["now we there", "and on", "then far"])
         #expect(segments.map(\.id) == [1, 2, 3] && segments.map(\.endedBy) == [.silence, .silence, .silence])
         for (segment, utterance) in zip(segments, Self.three.utterances) {
@@ -35,7 +35,7 @@ import TestKit
         }
     }
 
-    @Test("a word across two utterances ends where the next one begins")
+    @Test("a word across two utterances ends where the next utterance begins")
     func shared() {
         var stitcher = Stitcher()
         let long = Word("goodbye", Self.range(2, 3.7), confidence: 1)
@@ -46,18 +46,18 @@ import TestKit
         #expect(segments[2].range == Self.range(6, 8) && segments[2].words.isEmpty)
     }
 
-    @Test("alternatives are split between utterances by shared words, and duplicates are omitted")
+    @Test("alternatives are divided among utterances at the words they share, and duplicates are omitted")
     func alternatives() {
         var stitcher = Stitcher()
         let best = StitchingTests.words("          Hello, my friend    how are you?               Fine.")
-        let readings = [
+        let alternatives = [
             ("hello my friend, how are you Find", 0.5), ("Hello my fiend who are you fine", 0.3),
             ("hello my friend how you fine", 0.2), ("Hello my fiend how are you find", 0.1), ("", 0.1),
         ]
         let segments = stitcher.handle(
             UtteranceGroup(
                 Self.utterance(1, 1, 2.6), [Self.utterance(2, 3, 4.2), Self.utterance(3, 5.5, 6.5)]),
-            Hypothesis(words: best, alternatives: readings.map { Alternative(text: $0.0, confidence: $0.1) }))
+            Hypothesis(words: best, alternatives: alternatives.map { Alternative(text: $0.0, confidence: $0.1) }))
         #expect(Self.texts(segments) == ["Hello, my friend", "how are you?", "Fine."])
         #expect(segments[0].alternatives == [Alternative(text: "Hello my fiend", confidence: 0.3)])
         #expect(
@@ -67,7 +67,7 @@ import TestKit
         #expect(segments[2].alternatives == [Alternative(text: "Find", confidence: 0.5)])
     }
 
-    @Test("in a held-back group, each utterance with a voice has its part")
+    @Test("in a held-back group, each utterance gets its part of the text")
     func heldBack() {
         var stitcher = Stitcher()
         let parts = ["Lobster", "", "a la Newberg"].map { Alternative(text: $0, confidence: 0) }
@@ -80,14 +80,14 @@ import TestKit
         #expect(single.map(\.heldBack) == ["oh"])
     }
 
-    @Test("words across the seam before held-back text do not replace it")
+    @Test("words across the seam do not replace held-back text after it")
     func heldBackAfterSeam() {
         var stitcher = Stitcher()
         let left = Self.utterance(1, 1, 11, by: .rotation)
-        let heard = [("grain", 10.2, 10.6), ("has", 11.05, 11.2)].map {
+        let recognized = [("grain", 10.2, 10.6), ("has", 11.05, 11.2)].map {
             Word($0.0, Self.range($0.1, $0.2), confidence: 1)
         }
-        #expect(Self.texts(stitcher.handle(UtteranceGroup(left), Hypothesis(words: heard))) == ["grain"])
+        #expect(Self.texts(stitcher.handle(UtteranceGroup(left), Hypothesis(words: recognized))) == ["grain"])
         let right = Self.utterance(2, 11, 20, by: .rotation)
         let hypothesis = Hypothesis(alternatives: [Alternative(text: "has got a little", confidence: 0)])
         #expect(stitcher.hole(before: right, hypothesis) == nil)
@@ -121,12 +121,12 @@ import TestKit
         let words = StitchingTests.words("          now                       there")
         let segments = stitcher.handle(Self.three, Hypothesis(words: words, voice: voices[0], voices: voices))
         #expect(segments.map(\.voice) == [voices[0], voices[1], nil])
-        var alone = Stitcher()
-        let one = alone.handle(
+        var single = Stitcher()
+        let segment = single.handle(
             UtteranceGroup(Self.three.first), Hypothesis(words: words, voice: voices[2], voices: [nil, nil]))
-        #expect(one.map(\.voice) == [voices[2]])
-        var untold = Stitcher()
-        let none = untold.handle(Self.three, Hypothesis(words: words, voice: voices[0], voices: [voices[0]]))
+        #expect(segment.map(\.voice) == [voices[2]])
+        var incomplete = Stitcher()
+        let none = incomplete.handle(Self.three, Hypothesis(words: words, voice: voices[0], voices: [voices[0]]))
         #expect(none.map(\.voice) == [voices[0], nil, nil])
     }
 
@@ -138,7 +138,7 @@ import TestKit
         #expect(segments.map(\.range) == Self.three.utterances.map(\.speech))
     }
 
-    @Test("at the seam between two groups no word is lost or repeated, in any spelling")
+    @Test("at the seam between two groups no word is lost or repeated, even if its spelling differs")
     func seam() {
         let first = UtteranceGroup(
             Self.utterance(1, 1, 3),
@@ -156,7 +156,7 @@ import TestKit
         #expect(stitcher.seams == 1)
     }
 
-    @Test("for any result, each word is in one segment, in order, and segments do not overlap")
+    @Test("for any hypothesis, each word is in one segment, in order, and segments do not overlap")
     func anything() {
         var random = SeededGenerator()
         let seed = random.seed
@@ -170,18 +170,18 @@ import TestKit
             }
             let group = UtteranceGroup(utterances[0], Array(utterances.dropFirst()))
             let audio = group.whole.audio
-            let heard = (0..<Int.random(in: 0...20, using: &random)).map { number in
+            let recognized = (0..<Int.random(in: 0...20, using: &random)).map { index in
                 let start = Int64.random(in: audio.start.samples..<audio.end.samples - 1, using: &random)
                 let length = Int64.random(in: 0...12_000, using: &random)
                 let range = SampleRange(SamplePosition(start), min(audio.end, SamplePosition(start + length)))
-                return Word("w\(number)", range, confidence: 1)
+                return Word("w\(index)", range, confidence: 1)
             }
             var stitcher = Stitcher()
-            let segments = stitcher.handle(group, Hypothesis(words: heard))
+            let segments = stitcher.handle(group, Hypothesis(words: recognized))
             #expect(segments.map(\.id) == utterances.map(\.id), "seed \(seed), round \(round)")
             #expect(
                 segments.flatMap { $0.words.map(\.text) }.sorted()
-                    == heard.filter { $0.range.middle < audio.end }.map(\.text).sorted(),
+                    == recognized.filter { $0.range.middle < audio.end }.map(\.text).sorted(),
                 "seed \(seed), round \(round)")
             var last = SamplePosition.zero
             for segment in segments {
@@ -199,9 +199,9 @@ import TestKit
     }
 }
 
-@Suite("Keys of words") struct WordKeyTests {
+@Suite("Word keys") struct WordKeyTests {
     @Test(
-        "ignore case and punctuation",
+        "keys ignore case and punctuation",
         arguments: [
             ("Hello,", "hello"), ("“Don’t!”", "don't"), ("'tis", "tis"), ("dogs'", "dogs"), ("Mr.", "mr"),
             ("O'Clock", "o'clock"), ("—", ""), ("...", ""), ("", ""), ("1,000", "1000"), ("Élan", "élan"),
@@ -209,7 +209,7 @@ import TestKit
         ])
     func keys(text: String, key: String) { #expect(Word.key(of: text) == key) }
 
-    @Test("word errors are counted by them: case and punctuation do not count")
+    @Test("word errors compare keys, so case and punctuation do not count")
     func errors() {
         let rate = WordErrorRate(
             reference: "he said hello mr smith don't go", hypothesis: "“He said: ‘Hello, Mr. Smith — don’t go!’”")
@@ -218,9 +218,9 @@ import TestKit
     }
 }
 
-@Suite("Seams of punctuated texts") struct MarkedSeamTests {
+@Suite("Seams in punctuated text") struct MarkedSeamTests {
     @Test(
-        "a word matches in any spelling",
+        "a word matches even if case or punctuation differ",
         arguments: [
             ("we      Go,", "         go  on", "we Go, on"), ("we     go", "        Go! on", "we Go! on"),
             ("we      go   —", "         go  on", "we go on"),

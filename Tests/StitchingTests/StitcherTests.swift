@@ -2,7 +2,8 @@ import Testing
 
 @testable import Core
 
-/// Words drawn on a line: a column is 100 ms. `one` from its first to its last column; `~` ends a word's sound late.
+/// Returns words drawn on a line in which a column is 100 ms. A word lasts from its first to its last column; a `~`
+/// makes it last longer.
 func words(_ drawing: String, from start: Double = 0) -> [Word] {
     var words: [Word] = []
     var current = ""
@@ -22,7 +23,7 @@ func words(_ drawing: String, from start: Double = 0) -> [Word] {
     return words
 }
 
-/// Two utterances that share 500 ms: the left ends at 10.25 s, the right begins at 9.75 s, the cut is at 10 s.
+/// Two utterances that share 500 ms. The left ends at 10.25 s, the right begins at 9.75 s, and the cut is at 10 s.
 struct Rotation {
     static let cut = SamplePosition(seconds: 10)
     static let left = Utterance(
@@ -32,12 +33,13 @@ struct Rotation {
         id: 2, audio: SampleRange(SamplePosition(seconds: 9.75), SamplePosition(seconds: 20)),
         speech: SampleRange(cut, SamplePosition(seconds: 19.75)), endedBy: .silence)
 
-    /// The committed words of two readings, and of one across the seam; the drawings begin at 9 s.
-    static func stitch(_ one: String, _ two: String, third: String = "") -> [String] {
+    /// Returns the committed words for drawings of both sides and of a third hypothesis across the seam. The drawings
+    /// begin at 9 s.
+    static func stitch(_ leftDrawing: String, _ rightDrawing: String, third: String = "") -> [String] {
         var stitcher = Stitcher()
         let segments = [
-            stitcher.handle(left, Hypothesis(words: words(one, from: 9))),
-            stitcher.handle(right, Hypothesis(words: words(two, from: 9)), third: words(third, from: 9)),
+            stitcher.handle(left, Hypothesis(words: words(leftDrawing, from: 9))),
+            stitcher.handle(right, Hypothesis(words: words(rightDrawing, from: 9)), third: words(third, from: 9)),
         ]
         return segments.flatMap { $0.words.map(\.text) }
     }
@@ -45,34 +47,34 @@ struct Rotation {
 
 @Suite("Stitcher") struct StitcherTests {
     @Test(
-        "The catalogue of seams",
+        "Typical seams",
         arguments: [
-            // Both sides agree. Columns: 9.0 s ... the overlap is 9.75 to 10.25, the cut at 10.0.
+            // Both sides agree. The first column is 9.0 s; the overlap is from 9.75 to 10.25 s, the cut at 10.0 s.
             Seam("plain", "now we   go", "         go on", "now we go on"),
             Seam("nothing in the overlap", "now", "              on", "now on"),
-            // Dropped: each side gives the word to the other.
+            // Dropped: each side leaves the word to the other.
             Seam("dropped word", "we     ought", "       ought  to", "we ought to"),
             Seam("dropped by late and early timing", "we      ought", "      ought   to", "we ought to"),
             // Doubled: each side claims the word.
             Seam("doubled word", "we      go", "         go  on", "we go on"),
             Seam("doubled by early and late timing", "we     go", "         go on", "we go on"),
-            Seam("said twice is kept twice", "very very", "     very  very good", "very very very good"),
-            // Merged: the right side hears the end of a word that the left side has completely.
+            Seam("a repeated word is kept", "very very", "     very  very good", "very very very good"),
+            // Merged: the right side has only the end of a word that the left side has completely.
             Seam("glued tail", "we  something", "         ing to", "we something to"),
-            // Missing clause: words of the right side after the overlap never change.
+            // Missing clause: words on the right side after the overlap never change.
             Seam("clause behind the cut", "we", "           all go home now", "we all go home now"),
-            // Missing clause: it begins with a word that the left side recognized differently, and continues after its audio.
+            // Missing clause: the left side recognized its first word differently and does not contain the rest.
             Seam("glued to the clause", "    detective", "        activity  hall", "detective activity hall"),
-            // Missing tail: the right side has nothing where the left side withheld a word.
+            // Missing tail: the right side has no words where the left side withheld one.
             Seam("right side is empty", "we       so", "", "we so"),
-            // Missing head: the left side has nothing where the right side has a word before the cut.
-            Seam("left side heard nothing", "we", "        so go on", "we so go on"),
+            // Missing head: the left side has no word where the right side has one before the cut.
+            Seam("left side is empty", "we", "        so go on", "we so go on"),
             Seam("fragment at the other edge", "we", "       so go on", "we go on"),
-            Seam("left side heard it a little before", "we so", "        so go on", "we so go on"),
-            // Cut off at the edge of the left side's audio, so unreliable.
+            Seam("left side has the word slightly earlier", "we so", "        so go on", "we so go on"),
+            // The last word of the left side is cut off by the end of its audio, so it is unreliable.
             Seam("fragment at the edge", "we       son~", "         something", "we something"),
         ])
-    func catalogue(seam: Seam) {
+    func typicalSeams(seam: Seam) {
         #expect(Rotation.stitch(seam.left, seam.right).joined(separator: " ") == seam.expected, "\(seam.name)")
     }
 
@@ -85,13 +87,13 @@ struct Rotation {
     }
 
     @Test(
-        "without a word at the cut on either side there is a hole",
+        "if neither side has a word at the cut, there is a hole",
         arguments: [
             Hole("from word to word", "now go", "           we", 6...11),
             Hole("not farther than half a second beyond the overlap", "we", "                    go", 2.5...17.5),
             Hole("the left side has no word", "", "           we", 2.5...11),
             Hole("the right side has no word", "now we go", "", 9...17.5),
-            Hole("the sides join", "now we  go", "          on", nil),
+            Hole("the sides are adjacent", "now we  go", "          on", nil),
             Hole("no speech", "", "", nil),
         ])
     func hole(of hole: Hole) {
@@ -125,21 +127,21 @@ struct Rotation {
     }
 
     @Test(
-        "a reading across the seam adds the words in the hole, and no others",
+        "a hypothesis across the seam adds only the words in the hole",
         arguments: [
             Seam("one word", "now go", "           we", "now go so we", third: "how go  so we"),
             Seam("two words", "now", "           we", "now who can we", third: "now who can we"),
-            Seam("mostly beside the hole", "now go", "        we", "now go we", third: "   going  we"),
+            Seam("mostly outside the hole", "now go", "        we", "now go we", third: "   going  we"),
             Seam("the word before it, timed later", "now go", "            we", "now go we", third: "       go   we"),
             Seam("the word after it, timed earlier", "now go", "           we", "now go we", third: "       we"),
             Seam(
-                "one that reaches into the next", "now go", "           we can", "now go to can",
+                "a word that reaches into the next", "now go", "           we can", "now go to can",
                 third: "          to  can"),
             Seam(
-                "two, instead of one that ends with them", "now go", "           michel  was",
+                "two words instead of one that ends with them", "now go", "           michel  was",
                 "now go to show was", third: "          to show  wide"),
             Seam(
-                "one that reaches into the next, and never agrees with it", "now go", "           we   can",
+                "a word that reaches into the next and matches no later word", "now go", "           we   can",
                 "now go we can", third: "          to  candies is"),
             Seam(
                 "the word before it, timed into the next", "now   go", "            we can", "now go we can",
@@ -151,7 +153,7 @@ struct Rotation {
         #expect(stitched.joined(separator: " ") == seam.expected, "\(seam.name)")
     }
 
-    @Test("Swapped words come out in chronological order")
+    @Test("Words in the wrong order are sorted by time")
     func swapped() {
         var stitcher = Stitcher()
         let right = Array(words("            one two", from: 9).reversed())
@@ -159,7 +161,7 @@ struct Rotation {
         #expect(stitcher.handle(Rotation.right, Hypothesis(words: right)).text == "one two")
     }
 
-    @Test("A word that the left side withheld and the right side reads as two keeps its time before the cut")
+    @Test("If the right side has two words for one that the left side withheld, they keep their times before the cut")
     func splitAcrossTheCut() {
         var stitcher = Stitcher()
         _ = stitcher.handle(Rotation.left, Hypothesis(words: words("we      mine", from: 9)))
@@ -167,7 +169,7 @@ struct Rotation {
         #expect(stitcher.handle(Rotation.right, Hypothesis(words: right)).words == right)
     }
 
-    @Test("an utterance that could not be decoded does not affect its neighbor")
+    @Test("an utterance that could not be decoded does not affect the next one")
     func failedNeighbour() {
         var stitcher = Stitcher()
         var left = Rotation.left
@@ -179,7 +181,7 @@ struct Rotation {
         #expect(next.range.start >= failed.range.end)
     }
 
-    @Test("speech without words is a segment without text, of the same length")
+    @Test("speech without recognized words becomes an empty segment of the same length")
     func noWords() {
         var stitcher = Stitcher()
         let segment = stitcher.handle(Rotation.left, Hypothesis())
@@ -188,22 +190,22 @@ struct Rotation {
         #expect(segment.range == Rotation.left.speech)
     }
 
-    @Test("close utterances share silence; a word in it is committed once")
+    @Test("a word in the silence that two utterances share is committed once")
     func sharedSilence() {
-        let second = { (value: Double) in SamplePosition(seconds: value) }
+        let seconds = { (value: Double) in SamplePosition(seconds: value) }
         var stitcher = Stitcher()
-        let one = Utterance(
-            id: 1, audio: SampleRange(.zero, second(2.25)), speech: SampleRange(second(0.25), second(2)),
+        let first = Utterance(
+            id: 1, audio: SampleRange(.zero, seconds(2.25)), speech: SampleRange(seconds(0.25), seconds(2)),
             endedBy: .silence)
-        let two = Utterance(
-            id: 2, audio: SampleRange(second(2.1), second(4)), speech: SampleRange(second(2.35), second(3.75)),
+        let second = Utterance(
+            id: 2, audio: SampleRange(seconds(2.1), seconds(4)), speech: SampleRange(seconds(2.35), seconds(3.75)),
             endedBy: .silence)
-        let breath = Word("a", SampleRange(second(2.12), second(2.2)), confidence: 0.1)
-        let reported = Word("told", SampleRange(second(1), second(1.5)), confidence: 1)
-        let more = Word("more", SampleRange(second(2.5), second(3)), confidence: 1)
+        let breath = Word("a", SampleRange(seconds(2.12), seconds(2.2)), confidence: 0.1)
+        let last = Word("told", SampleRange(seconds(1), seconds(1.5)), confidence: 1)
+        let more = Word("more", SampleRange(seconds(2.5), seconds(3)), confidence: 1)
         let texts = [
-            stitcher.handle(one, Hypothesis(words: [reported, breath])).text,
-            stitcher.handle(two, Hypothesis(words: [breath, more])).text,
+            stitcher.handle(first, Hypothesis(words: [last, breath])).text,
+            stitcher.handle(second, Hypothesis(words: [breath, more])).text,
         ]
         #expect(texts == ["told a", "more"])
         #expect(stitcher.seams == 1)

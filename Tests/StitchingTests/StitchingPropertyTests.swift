@@ -3,12 +3,11 @@ import TestKit
 
 @testable import Core
 
-/// Speech with known words, cut anywhere, and heard by both sides with timing errors: the result must
-/// equal the input.
-@Suite("Stitching, any speech") struct StitchingPropertyTests {
+/// Cuts random speech anywhere and recognizes both sides with timing errors. The stitched words must equal the input.
+@Suite("Stitching random speech") struct StitchingPropertyTests {
     private static let vocabulary = ["the", "a", "very", "of", "something", "go", "on", "had", "had", "we"]
 
-    @Test("loses and repeats no word, commits in order, and never overlaps")
+    @Test("no word is lost or repeated, and segments are in order and do not overlap")
     func anySpeech() {
         var random = SeededGenerator()
         let seed = random.seed
@@ -28,7 +27,7 @@ import TestKit
                     id: segments.count + 1,
                     audio: SampleRange(start, isLast ? end : cut + 4_000),
                     speech: SampleRange(speechStart, isLast ? end : cut), endedBy: isLast ? .silence : .rotation)
-                segments.append(stitcher.handle(utterance, heard(spoken, in: utterance.audio, &random)))
+                segments.append(stitcher.handle(utterance, recognized(spoken, in: utterance.audio, &random)))
                 if isLast { break }
                 start = cut - 4_000
                 speechStart = cut
@@ -49,7 +48,7 @@ import TestKit
         }
     }
 
-    /// Half a minute of words of 150 to 400 ms with short pauses; repeated words are at least 150 ms long.
+    /// Returns half a minute of words of 150 to 400 ms with short pauses.
     private func speech(_ random: inout SeededGenerator) -> [Word] {
         var position = SamplePosition(4_000)
         return (0..<90).map { _ in
@@ -61,9 +60,9 @@ import TestKit
         }
     }
 
-    /// The words that lie in the audio, their times wrong by up to 40 ms; a word cut by the edge by more than a third
-    /// is lost, as recognizers often lose such words.
-    private func heard(_ spoken: [Word], in audio: SampleRange, _ random: inout SeededGenerator) -> Hypothesis {
+    /// Returns the words in the audio, with times wrong by up to 40 ms. A word that loses more than a third at the edge
+    /// is missing, as with real recognizers.
+    private func recognized(_ spoken: [Word], in audio: SampleRange, _ random: inout SeededGenerator) -> Hypothesis {
         var words: [Word] = []
         for word in spoken {
             guard let inside = word.range.intersection(audio), inside.count * 3 >= word.range.count * 2 else {

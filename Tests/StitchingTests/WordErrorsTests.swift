@@ -13,16 +13,18 @@ import Testing
             ("one two three", "one too three four", 2),
             ("", "", 0),
         ])
-    func texts(said: String, read: String, errors: Int) {
-        let found = WordErrors(said: said, read: read)
+    func texts(reference: String, hypothesis: String, errors: Int) {
+        let found = WordErrors(referenceText: reference, hypothesisText: hypothesis)
         #expect(found.errors == errors)
-        #expect(found.words == said.split(separator: " ").count)
+        #expect(found.words == reference.split(separator: " ").count)
     }
 
-    @Test("inserted words count, and two texts are counted together")
+    @Test("inserted words count as errors, and the counts of two transcripts can be added")
     func sums() {
-        let sum = WordErrors(said: "a b", read: "a b c d e") + WordErrors(said: "x y", read: "x")
+        let sum =
+            WordErrors(referenceText: "a b", hypothesisText: "a b c d e")
+            + WordErrors(referenceText: "x y", hypothesisText: "x")
         #expect(sum.errors == 4 && sum.words == 4 && sum.percent == 100)
-        #expect(WordErrors(said: "", read: "you").percent == 0)
+        #expect(WordErrors(referenceText: "", hypothesisText: "you").percent == 0)
     }
 }

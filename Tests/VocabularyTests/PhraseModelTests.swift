@@ -3,7 +3,7 @@ import Testing
 @testable import Recognition
 
 @Suite("The language model of phrases") struct PhraseModelTests {
-    /// The log probabilities in ARPA text, by words.
+    /// Returns the log probabilities in ARPA text, by word sequence.
     private func entries(_ arpa: String) -> [String: Double] {
         var entries: [String: Double] = [:]
         for line in arpa.split(separator: "\n") {
@@ -23,18 +23,18 @@ import Testing
             model("lord of the manor\nouagadougou now") { word, _ in
                 ["of": 0.03, "the": 0.05, "lord": 0.0001, "manor": 0.00001, "now": 0.001][word] ?? 0
             })
-        // 5 per thousand words; one fiftieth without the previous words.
+        // The frequency is 5 per thousand words, and one fiftieth of this without the preceding words.
         #expect(abs((entries["lord"] ?? 0) + 2.301) < 0.01)
         #expect(abs((entries["manor"] ?? 0) + 4) < 0.01)
-        // After "the" it is 0.005 / (0.05 + 0.005).
+        // After "the", the probability is 0.005 / (0.05 + 0.005).
         #expect(abs((entries["the manor"] ?? 0) + 1.041) < 0.01)
-        // Only the phrase has this word, so the next one is certain.
+        // Only the phrase has this word, so the next word is certain.
         #expect((entries["ouagadougou now"] ?? -9) > -0.01)
         #expect((entries["lord of"] ?? -9) > -0.02)
         #expect(abs((entries["of the manor"] ?? 0) + 0.1139) < 0.01)
     }
 
-    @Test("all phrases together have at most a quarter of the probability")
+    @Test("all phrases together get at most a quarter of the probability")
     func bounded() {
         let entries = entries(model((0..<400).map { "w\($0) * 100" }.joined(separator: "\n")) { _, _ in 0 })
         #expect(abs((entries["w7"] ?? 0) + 3.2041) < 0.01)

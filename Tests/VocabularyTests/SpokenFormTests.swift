@@ -4,7 +4,9 @@ import Testing
 @testable import Recognition
 
 @Suite("Spoken forms of written text") struct SpokenFormTests {
-    private func ways(_ written: String) -> [String] { SpokenForm(of: written).ways.map { $0.joined(separator: " ") } }
+    private func variants(_ written: String) -> [String] {
+        SpokenForm(of: written).variants.map { $0.joined(separator: " ") }
+    }
 
     @Test(
         "the most likely form comes first",
@@ -27,10 +29,10 @@ import Testing
             ("10-15", "ten fifteen"), ("1914-1918", "nineteen fourteen nineteen eighteen"), ("&", "and"),
             ("20°", "twenty degrees"),
         ])
-    func first(written: String, expected: String) { #expect(ways(written).first == expected) }
+    func first(written: String, expected: String) { #expect(variants(written).first == expected) }
 
     @Test(
-        "alternative forms follow, each once",
+        "alternative forms come next, without duplicates",
         arguments: [
             ("St.", ["saint", "street", "st"]), ("1905", ["one thousand nine hundred five", "one nine oh five"]),
             ("105", ["one hundred and five", "one oh five"]), ("NATO", ["nato"]), ("café", ["cafe", "café"]),
@@ -38,21 +40,21 @@ import Testing
             ("No.", ["number", "no"]), ("X-ray", ["x-ray"]), ("U.S.", ["u.s."]), ("'em", ["'em"]), ("boys'", ["boys"]),
         ])
     func others(written: String, expected: [String]) {
-        let ways = ways(written)
-        #expect(expected.allSatisfy(ways.contains), "\(ways)")
-        #expect(Set(ways).count == ways.count)
+        let variants = variants(written)
+        #expect(expected.allSatisfy(variants.contains), "\(variants)")
+        #expect(Set(variants).count == variants.count)
     }
 
     @Test(
         "punctuation alone has no spoken form", arguments: ["", "—", "-", "...", "♪", "♪♪♪", "\"", "'", ".", "🎉", " "])
-    func silent(written: String) { #expect(ways(written).isEmpty, "\(ways(written))") }
+    func silent(written: String) { #expect(variants(written).isEmpty, "\(variants(written))") }
 
-    @Test("in $5 million, the dollars come last")
+    @Test("in $5 million, the word dollars comes last")
     func money() {
         let forms = SpokenForm.forms(of: ["$5", "million", "dollars"])
-        #expect(forms[0].ways.contains(["five"]))
-        #expect(forms[1].ways.contains(["million", "dollars"]) && forms[1].ways.contains(["million"]))
-        #expect(forms[2].ways == [["dollars"]])
+        #expect(forms[0].variants.contains(["five"]))
+        #expect(forms[1].variants.contains(["million", "dollars"]) && forms[1].variants.contains(["million"]))
+        #expect(forms[2].variants == [["dollars"]])
     }
 
     @Test("any text has a limited number of forms, each a list of words")
@@ -63,11 +65,11 @@ import Testing
             let written = String(
                 (0..<Int.random(in: 0...12, using: &random)).compactMap { _ in characters.randomElement(using: &random)
                 })
-            let ways = SpokenForm(of: written).ways
-            #expect(ways.count <= 24, "\(written)")
+            let variants = SpokenForm(of: written).variants
+            #expect(variants.count <= 24, "\(written)")
             #expect(
-                ways.allSatisfy { !$0.isEmpty && $0.allSatisfy { !$0.isEmpty && !$0.contains(" ") } },
-                "\(written): \(ways)")
+                variants.allSatisfy { !$0.isEmpty && $0.allSatisfy { !$0.isEmpty && !$0.contains(" ") } },
+                "\(written): \(variants)")
         }
     }
 }

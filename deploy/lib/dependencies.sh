@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Sourced by deploy/test and Tests/runner.py: what each part of the tests needs besides a build.
+# Sourced by Tests/runner.py: the packages and test data that each part of the tests needs in addition to a build.
 
 . deploy/lib/packages.sh
 
-# packages_of PART...: prints the Debian packages of these parts.
+# packages_of PART...: prints the Debian packages that these parts need.
 packages_of() {
     local part
     for part; do
@@ -17,7 +17,7 @@ packages_of() {
         esac
         case $part in
         DeployTests) echo bash-completion binutils dpkg-dev lintian man-db mandoc shellcheck systemd udev xz-utils ;;
-        # The tests start this server themselves, and are skipped with a message if it is unavailable.
+        # The tests start PostgreSQL themselves, and are skipped with a message if it is unavailable.
         OfficeTests) echo curl postgresql ;;
         arm64-*) echo age arch-test binutils-aarch64-linux-gnu dpkg-dev mmdebstrap pocketsphinx-testdata ;;
         power-on | appliance | image) echo arch-test cpio curl dosfstools e2fsprogs exfatprogs fdisk kmod mmdebstrap mtools \
@@ -27,15 +27,15 @@ packages_of() {
     done
 }
 
-# install_dependencies PART...
+# install_dependencies PART...: installs the packages that these parts need.
 install_dependencies() {
     local packages
     mapfile -t packages < <(packages_of "$@" | tr ' ' '\n' | sort -u)
     install_packages "${packages[@]}"
 }
 
-# fetch_test_data FILE LOGS: fetches test data and programs that Debian does not have. Writes NAME=VALUE lines for their
-# environment into the file. Prints "skipped:" for what is unavailable; tests that need it are skipped.
+# fetch_test_data FILE LOGS: downloads test data and programs that Debian does not have, and writes environment variables
+# for them into the file. Prints a line "skipped:" for each unavailable item; tests that need it are skipped.
 fetch_test_data() {
     local file=$1 logs=$2 whisper pympi axe model speakers=${XDG_CACHE_HOME:-$HOME/.cache}/fieldscribe-speakers/model
     . deploy/lib/files.sh

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by deploy/install and deploy/uninstall: which file belongs where.
 
-# Every installed file but the executable and the configuration: its mode, its source and its destination.
+# Prints mode, source and destination of every installed file, except for the executable and the configuration.
 installed_files() {
     cat <<'LIST'
 0755 deploy/stick usr/lib/fieldscribe/stick
@@ -30,10 +30,10 @@ configuration=etc/fieldscribe/fieldscribe.conf
 
 say() { echo "$*" >&2; }
 
-# Only an installation into the running system changes it.
+# Whether this is an installation into the running system.
 is_live() { [ -z "${DESTDIR:-}" ]; }
 
-# A container or a chroot has no systemd to talk to.
+# Whether systemd runs here; in a container or a chroot it does not.
 has_systemd() { is_live && [ -d /run/systemd/system ]; }
 
 need_root() {

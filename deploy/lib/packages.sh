@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Sourced by the scripts of deploy: installs what is missing with apt, and finds a Swift 6.
+# Sourced by the scripts in deploy: installs missing packages with apt, and finds Swift 6.
 
-# install_packages NAME...: installs those that are missing; if none is, needs neither apt nor network.
+# install_packages NAME...: installs missing packages; if none is missing, needs neither apt nor network.
 install_packages() {
     local missing=() name
     for name in "$@"; do
@@ -17,21 +17,21 @@ install_packages() {
         as_root=(sudo)
     fi
     echo "installing: ${missing[*]}"
-    # Hides its output about each package; errors and warnings go to standard error.
+    # Hides apt's output about each package; errors and warnings go to standard error.
     "${as_root[@]}" apt-get -qq update
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "${missing[@]}" \
         >/dev/null
 }
 
-# What every build needs.
+# Installs the packages that every build needs.
 install_build_packages() {
     install_packages git g++ pkg-config libasound2-dev libgpiod-dev libinih-dev libpocketsphinx-dev \
         libsphinxbase-dev libsndfile1-dev libsoxr-dev libsqlite3-dev libpq-dev libmicrohttpd-dev nettle-dev \
         pocketsphinx-en-us pocketsphinx-testdata espeak-ng
 }
 
-# source_commit: the commit of these sources, with -dirty if files differ from it; nothing without a repository, as in a
-# tarball. For `fieldscribe --version`.
+# source_commit: prints the commit of these sources for `fieldscribe --version`, with -dirty if files differ from it.
+# Prints nothing outside a repository, such as in a tarball.
 source_commit() {
     [ "$(git -c safe.directory="*" rev-parse --show-toplevel 2>/dev/null)" = "$PWD" ] || return 0
     git -c safe.directory="*" -c core.fsmonitor=false describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || true
@@ -53,36 +53,37 @@ swift_version() (
     swift --version
 )
 
-# find_swift: a Swift 6 on the PATH; Debian 13 and later install theirs.
+# find_swift: makes sure that Swift 6 is on the PATH; installs Debian's package on Debian 13 and later.
 find_swift() {
     if ! command -v swift >/dev/null; then
         if apt-cache show swiftlang >/dev/null 2>&1; then install_packages swiftlang; fi
     fi
     command -v swift >/dev/null || {
-        echo "$0: swift is not on the PATH; Debian 13 has the package swiftlang, for Debian 12 unpack a toolchain of Swift 6 from swift.org and put its usr/bin on the PATH" >&2
+        echo "$0: swift is not on the PATH; on Debian 13, install swiftlang; on Debian 12, unpack a Swift 6 toolchain from swift.org and put its usr/bin on the PATH" >&2
         exit 3
     }
-    # A manually unpacked toolchain has no dependencies installed: these are what it links on Debian 12.
+    # Nothing has installed the dependencies of a manually unpacked toolchain; on Debian 12, it links these packages.
     swift_version >/dev/null 2>&1 || install_packages libcurl4 libncurses6 libsqlite3-0 libuuid1 libxml2 tzdata zlib1g
     swift_version >/dev/null 2>&1 || {
         swift_version >&2 || true
-        echo "$0: $(command -v swift) does not start; install the library that it names, or a toolchain made for this Debian" >&2
+        echo "$0: $(command -v swift) does not start; install the library that it names, or a toolchain for this Debian release" >&2
         exit 3
     }
 }
 
-# Programs that Tests/DeployTests use.
+# Installs the programs that Tests/DeployTests uses.
 install_deploy_test_packages() {
     install_packages bash-completion binutils dpkg-dev lintian man-db mandoc minisign shellcheck systemd udev xz-utils
 }
 
-# The installed executable's dependencies, by this Debian's names; stick and drive need the last six.
+# Prints the installed executable's dependencies, by their names in this Debian release. The scripts stick and drive need
+# the last six.
 run_packages() {
     local name
     for name in libasound2t64 libasound2 libgpiod3 libgpiod2 libsndfile1 libsoxr0 libnettle8t64 libnettle8 \
         libsqlite3-0 libinih1 libpocketsphinx3 libsphinxbase3t64 libsphinxbase3 pocketsphinx-en-us espeak-ng \
         util-linux coreutils findutils dosfstools exfatprogs kmod; do
-        # The one of two spellings that this release has.
+        # Some packages have two spellings; a release has only one of them.
         if apt-cache show "$name" 2>/dev/null | grep -q '^Package:'; then echo "$name"; fi
     done
 }

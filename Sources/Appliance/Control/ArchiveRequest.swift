@@ -19,9 +19,9 @@ package enum ArchiveRequest: Hashable, Sendable {
 
     case delete(recordings: [Int])
 
-    case redact(RedactionOrder)
+    case redact(RedactionRequest)
 
-    /// Checks recordings, all if there are no numbers; a quick check skips the audio.
+    /// Verifies recordings, or all if there are no numbers. A quick check skips the audio.
     case verify(recordings: [Int], isQuick: Bool)
 
     /// The copies of a recording or on a volume.
@@ -31,11 +31,11 @@ package enum ArchiveRequest: Hashable, Sendable {
     /// Adds a copy.
     case exported(ExportEntry)
 
-    /// A part of a corrected file; `recording` is nil if the file names its recording. `ControlAnswers` joins the
+    /// A part of a file with corrections; `recording` is nil if the user did not give it. `ControlResponder` joins the
     /// parts: the handler gets only the last one, with the whole text.
     case importing(ImportPart, recording: Int?)
 
-    /// Adds a prepared file, by the name of its folder beside the recordings' folders.
+    /// Adds a prepared file, given the name of its folder beside the recordings.
     case adding(folder: String)
 
     /// Whether the request can be cancelled when its client disconnects.
@@ -46,7 +46,7 @@ package enum ArchiveRequest: Hashable, Sendable {
         }
     }
 
-    /// Whether the answer may take long.
+    /// Whether the response may take long.
     var mayTakeLong: Bool {
         switch self {
         case .list, .show, .passes, .pass, .search, .history, .verify, .delete, .redact, .importing: true

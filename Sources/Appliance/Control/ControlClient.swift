@@ -5,15 +5,15 @@ import Settings
 import Synchronization
 import System
 
-/// Sends requests to a running appliance over the control socket. Calls block; only one thread at a time may read.
+/// Sends requests to a running appliance over the control socket. Calls block. Only one thread at a time may read.
 package final class ControlClient: Sendable {
     private let socket: FileDescriptor
-    /// Bytes after the last line that was returned.
+    /// The bytes received after the last line that was returned.
     private let received = Mutex<[UInt8]>([])
 
-    /// Connects to the appliance at the configured socket; nil if none is running.
+    /// Connects to the appliance at the configured socket. Fails with nil if no appliance is running.
     ///
-    /// - Throws: `DeviceError` with `denied` if this user may not control it.
+    /// - Throws: `DeviceError` with `denied` if this user may not control the appliance.
     package init?(_ configuration: Configuration) throws(DeviceError) {
         let path = configuration.control.socket
         let number = fieldscribe_unix_socket(0)
@@ -48,12 +48,12 @@ package final class ControlClient: Sendable {
 
     /// Sends a request without waiting for the response.
     ///
-    /// Does not throw if the appliance closed the connection: `nextLine` then returns its refusal, or nil.
+    /// Does not throw if the appliance has closed the connection: `nextLine` then returns its refusal, or nil.
     ///
-    /// - Throws: `DeviceError` with `unsupported` for a request of more than 64 KiB.
+    /// - Throws: `DeviceError` with `unsupported` if the request is longer than 64 KiB.
     package func send(_ request: ControlRequest) throws(DeviceError) {
         let line = ControlLine.encode(request) + [0x0A]
-        guard line.count <= ControlLine.longest else {
+        guard line.count <= ControlLine.maximumBytes else {
             throw DeviceError(.unsupported, "send", "the request is too long for the appliance; keep it under 64 KiB")
         }
         do throws(DeviceError) {

@@ -2,29 +2,29 @@ internal import CLinux
 import Glibc
 import System
 
-/// A client of the control socket, on the socket's thread: nonblocking, bounded, with a deadline.
+/// The connection of a client, used by the socket's thread: nonblocking, with bounded buffers and a deadline.
 final class ControlConnection {
-    /// How long a client may send no request.
+    /// The maximum time for a client to send a request.
     static let requestTimeout = Duration.seconds(5)
 
-    /// How long a client may leave pending output unread.
+    /// The maximum time for which a client may leave output unread.
     private static let readTimeout = Duration.seconds(10)
 
     private enum Phase {
         /// Waiting for the next request, or for the rest of it.
-        case asking
-        /// A task handles its request.
-        case waiting
+        case receiving
+        /// A task is answering the request.
+        case answering
         /// The last answer is being sent; then the connection is closed.
-        case ending
+        case closing
     }
 
     private let file: FileDescriptor
-    private var phase = Phase.asking
+    private var phase = Phase.receiving
     private var input: [UInt8] = []
     private var output: [UInt8] = []
     private var sent = 0
-    /// The client has shut down its sending side, but may still read.
+    /// Whether the client has shut down its sending side. It may still read.
     private var inputEnded = false
     private(set) var deadline: Duration?
 
@@ -34,76 +34,78 @@ final class ControlConnection {
     }
 
     var poll: pollfd {
-        let events = Int16(output.isEmpty ? 0 : POLLOUT) | Int16(phase == .ending || inputEnded ? 0 : POLLIN)
+        let events = Int16(output.isEmpty ? 0 : POLLOUT) | Int16(phase == .closing || inputEnded ? 0 : POLLIN)
         return pollfd(fd: file.number, events: events, revents: 0)
     }
 
     /// Whether the client has no request running and no answer to read.
-    var isIdle: Bool { phase == .asking && unsent == 0 }
+    var isIdle: Bool { phase == .receiving && unsent == 0 }
 
     var unsent: Int { output.count - sent }
 
-    /// Reads what has arrived.
+    /// Reads the bytes that have arrived.
     ///
     /// - Returns: the request, if it is complete.
     /// - Throws: `Refusal` if the client must be disconnected.
     func read(at now: Duration) throws(Refusal) -> [UInt8]? {
-        // recv(2) has no control buffer: descriptors that a client passes are discarded.
+        // recv(2) has no control buffer, so descriptors that a client passes are discarded.
         var chunk = [UInt8](repeating: 0, count: 16_384)
         let count = uninterrupted { recv(file.number, &chunk, chunk.count, 0) }
         if count == 0 {
-            if phase == .asking, unsent == 0 { throw Refusal(words: nil) }
+            if phase == .receiving, unsent == 0 { throw Refusal(message: nil) }
             inputEnded = true
             return nil
         }
         guard count > 0 else {
             if errno == EAGAIN { return nil }
-            throw Refusal(words: nil)
+            throw Refusal(message: nil)
         }
-        guard input.count + count <= ControlLine.longest + chunk.count else { throw Refusal(words: Self.tooLong) }
+        guard input.count + count <= ControlLine.maximumBytes + chunk.count else {
+            throw Refusal(message: Self.tooLong)
+        }
         input += chunk.prefix(count)
         return try nextRequest()
     }
 
     /// Returns the next request, if one is complete and none is being answered.
     private func nextRequest() throws(Refusal) -> [UInt8]? {
-        guard phase == .asking else { return nil }
+        guard phase == .receiving else { return nil }
         let newline = input.firstIndex(of: 0x0A)
-        guard (newline ?? input.count) <= ControlLine.longest else { throw Refusal(words: Self.tooLong) }
+        guard (newline ?? input.count) <= ControlLine.maximumBytes else { throw Refusal(message: Self.tooLong) }
         guard let end = newline else { return nil }
         let line = Array(input[..<end])
         input.removeSubrange(...end)
-        phase = .waiting
+        phase = .answering
         deadline = unsent > 0 ? deadline : nil
         return line
     }
 
     /// Queues a line to send.
     ///
-    /// - Returns: the next request, if this answers one and the next is already complete.
+    /// - Returns: the next request, if the line answers a request and the next one has already arrived.
     func append(_ delivery: ControlExchange.Delivery, at now: Duration) throws(Refusal) -> [UInt8]? {
-        guard unsent + delivery.bytes.count <= ControlExchange.limit || delivery.answers else {
-            throw Refusal(words: nil)
+        guard unsent + delivery.bytes.count <= ControlExchange.maximumUnreadBytes || delivery.answers else {
+            throw Refusal(message: nil)
         }
         if unsent == 0 { deadline = now + Self.readTimeout }
         output += delivery.bytes
-        guard delivery.answers, phase == .waiting else { return nil }
-        phase = .asking
+        guard delivery.answers, phase == .answering else { return nil }
+        phase = .receiving
         let next = try nextRequest()
-        if next == nil, inputEnded { phase = .ending }
+        if next == nil, inputEnded { phase = .closing }
         return next
     }
 
-    /// Sends a last line; the connection is then closed.
+    /// Sends a last line and then closes the connection.
     func refuse(_ line: [UInt8], at now: Duration) {
         output += line + [0x0A]
-        phase = .ending
+        phase = .closing
         deadline = now + Self.requestTimeout
     }
 
-    /// Sends as much as possible; returns the number of bytes, or nil if the connection must be closed.
+    /// Sends as much as possible. Returns the number of bytes sent, or nil if the connection must be closed.
     func write(at now: Duration) -> Int? {
-        guard unsent > 0 else { return phase == .ending ? nil : 0 }
+        guard unsent > 0 else { return phase == .closing ? nil : 0 }
         let count = output.withUnsafeBytes { output in
             uninterrupted {
                 send(
@@ -116,8 +118,8 @@ final class ControlConnection {
         if unsent == 0 {
             output = []
             sent = 0
-            if phase == .ending { return nil }
-            deadline = phase == .asking ? now + Self.requestTimeout : nil
+            if phase == .closing { return nil }
+            deadline = phase == .receiving ? now + Self.requestTimeout : nil
         } else {
             deadline = now + Self.readTimeout
             if sent > 262_144 {
@@ -128,9 +130,10 @@ final class ControlConnection {
         return count
     }
 
-    /// A client must be disconnected; nil if it gets no message.
+    /// The error for a client that must be disconnected.
     struct Refusal: Error {
-        var words: String?
+        /// The message for the client; nil for none.
+        var message: String?
     }
 
     static let tooSlow = "no request came within 5 s; send one line"

@@ -1,15 +1,15 @@
 import Core
 import Synchronization
 
-/// What the socket's thread and the tasks that answer requests share.
+/// The state shared by the socket's thread and the tasks that answer requests.
 final class ControlExchange: Sendable {
-    /// A request line of a client.
+    /// A request line from a client.
     struct Job: Sendable {
         var client: Int
         var line: [UInt8]
 
-        /// Ends when the client disconnects.
-        var gone: AsyncStream<Never>
+        /// Finishes when the client disconnects.
+        var disconnection: AsyncStream<Never>
     }
 
     /// A line to send to a client.
@@ -17,22 +17,22 @@ final class ControlExchange: Sendable {
         var client: Int
         var bytes: [UInt8]
 
-        /// Whether this answers the request.
+        /// Whether the line answers the request.
         var answers: Bool
     }
 
-    /// With more unread bytes than this, a subscriber gets no volatile events.
+    /// A subscriber with more unread bytes than this gets no volatile events.
     private static let volatileLimit = 65_536
-    /// With more unread bytes than this, a subscriber is disconnected.
-    static let limit = 1_048_576
+    /// A subscriber with more unread bytes than this is disconnected.
+    static let maximumUnreadBytes = 1_048_576
     static let maxLongRequests = 12
 
     private struct State {
         var deliveries: [Delivery] = []
-        /// Bytes that each connected client has not yet read.
-        var waiting: [Int: Int] = [:]
-        var gone: [Int: AsyncStream<Never>.Continuation] = [:]
-        /// Clients that watch or have a long request running.
+        /// The bytes that each connected client has not read yet.
+        var unread: [Int: Int] = [:]
+        var disconnections: [Int: AsyncStream<Never>.Continuation] = [:]
+        /// The clients that watch events or have a long request running.
         var longRequests: Set<Int> = []
         var imported = ImportedTexts()
         var isStopping = false
@@ -40,7 +40,7 @@ final class ControlExchange: Sendable {
 
     let wakeup: EventDescriptor
 
-    /// Requests, in order of arrival.
+    /// The requests, in order of arrival.
     let jobs: AsyncStream<Job>
     private let posts: AsyncStream<Job>.Continuation
     private let state = Mutex(State())
@@ -50,22 +50,22 @@ final class ControlExchange: Sendable {
         (jobs, posts) = AsyncStream<Job>.makeStream()
     }
 
-    // Called by the tasks.
+    // The tasks call these.
 
     func answer(_ client: Int, _ line: [UInt8]) { _ = deliver(line, to: client, answers: true) }
 
     /// Sends an event; returns false if the client has disconnected.
     func send(_ line: [UInt8], to client: Int, isVolatile: Bool) -> Bool {
-        if isVolatile, state.withLock({ $0.waiting[client] ?? 0 }) > Self.volatileLimit { return true }
+        if isVolatile, state.withLock({ $0.unread[client] ?? 0 }) > Self.volatileLimit { return true }
         return deliver(line, to: client, answers: false)
     }
 
-    /// Reserves a slot for a long request; returns false if all are in use. Other clients can still send orders.
+    /// Reserves a slot for a long request; returns false if all are in use. Other clients can still send commands.
     ///
     /// Call `endLongRequest` before `answer`, after which the client may send another request.
     func beginLongRequest(_ client: Int) -> Bool {
         state.withLock { state in
-            guard state.waiting[client] != nil, state.longRequests.count < Self.maxLongRequests else { return false }
+            guard state.unread[client] != nil, state.longRequests.count < Self.maxLongRequests else { return false }
             state.longRequests.insert(client)
             return true
         }
@@ -75,11 +75,12 @@ final class ControlExchange: Sendable {
 
     /// Appends a part to the client's file; see `ImportedTexts.append`.
     ///
-    /// - Throws: What `ImportedTexts.append` throws; `disconnected` if the client has gone, since nothing would free its text.
+    /// - Throws: the errors of `ImportedTexts.append`; `disconnected` if the client has disconnected, since nothing would
+    ///   free its text.
     func append(_ part: ImportPart, from client: Int) throws(DeviceError) -> String? {
         try rethrowing {
             try state.withLock { state in
-                guard state.waiting[client] != nil else {
+                guard state.unread[client] != nil else {
                     throw DeviceError(.disconnected, "import", on: part.name, "the client has disconnected")
                 }
                 return try state.imported.append(part, from: client)
@@ -97,36 +98,36 @@ final class ControlExchange: Sendable {
     }
 
     private func deliver(_ line: [UInt8], to client: Int, answers: Bool) -> Bool {
-        let isThere = state.withLock { state in
-            guard let waiting = state.waiting[client] else { return false }
-            state.waiting[client] = waiting + line.count + 1
+        let isConnected = state.withLock { state in
+            guard let unread = state.unread[client] else { return false }
+            state.unread[client] = unread + line.count + 1
             state.deliveries.append(Delivery(client: client, bytes: line + [0x0A], answers: answers))
             return true
         }
-        if isThere { wakeup.signal() }
-        return isThere
+        if isConnected { wakeup.signal() }
+        return isConnected
     }
 
-    // Called by the socket's thread.
+    // The socket's thread calls these.
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    func connected(_ client: Int) { state.withLock { $0.waiting[client] = 0 } }
+    func connected(_ client: Int) { state.withLock { $0.unread[client] = 0 } }
 
     func requested(_ line: [UInt8], by client: Int) {
-        let (gone, end) = AsyncStream<Never>.makeStream()
-        state.withLock { $0.gone.updateValue(end, forKey: client) }?.finish()
-        posts.yield(Job(client: client, line: line, gone: gone))
+        let (disconnection, end) = AsyncStream<Never>.makeStream()
+        state.withLock { $0.disconnections.updateValue(end, forKey: client) }?.finish()
+        posts.yield(Job(client: client, line: line, disconnection: disconnection))
     }
 
-    func sent(_ bytes: Int, client: Int) { state.withLock { $0.waiting[client]? -= bytes } }
+    func sent(_ bytes: Int, client: Int) { state.withLock { $0.unread[client]? -= bytes } }
 
     func disconnected(_ client: Int) {
         let end = state.withLock { state in
-            state.waiting.removeValue(forKey: client)
+            state.unread.removeValue(forKey: client)
             state.longRequests.remove(client)
             state.imported.drop(client)
-            return state.gone.removeValue(forKey: client)
+            return state.disconnections.removeValue(forKey: client)
         }
         end?.finish()
     }

@@ -2,15 +2,15 @@ import Core
 import FoundationEssentials
 import System
 
-/// The format of the control socket: one JSON object per line, here without the line break.
+/// The format of the control socket: one JSON object per line. Lines here do not include the line break.
 enum ControlLine {
-    /// The longest request, in bytes.
-    static let longest = 65_536
+    /// The maximum size of a request, in bytes.
+    static let maximumBytes = 65_536
 
     static func encode(_ value: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // All of our messages can be encoded.
+        // All messages of this module can be encoded.
         return (try? encoder.encode(value)).map { Array($0) }
             ?? Array(#"{"error":{"code":"failed","message":""}}"#.utf8)
     }

@@ -3,14 +3,14 @@ import Core
 import Glibc
 import System
 
-/// The listening end of the control socket; its file is removed when the value goes out of scope.
+/// The listening control socket. Its file is removed when the value goes out of scope.
 struct ControlListener: ~Copyable, Sendable {
     private let socket: FileDescriptor
-    /// The socket's file when it was created.
+    /// The status of the socket's file when it was created.
     private let file: FileStatus
     private let group: gid_t?
 
-    /// Listens at a path; see `removeStaleSocket`.
+    /// Listens at a path. Replaces a stale socket; see `removeStaleSocket`.
     ///
     /// - Parameter group: the group whose members may connect, if the group exists.
     /// - Throws: `DeviceError` with `busy` if another appliance listens, `denied` if the path is not a socket.
@@ -30,10 +30,10 @@ struct ControlListener: ~Copyable, Sendable {
         guard number >= 0 else { throw .system("socket", on: path) }
         do throws(DeviceError) {
             guard fieldscribe_unix_name(number, path, 1) == 0 else { throw .system("bind", on: path) }
-            // Permissions are set before listen(2), so that no client can connect before. If the sandbox forbids
-            // chown(2), everybody may connect; `accept` checks the peer in any case.
-            let isGiven = group == nil || group == getegid() || chown(path, uid_t.max, group ?? gid_t.max) == 0
-            guard chmod(path, isGiven ? 0o660 : 0o666) == 0 else { throw .system("chmod", on: path) }
+            // Permissions are set before listen(2), so that no client can connect earlier. If the sandbox forbids
+            // chown(2), everybody may connect, but `accept` checks the peer in any case.
+            let isGroupSet = group == nil || group == getegid() || chown(path, uid_t.max, group ?? gid_t.max) == 0
+            guard chmod(path, isGroupSet ? 0o660 : 0o666) == 0 else { throw .system("chmod", on: path) }
             guard Glibc.listen(number, 16) == 0 else { throw .system("listen", on: path) }
             guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { throw .system("fcntl", on: path) }
             return number
@@ -43,15 +43,15 @@ struct ControlListener: ~Copyable, Sendable {
         }
     }
 
-    deinit { removeSocket(at: socket.path, made: file) }
+    deinit { removeSocket(at: socket.path, created: file) }
 
     var number: Int32 { socket.number }
 
-    /// Accepts the next connection; nil if none is waiting.
+    /// Accepts the next connection; returns nil if none is waiting.
     ///
     /// - Returns: the connection, and whether the peer may control the appliance.
-    /// - Throws: `DeviceError` if a waiting connection cannot be accepted, for example because no descriptor is free; it
-    ///   stays in the queue.
+    /// - Throws: `DeviceError` if a waiting connection cannot be accepted, for example because no descriptor is left; the
+    ///   connection stays in the queue.
     borrowing func accept() throws(DeviceError) -> (connection: Int32, isAllowed: Bool)? {
         while true {
             let number = uninterrupted { fieldscribe_accept(socket.number) }
@@ -61,22 +61,22 @@ struct ControlListener: ~Copyable, Sendable {
         }
     }
 
-    /// Allows root, the own user, and members of the group.
+    /// Whether the peer is root, this process's user, or a member of the group.
     private borrowing func isAllowed(_ connection: Int32) -> Bool {
-        var (user, main) = (uid_t(), gid_t())
+        var (user, primary) = (uid_t(), gid_t())
         var others = [gid_t](repeating: 0, count: 256)
         var count = Int32(others.count)
-        guard fieldscribe_peer(connection, &user, &main, &others, &count) == 0 else { return false }
+        guard fieldscribe_peer(connection, &user, &primary, &others, &count) == 0 else { return false }
         if user == 0 || user == geteuid() { return true }
         guard let group else { return false }
-        return main == group || others.prefix(Int(count)).contains(group)
+        return primary == group || others.prefix(Int(count)).contains(group)
     }
 
     private static func group(named name: String) -> gid_t? {
         var entry = Glibc.group()
         var found: UnsafeMutablePointer<Glibc.group>?
-        var texts = [CChar](repeating: 0, count: 65_536)
-        guard getgrnam_r(name, &entry, &texts, texts.count, &found) == 0, found != nil else { return nil }
+        var strings = [CChar](repeating: 0, count: 65_536)
+        guard getgrnam_r(name, &entry, &strings, strings.count, &found) == 0, found != nil else { return nil }
         return entry.gr_gid
     }
 }

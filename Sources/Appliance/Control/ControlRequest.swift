@@ -1,7 +1,7 @@
 import Core
 
-/// Orders that a client can give, like the button.
-package enum RecorderOrder: Hashable, Sendable {
+/// The commands that a client can give, like the button.
+package enum RecorderCommand: Hashable, Sendable {
     /// Resumes a paused recording. Does nothing while recording.
     case start
     /// Does nothing while idle. Cancels a start that is waiting for the previous recording to close.
@@ -15,26 +15,26 @@ package enum RecorderOrder: Hashable, Sendable {
     case mark(text: String)
 }
 
-/// A request over the control socket. Each gets one response, in order; `watch` gets events instead, as `eventJSON` writes
-/// them.
+/// A request over the control socket. Each gets one response, in order; `watch` gets events instead, in the format of
+/// `eventJSON`.
 package enum ControlRequest: Hashable, Sendable {
-    case order(RecorderOrder)
+    case command(RecorderCommand)
 
     case status
 
-    /// Subscribes to all events, with or without levels and partial readings.
+    /// Subscribes to all events; levels and partial texts are optional.
     case watch(partials: Bool)
 
     /// Presses the button of a simulated panel, or releases it.
     case press, release
 
-    /// Returns what the lamp has shown.
+    /// Returns the history of the lamp.
     case lamp
 
     /// Reports the state of a copy to a stick, for the lamp and for subscribers.
     case exporting(Event.ExportState, message: String)
 
-    /// Asks whether the button is held for a stick that is being plugged in, which allows the stick shortly after power-on.
+    /// Asks whether the button is held while a stick is plugged in, which allows the stick shortly after power-on.
     case claim
 
     /// Reports whether a laptop is connected to the board's own USB port, for the lamp and for subscribers.
@@ -43,12 +43,12 @@ package enum ControlRequest: Hashable, Sendable {
     /// Reports new settings; they take effect once nothing is being recorded.
     case settings
 
-    /// Opens sealed recordings with a private key, for an hour. `name` is for errors.
+    /// Opens sealed recordings with a private key for an hour. Errors contain `name`.
     case open(key: String, name: String)
 
     case lock
 
-    /// A request to the archive of this storage directory; nil for the appliance's own.
+    /// A request to the archive in a storage directory; nil for the appliance's own.
     case archive(ArchiveRequest, directory: String?)
 
     /// Whether the request can be cancelled when its client disconnects.
@@ -60,7 +60,7 @@ package enum ControlRequest: Hashable, Sendable {
         }
     }
 
-    /// Whether the answer may take long, or lasts until the client disconnects.
+    /// Whether the response may take long, or events are sent until the client disconnects.
     var mayTakeLong: Bool {
         switch self {
         case .watch, .open: true

@@ -1,14 +1,14 @@
 import Core
 import Maintenance
 
-/// What an order to the recorder changed.
-package enum OrderChange: String, Hashable, Sendable, Codable { case started, resumed, paused, stopped }
+/// What a command to the recorder changed.
+package enum RecorderChange: String, Hashable, Sendable, Codable { case started, resumed, paused, stopped }
 
-/// The response to a request: the fields that belong to the request, or only `error`.
+/// The response to a request. It has either the fields for that request, or only `error`.
 package struct ControlResponse: Sendable, Codable {
-    /// A `DeviceError` on the wire.
+    /// A `DeviceError` in JSON.
     struct Failure: Sendable, Codable {
-        /// `DeviceError.Code`, or the code of a later version.
+        /// `DeviceError.Code`, or a code from a later version.
         var code: String
         /// One line: what failed, on what, and the remedy.
         var message: String
@@ -23,20 +23,21 @@ package struct ControlResponse: Sendable, Codable {
     var error: Failure?
     /// The number of the recording that was started, stopped, paused, resumed or marked.
     package var recording: Int?
-    /// For orders: what the order changed; nil if nothing.
-    package var change: OrderChange?
-    /// For orders: the state that follows. Of `recording`, if there is a number: `idle` or `faulted` once it has ended.
+    /// For commands: what the command changed; nil if nothing.
+    package var change: RecorderChange?
+    /// For commands: the resulting state of `recording`, or of the recorder if that is nil. `idle` or `faulted` if the
+    /// recording has ended.
     package var state: Event.State?
     /// For `mark`: the new bookmark.
     package var mark: Bookmark?
     package var status: ApplianceStatus?
-    /// For `lamp`: what the lamp has shown, oldest first.
+    /// For `lamp`: the changes of the lamp, oldest first.
     var lamp: [LampChange]?
     /// For `list`, ordered by number.
     var recordings: [RecordingSummary]?
     /// For `show`; nil if there is no such recording.
     var transcript: Transcript?
-    /// For `pass`: the default pass; nil without one.
+    /// For `pass`: the default pass; nil if there is none.
     var pass: PassSummary?
     /// For `passes`, ordered by start.
     var passes: [PassSummary]?
@@ -50,9 +51,9 @@ package struct ControlResponse: Sendable, Codable {
     var exports: [ExportEntry]?
     /// For `claim`: whether the button is held.
     package var isHeld: Bool?
-    /// For `lock`: whether anything was open.
+    /// For `lock`: whether any recording was open.
     package var wasOpen: Bool?
-    /// Remarks for the user.
+    /// Notes for the user.
     package var notes: [String]?
 }
 
@@ -70,15 +71,16 @@ extension ControlResponse {
         state = answer.state
     }
 
-    /// Returns the state that follows an order, as its command prints it: `paused 7`.
-    package func line(after order: RecorderOrder) -> String {
+    /// Returns the line that the program prints after a command, such as `paused 7`.
+    package func line(after command: RecorderCommand) -> String {
         guard let recording else { return "nothing was being recorded" }
-        let isKept = change == nil && order == .resume
+        let wasNotPaused = change == nil && command == .resume
         switch state {
-        // An appliance of an earlier version sends no state.
-        case nil: return "\(order == .stop ? "stopped" : order == .pause ? "paused" : "recording") \(recording)"
+        // Earlier versions of the appliance send no state.
+        case nil: return "\(command == .stop ? "stopped" : command == .pause ? "paused" : "recording") \(recording)"
         case .recording:
-            let note = isKept ? "; nothing was paused" : change == .resumed && order != .resume ? ", resumed" : ""
+            let note =
+                wasNotPaused ? "; nothing was paused" : change == .resumed && command != .resume ? ", resumed" : ""
             return "recording \(recording)\(note)"
         case .paused: return "paused \(recording)"
         case .stopping: return "stopping \(recording)"
@@ -91,28 +93,28 @@ extension ControlResponse {
 package struct ApplianceStatus: Hashable, Sendable, Codable {
     /// The microphone and its health.
     package struct Microphone: Hashable, Sendable, Codable {
-        /// As the configuration names it: `alsa:default`.
+        /// The device as in the configuration, such as `alsa:default`.
         package var device: String
-        /// `closed`, `listening`, `alive`, or the code of a fault: `disconnected`, `microphone-silent` ...
+        /// `closed`, `listening`, `alive`, or the code of a fault, such as `disconnected` or `microphone-silent`.
         package var health: String
     }
 
     /// The last fault.
     package struct Fault: Hashable, Sendable, Codable {
-        /// `DeviceError.Code`, or a code of the microphone: `microphone-silent`.
+        /// `DeviceError.Code`, or a code from the microphone, such as `microphone-silent`.
         var code: String
         /// One line: what failed, on what, and the remedy.
         package var message: String
-        /// RFC 3339.
+        /// The time in the format of RFC 3339.
         package var time: String
-        /// Whether `time` can be believed: `synchronized` or `unverified`.
+        /// Whether the clock was set: `synchronized` or `unverified`.
         package var clock: String
     }
 
     /// Sealed recordings that are open.
     package struct Opened: Hashable, Sendable, Codable {
         package var recordings: [Int]
-        /// The time until they are locked.
+        /// The seconds until they are locked.
         package var secondsLeft: Double
     }
 
@@ -122,11 +124,11 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
     package var recording: Int?
     /// The length of the current recording; 0 while idle.
     package var recordedSeconds: Double
-    /// The position that its transcript has reached, in seconds.
+    /// The end of the transcribed part of the current recording, in seconds.
     package var transcribedUpTo: Double
-    /// Audio not yet transcribed, over all recordings.
+    /// The seconds of audio in all recordings that are not transcribed yet.
     package var backlogSeconds: Double
-    /// Hours of recording until the reserve of the disk is reached.
+    /// The hours of recording for which the disk has space, not counting the reserve.
     package var runwayHours: Double
     package var microphone: Microphone
     /// The last fault since the appliance started, acknowledged or not.
@@ -135,9 +137,9 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
 
     /// The running second pass.
     package var secondPass: SecondPassProgress.Reading?
-    /// Whether a laptop is connected to the USB drive; nil with `usb.drive = no`.
+    /// Whether a laptop is connected to the USB drive; nil if `usb.drive` is no.
     package var laptop: Bool?
-    /// The public key of the recorder's signatures, `RW...`; nil if it has none.
+    /// The public key for the recorder's signatures, `RW...`; nil if there is none.
     package var signingKey: String?
     /// The sealed recordings that are open; nil if none are.
     package var opened: Opened?

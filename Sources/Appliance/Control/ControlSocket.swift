@@ -4,29 +4,31 @@ import Settings
 import Synchronization
 import System
 
-/// Serves the control socket. One thread reads and writes, and never blocks on a client; tasks answer the requests.
+/// Serves the control socket. One thread reads and writes and never waits for a client; tasks answer the requests.
 final class ControlSocket: Service {
-    /// When more connect, an idle client is disconnected; if none is idle, the new one is refused with a message.
+    /// The maximum number of clients. If another connects, an idle one is disconnected, or the new one is refused.
     private static let maxClients = 16
 
-    /// How long to wait after `accept` failed, for example because no descriptor is free.
-    private static let pause = Duration.seconds(1)
+    /// How long to wait after `accept` failed, for example because no descriptor was left.
+    private static let acceptPause = Duration.seconds(1)
 
     let name = "control"
     private let path: String
     private let group: String
-    private let answers: ControlAnswers
+    private let responder: ControlResponder
     private let failed: @Sendable (DeviceError) -> Void
     let exchange = Mutex<ControlExchange?>(nil)
 
-    /// - Parameter failed: called at the first failure to accept a client, and again only after a success.
+    /// Creates the service.
+    ///
+    /// - Parameter failed: called when accepting a client fails, once until it succeeds again.
     init(
         _ settings: Configuration.Control, handler: RecorderHandler,
         failed: @escaping @Sendable (DeviceError) -> Void
     ) {
         path = settings.socket
         group = settings.group
-        answers = ControlAnswers(handler: handler)
+        responder = ControlResponder(handler: handler)
         self.failed = failed
     }
 
@@ -34,8 +36,8 @@ final class ControlSocket: Service {
     ///
     /// - Throws: `DeviceError` if the socket cannot be opened or polled.
     func run() async throws {
-        let (path, group, answers, failed) = (path, group, answers, failed)
-        // A new one for each run: no request outlives its client.
+        let (path, group, responder, failed) = (path, group, responder, failed)
+        // A new exchange for each run, so that no request outlives its client.
         let exchange = try ControlExchange()
         self.exchange.withLock { $0 = exchange }
         try await withTaskCancellationHandler {
@@ -48,7 +50,9 @@ final class ControlSocket: Service {
                 }
                 tasks.addTask {
                     await withDiscardingTaskGroup { requests in
-                        for await job in exchange.jobs { requests.addTask { await answers.answer(job, on: exchange) } }
+                        for await job in exchange.jobs {
+                            requests.addTask { await responder.answer(job, on: exchange) }
+                        }
                         requests.cancelAll()
                     }
                 }
@@ -71,9 +75,9 @@ final class ControlSocket: Service {
         _ listener: consuming ControlListener, _ exchange: ControlExchange, failed: (DeviceError) -> Void
     ) throws {
         var clients: [Int: ControlConnection] = [:]
-        // The listener is not polled before this time: a client that cannot be accepted would end each poll immediately.
+        // The listener is not polled before this time, since a client that cannot be accepted would end each poll at once.
         var listensFrom: Duration?
-        var latest = 0
+        var lastID = 0
         func drop(_ id: Int) {
             clients.removeValue(forKey: id)
             exchange.disconnected(id)
@@ -83,8 +87,8 @@ final class ControlSocket: Service {
             do throws(ControlConnection.Refusal) {
                 if let request = try step(client) { exchange.requested(request, by: id) }
             } catch {
-                guard let words = error.words else { return drop(id) }
-                client.refuse(refusal(words), at: now)
+                guard let message = error.message else { return drop(id) }
+                client.refuse(refusal(message), at: now)
             }
         }
         /// Disconnects the client that has been idle longest; returns false if none is idle.
@@ -124,9 +128,9 @@ final class ControlSocket: Service {
                     drop(id)
                 }
                 if let deadline = clients[id]?.deadline, deadline <= now {
-                    let isAsking = clients[id]?.unsent == 0
+                    let isReceiving = clients[id]?.unsent == 0
                     perform(id) { _ throws(ControlConnection.Refusal) in
-                        throw ControlConnection.Refusal(words: isAsking ? ControlConnection.tooSlow : nil)
+                        throw ControlConnection.Refusal(message: isReceiving ? ControlConnection.tooSlow : nil)
                     }
                 }
             }
@@ -135,53 +139,53 @@ final class ControlSocket: Service {
             } else if polls[1].revents == 0 {
                 continue
             }
-            while let (number, isAllowed) = arrival(at: listener, &listensFrom, failed) {
+            while let (number, isAllowed) = acceptClient(at: listener, &listensFrom, failed) {
                 let client = ControlConnection(number, at: now)
                 if !isAllowed {
                     client.refuse(refusal("you may not control this appliance; join its group"), at: now)
                 } else if clients.count >= maxClients, !disconnectIdle() {
-                    client.refuse(refusal("\(maxClients) clients are connected already; try again later"), at: now)
+                    client.refuse(refusal("\(maxClients) clients are already connected; try again later"), at: now)
                 }
                 // A refused client gets its message immediately and is not added to `clients`.
                 if client.unsent > 0 {
                     _ = client.write(at: now)
                     continue
                 }
-                latest += 1
-                clients[latest] = client
-                exchange.connected(latest)
+                lastID += 1
+                clients[lastID] = client
+                exchange.connected(lastID)
             }
         }
         for id in Array(clients.keys) { drop(id) }
     }
 
-    /// Waits until one of these is ready. poll(2) refuses more descriptors than RLIMIT_NOFILE, which may have been lowered:
-    /// then each is polled alone, ten times a second.
+    /// Waits until one of these is ready. If RLIMIT_NOFILE was lowered, poll(2) may refuse that many descriptors; each is
+    /// then polled separately, ten times a second.
     private static func wait(for polls: inout [pollfd], _ milliseconds: Int32) throws(DeviceError) {
         if uninterrupted({ poll(&polls, nfds_t(polls.count), milliseconds) }) >= 0 { return }
         guard errno == EINVAL else { throw .system("poll", on: "control socket") }
         for index in polls.indices {
-            let most: Int32 = index > 0 ? 0 : milliseconds < 0 ? 100 : min(milliseconds, 100)
-            if uninterrupted({ poll(&polls[index], 1, most) }) < 0 { throw .system("poll", on: "control socket") }
+            let timeout: Int32 = index > 0 ? 0 : milliseconds < 0 ? 100 : min(milliseconds, 100)
+            if uninterrupted({ poll(&polls[index], 1, timeout) }) < 0 { throw .system("poll", on: "control socket") }
         }
     }
 
-    /// Accepts the next client; nil if none is waiting, or if it cannot be accepted now.
-    private static func arrival(
+    /// Accepts the next client; returns nil if none is waiting, or if it cannot be accepted now.
+    private static func acceptClient(
         at listener: borrowing ControlListener, _ listensFrom: inout Duration?, _ failed: (DeviceError) -> Void
     ) -> (connection: Int32, isAllowed: Bool)? {
         do throws(DeviceError) {
-            let arrival = try listener.accept()
+            let client = try listener.accept()
             listensFrom = nil
-            return arrival
+            return client
         } catch {
             if listensFrom == nil { failed(error) }
-            listensFrom = now + pause
+            listensFrom = now + acceptPause
             return nil
         }
     }
 
-    private static func refusal(_ words: String) -> [UInt8] {
-        ControlLine.encode(ControlResponse(DeviceError(.denied, "control", words)))
+    private static func refusal(_ message: String) -> [UInt8] {
+        ControlLine.encode(ControlResponse(DeviceError(.denied, "control", message)))
     }
 }

@@ -1,58 +1,58 @@
 import Core
 
-/// A part of a file to import, since requests are limited to 64 KiB.
+/// A part of a file to import. Files are split, since requests are limited to 64 KiB.
 package struct ImportPart: Hashable, Sendable, Codable {
-    /// Identical in all parts of a file.
+    /// Identifies the file; the same in all its parts.
     var token: String
     var name: String
     var text: String
-    /// Whether the file is complete with this part.
+    /// Whether this is the last part of the file.
     var isLast: Bool
-    /// Who corrected the file, if it does not say so itself.
+    /// Who made the corrections, if the file does not say so.
     var person: String
-    /// What the files beside it say about the recording.
+    /// The identity of the recording from the files beside it.
     var neighbour: String?
 
-    /// The largest size of a part's text, in bytes; JSON may need six times as many.
-    static let longest = 8_192
+    /// The maximum size of a part's text, in bytes. In JSON, it may be six times as large.
+    static let maximumTextBytes = 8_192
 
-    /// Splits a text into pieces for the parts; an empty text gives one piece. Cuts are between Unicode scalars, since a
-    /// `Character` may be longer than a part.
-    static func pieces(of text: String) -> [(text: Substring, isLast: Bool)] {
-        var pieces: [(text: Substring, isLast: Bool)] = []
+    /// Splits a text into chunks for the parts; an empty text becomes one empty chunk. The text is split between Unicode
+    /// scalars, since a `Character` may be longer than a part.
+    static func chunks(of text: String) -> [(text: Substring, isLast: Bool)] {
+        var chunks: [(text: Substring, isLast: Bool)] = []
         var start = text.startIndex
         repeat {
-            var end = text.utf8.index(start, offsetBy: longest, limitedBy: text.endIndex) ?? text.endIndex
+            var end = text.utf8.index(start, offsetBy: maximumTextBytes, limitedBy: text.endIndex) ?? text.endIndex
             while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
-            pieces.append((text[start..<end], end == text.endIndex))
+            chunks.append((text[start..<end], end == text.endIndex))
             start = end
         } while start < text.endIndex
-        return pieces
+        return chunks
     }
 }
 
-/// The unfinished texts of clients, one for each client.
+/// The incomplete files of clients, one for each client.
 struct ImportedTexts {
-    /// The largest total size of all texts, in bytes.
-    static let most = 64 << 20
+    /// The maximum total size of all texts, in bytes.
+    static let maximumBytes = 64 << 20
 
     private var texts: [Int: (token: String, text: String)] = [:]
 
     var bytes: Int { texts.values.reduce(0) { $0 + $1.text.utf8.count } }
 
-    /// Appends a part. A part with another token begins a new file, which replaces this client's unfinished one.
+    /// Appends a part. A part with a different token begins a new file, which replaces this client's incomplete one.
     ///
-    /// - Returns: the whole text after the last part, otherwise nil.
+    /// - Returns: the whole text if this was the last part, otherwise nil.
     /// - Throws: `DeviceError` with `unsupported` if this file is too long, `busy` if other files leave no space for
-    ///   it. The client's text is then dropped.
+    ///   it. This client's file is then dropped.
     mutating func append(_ part: ImportPart, from client: Int) throws(DeviceError) -> String? {
         if texts[client]?.token != part.token { texts[client] = (part.token, "") }
-        let own = texts[client]?.text.utf8.count ?? 0
-        guard bytes + part.text.utf8.count <= Self.most else {
+        let ownBytes = texts[client]?.text.utf8.count ?? 0
+        guard bytes + part.text.utf8.count <= Self.maximumBytes else {
             drop(client)
-            throw own + part.text.utf8.count > Self.most
+            throw ownBytes + part.text.utf8.count > Self.maximumBytes
                 ? DeviceError(
-                    .unsupported, "import", on: part.name, "is longer than \(Self.most) bytes",
+                    .unsupported, "import", on: part.name, "is longer than \(Self.maximumBytes) bytes",
                     remedy: "nothing was changed")
                 : DeviceError(
                     .busy, "import", on: part.name,

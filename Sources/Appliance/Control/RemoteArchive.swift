@@ -1,20 +1,20 @@
 import Core
 import Settings
 
-/// The archive of the running appliance, over its control socket. Each request has its own connection: the appliance
-/// disconnects silent clients, and copying can take an hour.
+/// The archive of the running appliance, accessed over its control socket. Each request has its own connection, since
+/// the appliance disconnects silent clients and copying can take an hour.
 package actor RemoteArchive: ArchiveReading, ExportLedger {
     private let configuration: Configuration
     private let directory: String
 
-    /// - Parameter configuration: has the socket's path.
+    /// - Parameter configuration: contains the socket's path.
     package init(_ configuration: Configuration, directory: String) {
         self.configuration = configuration
         self.directory = directory
     }
 
-    /// Whether the appliance keeps its archive in that folder.
-    package var answers: Bool {
+    /// Whether the appliance is running and has its archive in that directory.
+    package var isAvailable: Bool {
         get throws { try ask(.status).status?.directory == directory }
     }
 
@@ -42,18 +42,18 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         try ask(.history(recording: recording)).history ?? []
     }
 
-    /// Imports a corrected file; returns the result in one line.
+    /// Imports a file with corrections. Returns a line that describes the result.
     ///
     /// - Parameters:
-    ///   - recording: the recording, if the user named it.
-    ///   - neighbour: what the files beside it say about the recording.
-    package func take(
+    ///   - recording: the number of the recording, if the user gave it.
+    ///   - neighbour: the identity of the recording from the files beside it.
+    package func importCorrections(
         _ text: String, name: String, recording: Int?, person: String, neighbour: String?
     ) throws -> String {
         let client = try client()
         let token = String(UInt64.random(in: 1...UInt64.max), radix: 16)
         var response = ControlResponse()
-        for (text, isLast) in ImportPart.pieces(of: text) {
+        for (text, isLast) in ImportPart.chunks(of: text) {
             let part = ImportPart(
                 token: token, name: name, text: String(text), isLast: isLast, person: person, neighbour: neighbour)
             response = try client.ask(.archive(.importing(part, recording: recording), directory: directory))
@@ -61,30 +61,30 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         return response.notes?.first ?? ""
     }
 
-    /// Adds a file prepared in the folder of this name beside the recordings' folders; returns the recording's number.
+    /// Adds a file that was prepared in a folder beside the recordings; returns the number of the new recording.
     package func add(prepared folder: String) throws -> Int {
         let response = try ask(.adding(folder: folder))
         guard let recording = response.recording else {
-            throw DeviceError(.failed, "add", "the appliance is running another version; restart it")
+            throw DeviceError(.failed, "add", "the appliance is running a different version; restart it")
         }
         return recording
     }
 
-    /// Checks recordings; without numbers all of them and the database.
+    /// Verifies recordings; if there are no numbers, all recordings and the database.
     ///
     /// - Parameter isQuick: whether to skip the audio.
     package func verify(_ recordings: [Int], isQuick: Bool = false) throws -> [StorageFinding] {
         try ask(.verify(recordings: recordings, isQuick: isQuick)).findings ?? []
     }
 
-    /// Erases recordings; returns remarks for the user.
+    /// Erases recordings; returns notes for the user.
     package func delete(_ recordings: [Int]) throws -> [String] {
         try ask(.delete(recordings: recordings)).notes ?? []
     }
 
-    /// Redacts a range of a recording; returns the recording and remarks for the user.
-    package func redact(_ order: RedactionOrder) throws -> (recording: Int, notes: [String]) {
-        let response = try ask(.redact(order))
+    /// Redacts a range of a recording; returns the recording number and notes for the user.
+    package func redact(_ request: RedactionRequest) throws -> (recording: Int, notes: [String]) {
+        let response = try ask(.redact(request))
         return (response.recording ?? 0, response.notes ?? [])
     }
 
@@ -107,7 +107,7 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
     private func client() throws -> ControlClient {
         guard let client = try ControlClient(configuration) else {
             throw DeviceError(
-                .disconnected, "connect", "the appliance has stopped in the meantime; start it and try again")
+                .disconnected, "connect", "the appliance has stopped meanwhile; start it and try again")
         }
         return client
     }

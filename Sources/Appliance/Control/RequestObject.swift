@@ -1,6 +1,6 @@
 import Core
 
-/// A request on the wire: the command's name and its keys. `RequestField.all` has the allowed values of each key.
+/// A request in its JSON form: the command's name and its keys. `RequestField.all` has the allowed values of each key.
 struct RequestObject: Codable {
     enum Command: String, Codable, CaseIterable {
         case start, stop, toggle, pause, resume, mark, status, watch, press, release, lamp
@@ -21,7 +21,7 @@ struct RequestObject: Codable {
     /// For `delete` and `verify`.
     var recordings: [Int]?
     /// For `redact`.
-    var strike: RedactionOrder?
+    var strike: RedactionRequest?
     /// For `verify`: whether to skip the audio.
     var quick: Bool?
     /// For `exports`, instead of a recording.
@@ -30,8 +30,9 @@ struct RequestObject: Codable {
     var entry: ExportEntry?
     /// For `exporting`.
     var export: Event.ExportState?
-    /// For `open`: a private key, which is never logged, and its source. For `adding`, the folder's name.
+    /// For `open`: a private key, which is never logged.
     var key: String?
+    /// For `open`: the source of the key. For `adding`: the folder's name.
     var name: String?
     /// For `laptop`.
     var connected: Bool?
@@ -44,8 +45,8 @@ struct RequestObject: Codable {
     var partials: Bool?
 }
 
-// Omitted keys have defaults, so that clients of earlier versions work. All values are checked by `RequestField.all`,
-// whichever command they belong to.
+// Omitted keys have defaults, so that earlier versions of clients work. `RequestField.all` checks all values, even if
+// the command does not use them.
 extension ControlRequest: Codable {
     package init(from decoder: any Decoder) throws {
         let object: RequestObject
@@ -62,12 +63,12 @@ extension ControlRequest: Codable {
         let recordings = object.recordings ?? []
         func archive(_ request: ArchiveRequest) -> ControlRequest { .archive(request, directory: object.directory) }
         switch object.command {
-        case .start: self = .order(.start)
-        case .stop: self = .order(.stop)
-        case .toggle: self = .order(.toggle)
-        case .pause: self = .order(.pause)
-        case .resume: self = .order(.resume)
-        case .mark: self = .order(.mark(text: object.text ?? ""))
+        case .start: self = .command(.start)
+        case .stop: self = .command(.stop)
+        case .toggle: self = .command(.toggle)
+        case .pause: self = .command(.pause)
+        case .resume: self = .command(.resume)
+        case .mark: self = .command(.mark(text: object.text ?? ""))
         case .status: self = .status
         case .watch: self = .watch(partials: object.partials ?? false)
         case .press: self = .press
@@ -79,7 +80,7 @@ extension ControlRequest: Codable {
         case .settings: self = .settings
         case .open:
             guard let key = object.key else {
-                throw DeviceError(.unsupported, "control", "open: there is no key; give a private key")
+                throw DeviceError(.unsupported, "control", "open: the key is missing; send a private key")
             }
             self = .open(key: key, name: object.name ?? "the key")
         case .lock: self = .lock
@@ -91,22 +92,22 @@ extension ControlRequest: Codable {
         case .history: self = archive(.history(recording: object.recording))
         case .delete: self = archive(.delete(recordings: recordings))
         case .redact:
-            guard let order = object.strike else {
-                throw DeviceError(.unsupported, "control", "redact: there is no range; give last, or from and to")
+            guard let request = object.strike else {
+                throw DeviceError(.unsupported, "control", "redact: the range is missing; send last, or from and to")
             }
-            self = archive(.redact(order))
+            self = archive(.redact(request))
         case .verify: self = archive(.verify(recordings: recordings, isQuick: object.quick ?? false))
         case .exports:
             self = archive(object.volume.map { .exportsTo(volume: $0) } ?? .exportsOf(recording: recording))
         case .importing:
             guard let part = object.part else {
-                throw DeviceError(.unsupported, "control", "importing: there is no part; give a part of the file")
+                throw DeviceError(.unsupported, "control", "importing: the part is missing; send a part of the file")
             }
             self = archive(.importing(part, recording: object.recording))
         case .adding: self = archive(.adding(folder: object.name ?? ""))
         case .exported:
             guard let entry = object.entry else {
-                throw DeviceError(.unsupported, "control", "exported: there is no entry; give the entry of the copy")
+                throw DeviceError(.unsupported, "control", "exported: the entry is missing; send the entry of the copy")
             }
             self = archive(.exported(entry))
         }
@@ -114,17 +115,17 @@ extension ControlRequest: Codable {
 
     package func encode(to encoder: any Encoder) throws { try object.encode(to: encoder) }
 
-    /// The command's name on the wire.
+    /// The command's name in JSON.
     var name: String { object.command.rawValue }
 
     private var object: RequestObject {
         switch self {
-        case .order(.start): RequestObject(command: .start)
-        case .order(.stop): RequestObject(command: .stop)
-        case .order(.toggle): RequestObject(command: .toggle)
-        case .order(.pause): RequestObject(command: .pause)
-        case .order(.resume): RequestObject(command: .resume)
-        case .order(.mark(let text)): RequestObject(command: .mark, text: text)
+        case .command(.start): RequestObject(command: .start)
+        case .command(.stop): RequestObject(command: .stop)
+        case .command(.toggle): RequestObject(command: .toggle)
+        case .command(.pause): RequestObject(command: .pause)
+        case .command(.resume): RequestObject(command: .resume)
+        case .command(.mark(let text)): RequestObject(command: .mark, text: text)
         case .status: RequestObject(command: .status)
         case .watch(let partials): RequestObject(command: .watch, partials: partials)
         case .press: RequestObject(command: .press)
@@ -154,7 +155,7 @@ extension ArchiveRequest {
             case .search(let words, let limit): RequestObject(command: .search, words: words, limit: limit)
             case .history(let recording): RequestObject(command: .history, recording: recording)
             case .delete(let recordings): RequestObject(command: .delete, recordings: recordings)
-            case .redact(let order): RequestObject(command: .redact, strike: order)
+            case .redact(let request): RequestObject(command: .redact, strike: request)
             case .verify(let recordings, let isQuick):
                 RequestObject(command: .verify, recordings: recordings, quick: isQuick ? true : nil)
             case .exportsOf(let recording): RequestObject(command: .exports, recording: recording)

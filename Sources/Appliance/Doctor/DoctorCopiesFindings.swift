@@ -1,7 +1,7 @@
 import Core
 import Settings
 
-// The findings about signatures, encryption, sticks and the drive for laptops.
+// Findings about signatures, encryption, sticks and the drive for laptops.
 extension DoctorFacts {
     var copiesFindings: [DoctorFinding] {
         signingFindings + sealingFindings
@@ -14,10 +14,10 @@ extension DoctorFacts {
             [
                 .init(
                     .copies, .notice,
-                    "not signed: \(error.reason); nobody can prove that a copy is unchanged",
+                    "not signed: \(error.reason); nobody can prove that a copy is unaltered",
                     remedy: error.remedy)
             ]
-        case .success(nil): [.init(.copies, .ok, "are signed; the key is made with the first start")]
+        case .success(nil): [.init(.copies, .ok, "are signed; the key is created at the first start")]
         case .success(let key?): [.init(.copies, .ok, "are signed; the recorder's public key is \(key)")]
         }
     }
@@ -27,11 +27,11 @@ extension DoctorFacts {
         switch sealing {
         case nil: return []
         case .failure(let error): finding = DoctorFinding(.copies, error: error)
-        case .success(0): finding = openFinding
+        case .success(0): finding = unencryptedFinding
         case .success(let count):
             finding = DoctorFinding(
                 .copies, .ok,
-                "sealed for \(keys(count)); to test a private key: fieldscribe recipients check --key FILE")
+                "encrypted for \(keys(count)); to test a private key: fieldscribe recipients check --key FILE")
         }
         return [finding] + sticksFindings + recorderFindings
     }
@@ -45,8 +45,8 @@ extension DoctorFacts {
         let minutes = Int((opened.secondsLeft.within(0...1e6) / 60).rounded(.up))
         return [
             .init(
-                .copies, .notice, "a private key has opened \(what), for \(minutes) min more",
-                remedy: "fieldscribe lock, once they are no longer needed")
+                .copies, .notice, "a private key has opened \(what) for another \(minutes) min",
+                remedy: "run fieldscribe lock when they are no longer needed")
         ]
     }
 
@@ -56,7 +56,7 @@ extension DoctorFacts {
             DoctorFinding(
                 .copies, .notice,
                 "\($0): a damaged database that was set aside may still contain readable text of sealed recordings",
-                remedy: "remove it once you do not need it")
+                remedy: "remove it when you no longer need it")
         }
         switch recorderSealing {
         case nil: return openedFindings
@@ -64,44 +64,45 @@ extension DoctorFacts {
         case .success(let count):
             return openedFindings + [
                 .init(
-                    .copies, .ok, "recordings on the recorder are sealed for \(keys(count)) once they are transcribed")
+                    .copies, .ok,
+                    "recordings on the recorder are encrypted for \(keys(count)) once they are transcribed")
             ] + asideFindings
         }
     }
 
-    /// The consequence of copies without encryption.
-    private var openFinding: DoctorFinding {
+    /// The finding about copies without encryption.
+    private var unencryptedFinding: DoctorFinding {
         let risk =
             configuration.export.sticks == .any
             ? "anyone who plugs in a stick gets every recording, and anyone who finds it can read them"
-            : "anyone who finds a stick can read what is on it"
+            : "anyone who finds a stick can read the recordings on it"
         return .init(
-            .copies, .notice, "not sealed: \(risk)",
+            .copies, .notice, "not encrypted: \(risk)",
             remedy: "to encrypt them, set export.recipients to the public keys of those who may read them")
     }
 
-    /// Which sticks are copied to, unless any stick is.
+    /// The findings about allowed sticks, unless every stick is allowed.
     private var sticksFindings: [DoctorFinding] {
         switch configuration.export.sticks {
         case .any: return []
-        case .none: return [.init(.copies, .ok, "no stick (export.sticks is none)")]
+        case .none: return [.init(.copies, .ok, "not made on sticks (export.sticks is none)")]
         case .known: break
         }
-        switch knownSticks {
+        switch allowedSticks {
         case nil: return []
         case .failure(let error): return [DoctorFinding(.copies, error: error)]
         case .success(0):
             return [
                 .init(
-                    .copies, .notice, "only known sticks, and none is known: nothing is copied",
+                    .copies, .notice, "only on allowed sticks, and none is allowed, so nothing is copied",
                     remedy: "sudo fieldscribe stick allow, while the stick is plugged in")
             ]
         case .success(let count):
-            return [.init(.copies, .ok, "only to \(counted(count, "known stick", "known sticks"))")]
+            return [.init(.copies, .ok, "only on \(counted(count, "allowed stick", "allowed sticks"))")]
         }
     }
 
-    /// Whether a laptop can see the drive, if that is configured.
+    /// Whether a laptop can use the drive, if it is configured.
     var driveFindings: [DoctorFinding] {
         switch drivePorts {
         case nil: return []
@@ -110,13 +111,13 @@ extension DoctorFacts {
             guard let port = ports.first else {
                 return [
                     .init(
-                        .drive, .missing, "no USB port of this board can be a drive for a laptop",
+                        .drive, .missing, "no USB port of this board can act as a drive for a laptop",
                         remedy:
-                            "on a 4, 5 or Zero 2 W write dtoverlay=dwc2,dr_mode=peripheral into config.txt and start again; "
-                            + "elsewhere set usb.drive = no")
+                            "on a 4, 5 or Zero 2 W, add dtoverlay=dwc2,dr_mode=peripheral to config.txt and restart; on other "
+                            + "boards, set usb.drive = no")
                 ]
             }
-            return [.init(.drive, .ok, "a laptop at the port \(port) sees the recordings, read-only")]
+            return [.init(.drive, .ok, "a laptop connected to the port \(port) sees the recordings, read-only")]
         }
     }
 }

@@ -7,7 +7,7 @@ import Settings
 /// Measures the speed of one decode worker with the configured model.
 func doctorDecoder(_ configuration: Configuration) async -> Result<DoctorFacts.Decoder, DeviceError> {
     do {
-        let (samples, isOnSpeech) = measuringSound()
+        let (samples, isOnSpeech) = testSound()
         let pool = WorkerPool(try configuration.workerCommand(profile: "live"), size: 1)
         let engine = try await pool.prepare()
         // The first run also reads files from the card and allocates memory; only the second is measured.
@@ -20,14 +20,15 @@ func doctorDecoder(_ configuration: Configuration) async -> Result<DoctorFacts.D
     }
 }
 
-/// A spoken sentence from Debian's package pocketsphinx-testdata; without it, five seconds of a synthetic sound.
-private func measuringSound() -> (samples: [Int16], isOnSpeech: Bool) {
+/// Returns a spoken sentence from Debian's package pocketsphinx-testdata or, if it is not installed, five seconds of a
+/// synthetic sound.
+private func testSound() -> (samples: [Int16], isOnSpeech: Bool) {
     let path = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0880.wav"
     if let speech = try? AudioFileReader(path: path).samples(), !speech.isEmpty { return (speech, true) }
     return (syllables(seconds: 5), false)
 }
 
-/// A voice without words: a buzz of 120 Hz through the formants of three vowels, four syllables a second.
+/// Returns a synthetic voice: a 120 Hz buzz filtered by the formants of three vowels, four syllables per second.
 private func syllables(seconds: Int) -> [Int16] {
     let vowels: [[Double]] = [[730, 1_090, 2_440], [270, 2_290, 3_010], [300, 870, 2_240]]
     let rate = Double(SamplePosition.rate)

@@ -2,21 +2,21 @@ import Core
 import Glibc
 import System
 
-/// Measures the file system of recordings: its free space, and the time to sync a second of audio.
+/// Measures the disk for recordings: its free space, and the time to sync a second of audio.
 func doctorDisk(_ directory: String) async -> Result<DoctorFacts.Disk, DeviceError> {
     await measured("doctor") {
-        let place = nearest(to: directory)
+        let folder = nearestExistingFolder(to: directory)
         var status = statvfs()
-        guard statvfs(place, &status) == 0 else { throw DeviceError.system("statvfs", on: place) }
+        guard statvfs(folder, &status) == 0 else { throw DeviceError.system("statvfs", on: folder) }
         var disk = DoctorFacts.Disk(
             directory: directory, freeBytes: Double(status.f_bavail) * Double(status.f_frsize),
-            syncSeconds: try syncSeconds(in: place, times: 20))
+            syncSeconds: try syncSeconds(in: folder, times: 20))
         disk.readable = doctorReadable(directory)
         return disk
     }
 }
 
-/// The files and folders of an archive that other users on this machine may read.
+/// Returns the files and folders of an archive that other users of this machine may read.
 func doctorReadable(_ directory: String) -> [String] {
     guard let folder = try? FileDescriptor(opening: directory, O_RDONLY | O_DIRECTORY),
         let permissions = try? folder.status().permissions, permissions & 0o011 != 0
@@ -26,14 +26,14 @@ func doctorReadable(_ directory: String) -> [String] {
     }
 }
 
-/// The folder itself, or its nearest existing parent; the appliance makes the rest.
-private func nearest(to directory: String) -> String {
+/// Returns the folder itself, or its nearest existing ancestor. The appliance creates the rest.
+private func nearestExistingFolder(to directory: String) -> String {
     var path = directory
     while access(path, F_OK) != 0, folder(of: path) != path { path = folder(of: path) }
     return path
 }
 
-/// Writes and syncs a second of audio several times, as a recording does, in an unlinked file.
+/// Writes and syncs a second of audio several times, as a recording does, to an unlinked file. Returns the durations.
 private func syncSeconds(in folder: String, times: Int) throws(DeviceError) -> [Double] {
     let path = "\(folder)/.fieldscribe-doctor-\(getpid())"
     let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_EXCL)

@@ -7,7 +7,7 @@ import Recognition
 import Settings
 import System
 
-/// Measures this machine with its real devices, one after the other.
+/// Measures this machine and its real devices, one after the other.
 package struct DoctorExamination: Sendable {
     private let explicitPath: String?
     private let environment: [String: String]
@@ -22,7 +22,7 @@ package struct DoctorExamination: Sendable {
         self.seconds = seconds
     }
 
-    /// Takes all measurements; failures are also facts. `progress` is called before each check.
+    /// Performs all measurements. Failures are results too. Calls `progress` before each check.
     package func run(progress: (DoctorFinding.Check) -> Void = { _ in }) async -> DoctorFacts {
         var problems: [ConfigurationError.Problem] = []
         var refused: DeviceError?
@@ -50,7 +50,7 @@ package struct DoctorExamination: Sendable {
         facts.appliance = appliance
         facts.microphoneIsOurs = appliance == .running && doctorMicrophoneIsOurs(configuration)
         facts.microphones = ((try? captureDevices()) ?? []).map { "\($0.name) (\($0.description))" }
-        // The default would not tell what the wrong line about copies meant.
+        // If a line about copies is wrong, checking its default would say nothing about what the line meant.
         let isAboutCopies = problems.contains {
             $0.setting.map { setting in ["export.", "storage.", "usb."].contains { setting.hasPrefix($0) } } ?? true
         }
@@ -63,13 +63,13 @@ package struct DoctorExamination: Sendable {
                 facts.damagedDatabases = (try? Erasure.damagedDatabases(in: configuration.storage.directory)) ?? []
             }
             if configuration.usb.drive { facts.drivePorts = doctorDrivePorts() }
-            if configuration.export.sticks == .known { facts.knownSticks = doctorSticks(configuration) }
+            if configuration.export.sticks == .known { facts.allowedSticks = doctorSticks(configuration) }
         }
         progress(.decoder)
         if configuration.recognizer.speakers != .no { facts.speakers = await doctorSpeakers(configuration) }
         if !configuration.engine.programs(in: configuration).isEmpty { facts.runnable = doctorRunnable() }
         if configuration.recognizer.engine == EngineRegistry.automaticName {
-            facts.skippedEngines = EngineRegistry.lacks(for: configuration)
+            facts.skippedEngines = EngineRegistry.problems(for: configuration)
         }
         do throws(DeviceError) {
             _ = try configuration.workerCommand(profile: "live")
@@ -78,36 +78,36 @@ package struct DoctorExamination: Sendable {
         return facts
     }
 
-    /// Requests a line for a moment: only that shows whether it can be used.
+    /// Requests a line briefly, which is the only way to find out whether it can be used.
     private func line(_ address: PanelAddress, _ direction: LineRequest.Direction) -> DoctorFacts.Line {
         switch address {
         case .sim, .none: return DoctorFacts.Line(name: "\(address)", isGpio: false)
         case .gpioName, .gpioOffset:
-            var found: GpioLine?
+            var gpioLine: GpioLine?
             do throws(DeviceError) {
                 let line = try GpioLine(finding: address)
-                found = line
+                gpioLine = line
                 let request = try LineRequest(line, direction)
                 if direction == .input { _ = try request.value() }
                 return DoctorFacts.Line(name: "\(address)", isGpio: true)
             } catch {
                 return DoctorFacts.Line(
-                    name: "\(address)", isGpio: true, isOurs: found?.isOurs ?? false, error: error)
+                    name: "\(address)", isGpio: true, isOurs: gpioLine?.isOurs ?? false, error: error)
             }
         }
     }
 }
 
-/// The model that identifies speakers, verified and loaded; or why it cannot be used.
+/// Verifies and loads the model that identifies speakers. Returns its path, or why it cannot be used.
 func doctorSpeakers(_ configuration: Configuration) async -> Result<String, DeviceError> {
     await measured("speakers") {
         let model = configuration.diarizationModel
-        _ = try VoiceNetwork(model, besides: [configuration.moonshineModel.path])
+        _ = try VoiceNetwork(model, beside: [configuration.moonshineModel.path])
         return model.path
     }
 }
 
-/// The number of public keys that copies are encrypted for, or why nothing can be copied.
+/// Returns the number of public keys that copies are encrypted for, or why nothing can be copied.
 func doctorSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
     Result { () throws(DeviceError) in
         guard let recipients = try configuration.recipients() else { return 0 }
@@ -116,7 +116,7 @@ func doctorSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
     }
 }
 
-/// The public key of the recorder's signatures, nil before there is one; or why nothing is signed.
+/// Returns the public key of the recorder's signatures, nil if there is none yet, or why nothing is signed.
 func doctorSigning(_ configuration: Configuration) -> Result<String?, DeviceError> {
     Result { () throws(DeviceError) in
         _ = try Minisign()
@@ -124,7 +124,7 @@ func doctorSigning(_ configuration: Configuration) -> Result<String?, DeviceErro
     }
 }
 
-/// The number of public keys that recordings on the recorder are encrypted for, or why none are.
+/// Returns the number of public keys that recordings on the recorder are encrypted for, or why none are encrypted.
 func doctorRecorderSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
     do throws(DeviceError) {
         let recipients = try configuration.sealRecipients() ?? []
@@ -132,41 +132,41 @@ func doctorRecorderSealing(_ configuration: Configuration) -> Result<Int, Device
         return .success(recipients.count)
     } catch {
         var error = error
-        error.remedy = "correct storage.seal, or apt install age; until then nothing is sealed on the recorder"
+        error.remedy = "correct storage.seal, or apt install age; until then nothing is encrypted on the recorder"
         return .failure(error)
     }
 }
 
-/// The status of the running appliance; nil if it does not answer.
+/// Returns the status of the running appliance; nil if it does not answer.
 private func status(_ configuration: Configuration) -> ApplianceStatus? {
     guard let client = try? ControlClient(configuration) else { return nil }
     return (try? client.ask(.status))?.status
 }
 
-/// The number of known sticks, or why the list cannot be read.
+/// Returns the number of allowed sticks, or why the list cannot be read.
 func doctorSticks(_ configuration: Configuration) -> Result<Int, DeviceError> {
     do throws(DeviceError) {
-        return .success(try KnownSticks(in: configuration.storage.directory).entries.count)
+        return .success(try AllowedSticks(in: configuration.storage.directory).entries.count)
     } catch {
-        // Before the first recording there is no folder.
+        // The folder does not exist before the first recording.
         return error.status == ENOENT ? .success(0) : .failure(error)
     }
 }
 
-/// Whether the appliance listens on the control socket.
+/// Returns whether the appliance listens on the control socket.
 func doctorAppliance(_ configuration: Configuration) -> DoctorFacts.Appliance {
     do throws(DeviceError) {
         return try ControlClient(configuration) == nil ? .stopped : .running
     } catch { return error.code == .denied ? .denied : .stopped }
 }
 
-/// Whether the running appliance uses the microphone: during a recording, also while it is paused, and always with a
-/// pre-roll.
+/// Whether the running appliance uses the microphone: during a recording, even while it is paused, and always if there
+/// is a pre-roll.
 func doctorMicrophoneIsOurs(_ configuration: Configuration) -> Bool {
     configuration.capture.prerollSeconds > 0 || status(configuration)?.recording != nil
 }
 
-/// The kernel's names of the USB ports that can be a device, or why there is no drive for a laptop.
+/// Returns the kernel's names of the USB ports that can act as a device, or why there is no drive for laptops.
 func doctorDrivePorts(system: String = "/sys", programs: [String] = ["/usr/sbin", "/sbin"]) -> Result<
     [String], DeviceError
 > {
@@ -174,9 +174,9 @@ func doctorDrivePorts(system: String = "/sys", programs: [String] = ["/usr/sbin"
         return .failure(
             DeviceError(
                 .missing, "usb.drive", on: "mkfs.vfat",
-                "the program that makes the drive's file system is not installed",
+                "the program that creates the drive's file system is not installed",
                 remedy: "sudo apt install dosfstools"))
     }
-    // A kernel without such a port has no such folder.
+    // If there is no such port, the folder does not exist.
     return .success(((try? names(inFolder: "\(system)/class/udc")) ?? []).filter { !$0.hasPrefix(".") }.sorted())
 }

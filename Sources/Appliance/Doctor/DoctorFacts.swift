@@ -1,19 +1,19 @@
 import Core
 import Settings
 
-/// The measurements of this machine: numbers and errors, without a judgement.
+/// The measurements of this machine: numbers and errors, without judgement.
 package struct DoctorFacts: Sendable {
-    /// Whether the appliance runs, by its control socket.
+    /// Whether the appliance is running, according to its control socket.
     enum Appliance: Hashable, Sendable {
         case stopped, running
-        /// It runs, but this user may not control it.
+        /// The appliance is running, but this user may not control it.
         case denied
     }
 
-    /// A sample of the microphone.
+    /// A measurement of the microphone's sound.
     struct Sound: Hashable, Sendable {
         var seconds = 0.0
-        /// The level, in dBFS.
+        /// The RMS level, in dBFS.
         var rms = -100.0
         /// The highest peak, in dBFS.
         var peak = -100.0
@@ -28,31 +28,31 @@ package struct DoctorFacts: Sendable {
         var channelsIdentical = false
         /// Whether the channels cancel each other when mixed into one.
         var channelsCancel = false
-        /// The channel that has a constant value, from 1; nil if none has.
+        /// The number of the channel that has a constant value, from 1; nil if there is none.
         var stuckChannel: Int?
-        /// Samples that the device lost.
+        /// The number of samples that the device lost.
         var lost = 0
     }
 
     /// A line of the panel.
     struct Line: Hashable, Sendable {
-        /// The line's address, as the configuration has it.
+        /// The line's address, as in the configuration.
         var name: String
-        /// Whether it is a GPIO line, rather than simulated or none.
+        /// Whether the line is a GPIO line. Otherwise it is simulated, or there is none.
         var isGpio: Bool
-        /// Whether the appliance uses it.
+        /// Whether the appliance uses the line.
         var isOurs = false
-        /// Why it cannot be used; nil if it can.
+        /// Why the line cannot be used; nil if it can.
         var error: DeviceError?
     }
 
-    /// The disk that recordings go to.
+    /// The disk for recordings.
     struct Disk: Hashable, Sendable {
-        /// The storage directory, whether it exists yet or not.
+        /// The storage directory, which may not exist yet.
         var directory: String
-        /// The files of the archive that other users may read, such as `archive.sqlite`.
+        /// The files and folders of the archive that other users may read, such as `archive.sqlite`.
         var readable: [String] = []
-        /// Bytes that this user may still write there.
+        /// The number of bytes that this user may still write to the disk.
         var freeBytes: Double
 
         /// The durations of syncs of 32,000 bytes, in seconds.
@@ -64,89 +64,91 @@ package struct DoctorFacts: Sendable {
         /// Seconds of audio that one worker decodes per second.
         var timesRealTime: Double
 
-        /// Whether it was measured on speech; a synthetic sound gives only the order of magnitude.
+        /// Whether the speed was measured on speech. A synthetic sound gives only the order of magnitude.
         var isOnSpeech: Bool
 
         /// The engine, as the worker names it.
         var engine: EngineDescription?
     }
 
-    /// What the recording user is allowed to do.
+    /// The permissions of the recording user.
     struct Permissions: Hashable, Sendable {
         /// The recording user: `fieldscribe` if it exists, otherwise the current user.
         var user: String
         var isRoot = false
-        /// Whether the user is the service's own, made by the package.
+        /// Whether the user is the service's user, which the package creates.
         var isServiceUser = false
 
         /// Required groups that the user is not in.
         var missingGroups: [String] = []
 
-        /// Required groups that this machine does not have.
+        /// Required groups that do not exist on this machine.
         var unknownGroups: [String] = []
     }
 
     /// The machine.
     package struct Board: Hashable, Sendable {
-        /// The model: `Raspberry Pi 4 Model B Rev 1.4`.
+        /// The model, such as `Raspberry Pi 4 Model B Rev 1.4`.
         package var name: String
-        /// In units of 1,000,000 bytes.
+        /// The memory, in units of 1,000,000 bytes.
         var memoryMegabytes: Int
-        /// Processor cores that are online.
+        /// The number of processor cores that are online.
         var cores: Int
 
-        /// In degrees Celsius; nil if the machine has no sensor.
+        /// The temperature, in degrees Celsius; nil if the machine has no sensor.
         var temperature: Double?
 
         /// Whether the supply voltage was too low since power-on; nil if the machine does not report it.
         var isUndervolted: Bool?
     }
 
-    /// The settings of all measurements; the defaults if the file was refused.
+    /// The settings used for the measurements; the defaults if the file was refused.
     var configuration: Configuration
 
-    /// One line each.
+    /// The errors in the configuration file, each as one line.
     var configurationProblems: [String] = []
-    /// The settings with an error, such as `capture.device`; they have their defaults instead.
+    /// The settings with an error, such as `capture.device`. Their defaults are used instead.
     var refusedSettings: Set<String> = []
     /// Why the file could not be read.
     var configurationError: DeviceError?
     var appliance = Appliance.stopped
 
-    /// Whether the appliance uses the microphone, if it may be asked.
+    /// Whether the appliance uses the microphone; false if this user may not ask.
     var microphoneIsOurs = false
     var sound: Result<Sound, DeviceError>
 
-    /// `plughw:CARD=Mic,DEV=0 (USB Microphone)`.
+    /// The microphones, such as `plughw:CARD=Mic,DEV=0 (USB Microphone)`.
     var microphones: [String] = []
     var button: Line
     var lamp: Line
     /// Why the model cannot be loaded; nil if it can.
     var modelError: DeviceError?
 
-    /// Why `auto` skips engines that it prefers, in the order of `EngineRegistry.automatic`.
+    /// Why `auto` skips better engines, in the order of `EngineRegistry.automatic`.
     var skippedEngines: [DeviceError] = []
 
-    /// Nil if there is no model.
+    /// The speed of decoding, or why it could not be measured; nil if the model cannot be loaded.
     var decoder: Result<Decoder, DeviceError>?
-    /// The model that identifies speakers, or why it cannot be used; nil if speakers are not identified.
+    /// The path of the model that identifies speakers, or why it cannot be used; nil if speakers are not identified.
     var speakers: Result<String, DeviceError>?
-    /// Programs and folders that the service's sandbox allows; nil if there is no service.
+    /// The programs and folders that the service's sandbox allows; nil if there is no service.
     var runnable: [String]?
     var disk: Result<Disk, DeviceError>
-    /// The number of public keys that copies are encrypted for, 0 for none; or why nothing can be copied. Nil if not checked.
+    /// The number of public keys that copies are encrypted for, or why nothing can be copied. Nil if not checked.
     var sealing: Result<Int, DeviceError>?
-    /// The number of public keys that recordings on the recorder are encrypted for, or why none are; nil if not configured.
+    /// The number of public keys that recordings on the recorder are encrypted for, or why none are encrypted. Nil if not
+    /// configured.
     var recorderSealing: Result<Int, DeviceError>?
-    /// Damaged databases that were kept, on a recorder that encrypts.
+    /// Damaged databases that were kept, if recordings on the recorder are encrypted.
     var damagedDatabases: [String] = []
     /// The sealed recordings that are open; nil if none are.
     var opened: ApplianceStatus.Opened?
-    /// The public key of the recorder's signatures, nil before the first start; or why nothing is signed. Nil if not checked.
+    /// The public key of the recorder's signatures, which is nil before the first start, or why nothing is signed. Nil if
+    /// not checked.
     var signing: Result<String?, DeviceError>?
-    /// The number of known sticks, or why the list cannot be read. Nil if not checked.
-    var knownSticks: Result<Int, DeviceError>?
-    /// The USB ports that can be a drive for a laptop, or why there is none; nil if not configured.
+    /// The number of allowed sticks, or why the list cannot be read. Nil if not checked.
+    var allowedSticks: Result<Int, DeviceError>?
+    /// The USB ports that can act as a drive for a laptop, or why there is no drive. Nil if not configured.
     var drivePorts: Result<[String], DeviceError>?
     var permissions: Permissions
     /// Whether the clock was set from the network or a clock module.
@@ -155,12 +157,12 @@ package struct DoctorFacts: Sendable {
 }
 
 extension DoctorFacts.Disk {
-    /// 0 if nothing was measured.
+    /// The median sync time, in seconds; 0 if nothing was measured.
     var medianSeconds: Double {
         let sorted = syncSeconds.sorted()
         return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
     }
 
-    /// 0 if nothing was measured.
+    /// The maximum sync time, in seconds; 0 if nothing was measured.
     var worstSeconds: Double { syncSeconds.max() ?? 0 }
 }

@@ -1,15 +1,15 @@
 /// The result of a check.
 package struct DoctorFinding: Hashable, Sendable, Encodable {
-    /// The checks in the order of the report.
+    /// The checks, in the order of the report.
     package enum Check: String, Sendable, CaseIterable, Encodable {
         case configuration, appliance, microphone, button, lamp, model, decoder, speakers, disk, copies, drive,
             permissions, clock, board, profile
     }
 
-    /// The result.
+    /// The outcome of a check.
     package enum Status: String, Sendable, Encodable {
         case ok
-        /// It works, but could be better.
+        /// It works, but could be improved.
         case notice
         case failed
         /// A required device, model or file is missing.
@@ -18,7 +18,7 @@ package struct DoctorFinding: Hashable, Sendable, Encodable {
 
     package var check: Check
     package var status: Status
-    /// One line.
+    /// The message, in one line.
     package var message: String
     /// What the user can do; nil if there is nothing to do.
     package var remedy: String?
@@ -40,7 +40,7 @@ extension [DoctorFinding] {
 }
 
 extension Double {
-    /// The number with one decimal; `-` if it is not finite or too large.
+    /// The number rounded to one decimal place; `-` if it is not finite or too large.
     var oneDecimal: String {
         guard isFinite, abs(self) < 1e12 else { return "-" }
         let tenths = Int((abs(self) * 10).rounded())

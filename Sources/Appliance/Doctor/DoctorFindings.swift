@@ -1,32 +1,32 @@
 import Core
 import Settings
 
-// Derives the findings from the measurements, without further input.
+// Derives the findings from the measurements alone.
 extension DoctorFacts {
     /// All findings, in the order of `DoctorFinding.Check`.
     package var findings: [DoctorFinding] {
         let unchecked = unchecked
-        var left = unchecked
+        var unreported = unchecked
         return examined.compactMap { finding in
             guard unchecked[finding.check] != nil else { return finding }
-            // One finding for all of a check.
-            guard let setting = left.removeValue(forKey: finding.check) else { return nil }
+            // One finding replaces all findings of the check.
+            guard let setting = unreported.removeValue(forKey: finding.check) else { return nil }
             return DoctorFinding(
                 finding.check, .notice, "not checked, because \(setting) is wrong",
-                remedy: "correct that line, then run fieldscribe doctor again")
+                remedy: "correct this setting, then run fieldscribe doctor again")
         }
     }
 
-    /// The checks that depend on a refused setting, with that setting: its default may not suit this machine.
+    /// The checks that depend on a refused setting, with that setting. Its default may not suit this machine.
     private var unchecked: [DoctorFinding.Check: String] {
-        let deciding: [(DoctorFinding.Check, [String])] = [
+        let settingsByCheck: [(DoctorFinding.Check, [String])] = [
             (.microphone, ["capture.device"]), (.button, ["panel.button"]), (.lamp, ["panel.lamp"]),
             (.model, ["recognizer.engine", "recognizer.model"]),
             (.decoder, ["recognizer.engine", "recognizer.model"]), (.speakers, ["recognizer.speaker-model"]),
             (.disk, ["storage.directory"]),
         ]
         return Dictionary(
-            deciding.compactMap { check, settings in
+            settingsByCheck.compactMap { check, settings in
                 settings.first(where: refusedSettings.contains).map { (check, $0) }
             }
         ) { first, _ in first }
@@ -79,10 +79,10 @@ extension DoctorFacts {
     private var configurationFindings: [DoctorFinding] {
         if let configurationError { return [.init(.configuration, error: configurationError)] }
         if configurationProblems.isEmpty {
-            return [.init(.configuration, .ok, configuration.file ?? "no file; every setting has its default")]
+            return [.init(.configuration, .ok, configuration.file ?? "no file; all settings have their defaults")]
         }
         return configurationProblems.map {
-            .init(.configuration, .failed, $0, remedy: "correct that line; man 5 fieldscribe.conf explains every key")
+            .init(.configuration, .failed, $0, remedy: "correct this line; man 5 fieldscribe.conf explains every key")
         }
     }
 
@@ -92,7 +92,7 @@ extension DoctorFacts {
         case .stopped:
             .init(
                 .appliance, .notice, "not running",
-                remedy: "once every check is ok, sudo systemctl start fieldscribe")
+                remedy: "when every check is ok: sudo systemctl start fieldscribe")
         case .denied:
             .init(
                 .appliance, .notice, "\(configuration.control.socket): this user may not query the appliance",
@@ -117,12 +117,13 @@ extension DoctorFacts {
     }
 
     private func judge(_ sound: Sound, of name: String) -> DoctorFinding {
-        let kept = sound.channels > 1 ? "two channels, " : ""
-        let heard =
-            "\(name): \(kept)level \(sound.rms.oneDecimal) dBFS, peak \(sound.peak.oneDecimal) dBFS in \(sound.seconds.oneDecimal) s"
+        let channels = sound.channels > 1 ? "two channels, " : ""
+        let summary =
+            "\(name): \(channels)level \(sound.rms.oneDecimal) dBFS, peak \(sound.peak.oneDecimal) dBFS in \(sound.seconds.oneDecimal) s"
         if sound.seconds == 0 {
             return .init(
-                .microphone, .failed, "\(name): opens, but delivers no audio", remedy: "unplug it and plug it in again")
+                .microphone, .failed, "\(name): can be opened, but delivers no audio",
+                remedy: "unplug it and plug it in again")
         }
         if sound.isStuck {
             return .init(
@@ -131,36 +132,37 @@ extension DoctorFacts {
         }
         if let channel = sound.stuckChannel {
             return .init(
-                .microphone, .notice, "\(heard); channel \(channel) delivers a constant value",
-                remedy: "plug its microphone in, or set capture.channels = 1")
+                .microphone, .notice, "\(summary); channel \(channel) delivers a constant value",
+                remedy: "plug in its microphone, or set capture.channels = 1")
         }
         if sound.lost > 0 {
             return .init(
-                .microphone, .notice, "\(heard); \(sound.lost) samples were lost",
-                remedy: "plug it straight into the board instead of a hub, and close other programs")
+                .microphone, .notice, "\(summary); \(sound.lost) samples were lost",
+                remedy: "plug it directly into the board, not into a hub, and close other programs")
         }
         if sound.clipped > 0.001 {
             return .init(
-                .microphone, .notice, "\(heard); it clips", remedy: "lower the capture level with alsamixer -V capture")
+                .microphone, .notice, "\(summary); it clips",
+                remedy: "lower the capture level with alsamixer -V capture")
         }
         if sound.peak < -70 {
             return .init(
-                .microphone, .notice, "\(heard); almost silent",
+                .microphone, .notice, "\(summary); almost silent",
                 remedy: "speak while the doctor listens, or raise the capture level with alsamixer -V capture")
         }
         if sound.channelsCancel {
             return .init(
-                .microphone, .notice, "\(heard); its channels cancel each other, and the louder one is recorded",
+                .microphone, .notice, "\(summary); its channels cancel each other, and the louder one is recorded",
                 remedy: "use an adapter for balanced plugs, or set capture.channels = 2")
         }
-        if configuration.capture.kept > 1, sound.channels == 1 || sound.channelsIdentical {
+        if configuration.capture.recordedChannels > 1, sound.channels == 1 || sound.channelsIdentical {
             return .init(
                 .microphone, .notice,
-                "\(heard); " + (sound.channels == 1 ? "it has one channel" : "both channels are the same")
+                "\(summary); " + (sound.channels == 1 ? "it has one channel" : "both channels are the same")
                     + ", so speakers cannot be identified by their microphones",
                 remedy: "set capture.channels = 1, or use a device with two microphones")
         }
-        return .init(.microphone, .ok, heard)
+        return .init(.microphone, .ok, summary)
     }
 
     private func finding(_ check: DoctorFinding.Check, _ line: Line) -> DoctorFinding {
@@ -180,7 +182,7 @@ extension DoctorFacts {
         case .failure(let error): return [.init(.model, error: error)]
         case .success(let decoder):
             let model = DoctorFinding(.model, .ok, modelText(decoder))
-            let sound = decoder.isOnSpeech ? "speech" : "a synthetic sound, so only roughly"
+            let sound = decoder.isOnSpeech ? "speech" : "a synthetic sound, so this is only approximate"
             let speed = "\(decoder.timesRealTime.oneDecimal) x real time for one worker, on \(sound)"
             if plan(decoder).keepsPace == true {
                 return [model, .init(.decoder, .ok, speed)]
@@ -189,7 +191,9 @@ extension DoctorFacts {
                 model,
                 .init(
                     .decoder, .notice, "\(speed): too slow to keep up with speech",
-                    remedy: "nothing is lost: the text is written after the recording; a faster board writes it live"),
+                    remedy:
+                        "nothing is lost: the transcript is completed after the recording; a faster board transcribes live"
+                ),
             ]
         }
     }
@@ -198,27 +202,29 @@ extension DoctorFacts {
         switch speakers {
         case nil: return []
         case .success(let model):
-            return rememberedFindings + [.init(.speakers, .ok, "speakers are identified with \(model), which loads")]
+            return savedVoicesFindings + [
+                .init(.speakers, .ok, "speakers are identified with \(model), which can be loaded")
+            ]
         case .failure(let error):
             var finding = DoctorFinding(.speakers, error: error)
-            // Needed only for speaker identification.
+            // The model is needed only for identifying speakers.
             finding.status = .notice
-            if configuration.capture.kept > 1 {
+            if configuration.capture.recordedChannels > 1 {
                 finding.message += "; without it, speakers are identified only where the two microphones differ"
             }
-            return rememberedFindings + [finding]
+            return savedVoicesFindings + [finding]
         }
     }
 
     /// Why voices cannot be saved.
-    private var rememberedFindings: [DoctorFinding] {
+    private var savedVoicesFindings: [DoctorFinding] {
         guard configuration.speakers.remember, !configuration.storage.seal.isEmpty else { return [] }
         return [
             .init(
                 .speakers, .notice,
-                "speakers.remember with storage.seal: recordings are sealed before their speakers can be named, "
+                "speakers.remember and storage.seal are both set: recordings are sealed before their speakers can be named, "
                     + "so no voices are learned from them",
-                remedy: "set speakers.remember = no, or leave storage.seal out")
+                remedy: "set speakers.remember = no, or remove storage.seal")
         ]
     }
 
@@ -231,7 +237,7 @@ extension DoctorFacts {
         return hidden.map {
             DoctorFinding(
                 .model, .failed,
-                "\($0): the service's sandbox does not let it run, so the service transcribes nothing",
+                "\($0): the service's sandbox does not allow it to run, so the service transcribes nothing",
                 remedy:
                     "set recognizer.engine = auto; or sudo systemctl edit fieldscribe, with the lines [Service] and "
                     + "ExecPaths=\($0)")
@@ -242,8 +248,8 @@ extension DoctorFacts {
     private func modelText(_ decoder: Decoder) -> String {
         let engine = configuration.engine
         let version = [decoder.engine?.name ?? engine.name, decoder.engine?.version ?? ""].filter { !$0.isEmpty }
-        let state = ["complete; loads", engine.integrity(in: configuration)].filter { !$0.isEmpty }
-        return "\(version.joined(separator: " ")) with \(engine.reader(in: configuration)): "
+        let state = ["complete; can be loaded", engine.integrity(in: configuration)].filter { !$0.isEmpty }
+        return "\(version.joined(separator: " ")) with \(engine.modelOrProgram(in: configuration)): "
             + state.joined(separator: "; ")
     }
 
@@ -251,8 +257,8 @@ extension DoctorFacts {
         isClockSynchronized
             ? .init(.clock, .ok, "synchronized")
             : .init(
-                .clock, .notice, "not synchronized: recordings will be marked clock unverified",
-                remedy: "connect the machine to a network once after each start, or fit a clock module (RTC)")
+                .clock, .notice, "not synchronized: recordings will be marked \"clock unverified\"",
+                remedy: "connect the machine to a network once after each start, or add a clock module (RTC)")
     }
 }
 

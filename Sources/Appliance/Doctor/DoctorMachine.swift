@@ -2,24 +2,24 @@ import Glibc
 import Settings
 import System
 
-/// The board's name, memory, cores, temperature and supply, as far as the machine reports them.
+/// Returns the board's name, memory, cores, temperature and supply voltage, as far as the machine reports them.
 func doctorBoard() -> DoctorFacts.Board {
     let name = firstLine(of: "/proc/device-tree/model") ?? firstLine(of: "/sys/class/dmi/id/product_name")
     var board = DoctorFacts.Board(
         name: name ?? "this machine", memoryMegabytes: MachineMemory.totalMegabytes, cores: Configuration.cores)
     board.temperature = paths(matching: "/sys/class/thermal/thermal_zone*/temp")
         .compactMap { firstLine(of: $0).flatMap(Double.init) }.max().map { $0 / 1_000 }
-    // On a Raspberry Pi the firmware's alarm stays set until it is read.
+    // On a Raspberry Pi, the firmware's alarm stays set until it is read.
     board.isUndervolted = paths(matching: "/sys/class/hwmon/hwmon*/name").first { firstLine(of: $0) == "rpi_volt" }
         .flatMap { firstLine(of: String($0.dropLast("name".count)) + "in0_lcrit_alarm") }.map { $0 == "1" }
     return board
 }
 
-/// The groups that the configured devices require and the recording user is not in.
+/// Returns the recording user, and the groups that the configured devices require but the user is not in.
 func doctorPermissions(_ configuration: Configuration) -> DoctorFacts.Permissions {
     let service = getpwnam("fieldscribe").map { (name: String(cString: $0.pointee.pw_name), group: $0.pointee.pw_gid) }
-    let asker = getpwuid(geteuid()).map { (name: String(cString: $0.pointee.pw_name), group: $0.pointee.pw_gid) }
-    let user = service ?? asker ?? (name: "user \(geteuid())", group: getegid())
+    let current = getpwuid(geteuid()).map { (name: String(cString: $0.pointee.pw_name), group: $0.pointee.pw_gid) }
+    let user = service ?? current ?? (name: "user \(geteuid())", group: getegid())
     var permissions = DoctorFacts.Permissions(user: user.name)
     permissions.isServiceUser = service != nil
     permissions.isRoot = service == nil && geteuid() == 0
@@ -46,14 +46,15 @@ private func groups(of user: String, primary: gid_t) -> [gid_t] {
     return Array(groups.prefix(Int(count)))
 }
 
-/// The first line of a kernel file; nil if it has none.
+/// Returns the first line of a kernel file; nil if it is empty or unreadable.
 private func firstLine(of path: String) -> String? {
     guard let bytes = try? beginning(ofFile: path, count: 256) else { return nil }
     let line = String(decoding: bytes.prefix { $0 != 0 && $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     return line.isEmpty ? nil : line
 }
 
-/// The programs that the service's sandbox allows, including local changes; nil if systemd has no such service.
+/// Returns the programs that the service's sandbox allows, including local overrides; nil if systemd has no such
+/// service.
 func doctorRunnable() -> [String]? {
     guard
         let child = try? ChildProcess(

@@ -1,7 +1,7 @@
 import Core
 import Settings
 
-// The findings about the machine itself.
+// Findings about the machine itself.
 extension DoctorFacts {
     var diskFindings: [DoctorFinding] {
         switch disk {
@@ -9,10 +9,10 @@ extension DoctorFacts {
             var finding = DoctorFinding(.disk, error: error)
             if error.code == .denied {
                 finding.remedy =
-                    "run it as root: sudo fieldscribe doctor; or name a folder of your own with storage.directory"
+                    "run sudo fieldscribe doctor, or set storage.directory to a folder of your own"
             }
             return [finding]
-        case .success(let disk): return [room(on: disk), latency(of: disk)] + privacy(of: disk)
+        case .success(let disk): return [spaceFinding(on: disk), latency(of: disk)] + privacy(of: disk)
         }
     }
 
@@ -26,13 +26,13 @@ extension DoctorFacts {
         ]
     }
 
-    /// Hours of audio until the reserve is reached: 32,000 bytes per second and channel.
+    /// Returns the hours of audio until the reserve is reached, at 32,000 bytes per second and channel.
     func runwayHours(on disk: Disk) -> Double {
         let reserve = Double(configuration.storage.reserveMegabytes) * 1_000_000
-        return max(0, disk.freeBytes - reserve) / 32_000 / Double(configuration.capture.kept) / 3_600
+        return max(0, disk.freeBytes - reserve) / 32_000 / Double(configuration.capture.recordedChannels) / 3_600
     }
 
-    private func room(on disk: Disk) -> DoctorFinding {
+    private func spaceFinding(on disk: Disk) -> DoctorFinding {
         let hours = runwayHours(on: disk)
         let megabytes = Int(disk.freeBytes / 1_000_000)
         if hours <= 0 {
@@ -51,13 +51,13 @@ extension DoctorFacts {
 
     private func latency(of disk: Disk) -> DoctorFinding {
         let (median, worst) = ((disk.medianSeconds * 1_000).oneDecimal, (disk.worstSeconds * 1_000).oneDecimal)
-        let message = "a second of sound is on the disk after \(median) ms (median), \(worst) ms (worst)"
-        // A recording syncs once a second; the ring buffers 30 s.
+        let message = "a second of sound reaches the disk after \(median) ms (median), \(worst) ms (worst)"
+        // A recording syncs about once a second. The ring buffer holds 30 s.
         if disk.medianSeconds > configuration.capture.syncSeconds {
             return .init(.disk, .failed, "\(message): slower than real time", remedy: "use another card (A1 or A2)")
         }
         return disk.worstSeconds > 2
-            ? .init(.disk, .notice, message, remedy: "the card stalls at times; have a better one (A1 or A2) ready")
+            ? .init(.disk, .notice, message, remedy: "the card sometimes stalls; keep a better one (A1 or A2) ready")
             : .init(.disk, .ok, message)
     }
 
@@ -65,7 +65,7 @@ extension DoctorFacts {
         let user = permissions.user
         var found = permissions.unknownGroups.map {
             DoctorFinding(
-                .permissions, .failed, "this machine has no group \($0)",
+                .permissions, .failed, "the group \($0) does not exist",
                 remedy: "install Fieldscribe's udev rules and groups: deploy/install, or the package")
         }
         if !permissions.missingGroups.isEmpty {
@@ -77,12 +77,12 @@ extension DoctorFacts {
                 ))
         }
         if !found.isEmpty { return found }
-        let message = permissions.isRoot ? "root has every permission" : "\(user) is in every group that is needed"
+        let message = permissions.isRoot ? "root has every permission" : "\(user) is in all required groups"
         return permissions.isServiceUser
             ? [.init(.permissions, .ok, message)]
             : [
                 .init(
-                    .permissions, .notice, "\(message); there is no user fieldscribe",
+                    .permissions, .notice, "\(message); the user fieldscribe does not exist",
                     remedy: "to run as a service: deploy/install, or the package")
             ]
     }
@@ -93,15 +93,15 @@ extension DoctorFacts {
         if board.isUndervolted == true {
             found.append(
                 .init(
-                    .board, .failed, "the supply voltage is, or was, too low",
+                    .board, .failed, "the supply voltage is or was too low",
                     remedy: "use the board's own power supply and a short, thick cable"))
         }
         switch board.temperature {
         case let degrees? where degrees >= 80:
             found.append(
                 .init(
-                    .board, .notice, "\(size), \(degrees.oneDecimal) degrees Celsius: it is throttling itself",
-                    remedy: "improve the airflow, or fit a heat sink"))
+                    .board, .notice, "\(size), \(degrees.oneDecimal) degrees Celsius: it is throttled",
+                    remedy: "improve the airflow, or add a heat sink"))
         case let degrees?: found.append(.init(.board, .ok, "\(size), \(degrees.oneDecimal) degrees Celsius"))
         case nil: found.append(.init(.board, .ok, size))
         }
@@ -109,7 +109,7 @@ extension DoctorFacts {
         return found + [profileFinding(plan(decoder))]
     }
 
-    /// The decode plan for this board, by the measured speed.
+    /// Returns the decode plan for this board at the measured speed.
     func plan(_ decoder: Decoder) -> DecodePlan {
         DecodePlan(
             cores: board.cores, memoryMegabytes: board.memoryMegabytes, liveSpeed: decoder.timesRealTime,
@@ -118,12 +118,13 @@ extension DoctorFacts {
 
     private func profileFinding(_ plan: DecodePlan) -> DoctorFinding {
         let recognizer = configuration.recognizer
-        let when = plan.keepsPace == true ? "the text keeps up with speech" : "the text is written after the recording"
-        let isBest = plan.profile == "live" && !configuration.engine.cost(in: configuration).finalReadsBetter
+        let when =
+            plan.keepsPace == true ? "transcription keeps up with speech" : "transcription finishes after the recording"
+        let isBest = plan.profile == "live" && !configuration.engine.cost(in: configuration).finalIsMoreAccurate
         let second = isBest ? "no second pass needed" : plan.secondPass ? "a second pass" : "no second pass"
         let words =
             "suits this board: \(counted(plan.workers, "worker", "workers")), \(second); "
-            + "\(when), with the profile \(plan.profile)"
+            + "\(when) with the profile \(plan.profile)"
         var settings: [String] = []
         // 0 means as many workers as suit the board.
         if ![0, plan.workers].contains(recognizer.workers) { settings.append("workers = \(plan.workers)") }

@@ -23,7 +23,7 @@ func doctorSound(_ configuration: Configuration, seconds: Double) async -> Resul
     }
 }
 
-/// Reads a microphone for a few seconds, or until it ends, on the thread that opened it.
+/// Reads from a microphone for a few seconds, or until it ends, on the thread that opened it.
 ///
 /// - Parameters:
 ///   - samples: called with the samples, two channels mixed into one.
@@ -39,25 +39,25 @@ func listen(
         buffer.deallocate()
         mixed.deallocate()
     }
-    var left = SamplePosition(seconds: seconds).samples
-    while left > 0 {
+    var samplesLeft = SamplePosition(seconds: seconds).samples
+    while samplesLeft > 0 {
         switch try microphone.read(into: buffer) {
         case .samples(let count):
-            let wanted = min(count, Int(left))
-            let heard = UnsafeBufferPointer(rebasing: buffer[..<(wanted * channels)])
-            frames(heard)
-            Frames.mix(heard, channels: channels, into: mixed)
-            samples(UnsafeBufferPointer(rebasing: mixed[..<wanted]))
-            left -= Int64(count)
+            let frameCount = min(count, Int(samplesLeft))
+            let interleaved = UnsafeBufferPointer(rebasing: buffer[..<(frameCount * channels)])
+            frames(interleaved)
+            Frames.mix(interleaved, channels: channels, into: mixed)
+            samples(UnsafeBufferPointer(rebasing: mixed[..<frameCount]))
+            samplesLeft -= Int64(count)
         case .lost(let count):
             lost(count)
-            left -= Int64(count)
+            samplesLeft -= Int64(count)
         case .ended: return
         }
     }
 }
 
-/// Runs blocking code on its own thread; returns its error as a value.
+/// Runs blocking code on its own thread. Returns an error as a value.
 func measured<Value: Sendable>(
     _ name: String, _ body: @escaping @Sendable () throws -> Value
 ) async -> Result<Value, DeviceError> {
@@ -66,7 +66,7 @@ func measured<Value: Sendable>(
     }
 }
 
-/// Checks whether each channel has its own signal.
+/// Finds channels with a constant value, and whether all channels are identical.
 private struct ChannelMeter {
     let channels: Int
     private var ranges: [(low: Int16, high: Int16)?]

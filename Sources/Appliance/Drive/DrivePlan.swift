@@ -15,44 +15,46 @@ package struct DrivePlan {
 
         private var path: String { "\(storage)/drive" }
         var image: String { "\(path)/image" }
-        /// What the image holds.
+        /// The file that describes the content of the image.
         package var contents: String { DriveContents.path(in: storage) }
         package var ledger: String { "\(path)/ledger" }
     }
 
     package let archive: RemoteArchive
     package let folder: Folder
-    /// What the image holds; nil without one.
-    package let held: DriveContents?
+    /// The current content of the image; nil if there is no image or its content is unknown.
+    package let imageContents: DriveContents?
     /// The drive's planned content.
     package let contents: DriveContents
-    /// The recordings that fit, newest first.
-    package let wanted: [Int]
+    /// The recordings to copy: those that fit, newest first.
+    package let recordings: [Int]
     /// How many recordings do not fit.
-    package let leftOut: Int
+    package let omittedCount: Int
     package let step: DriveStep
-    private let image: Int64
-    private let reserve: Int64
+    private let imageBytes: Int64
+    private let reserveBytes: Int64
 
+    /// Plans the drive from the recordings and the free space.
+    ///
     /// - Throws: `DeviceError` with `disconnected` if the appliance is not running, or the error of `recipients(for:)`.
     package init(_ configuration: Configuration) async throws {
         let directory = configuration.storage.directory
         let archive = RemoteArchive(configuration, directory: directory)
-        guard (try? await archive.answers) ?? false else {
+        guard (try? await archive.isAvailable) ?? false else {
             throw DeviceError(
                 .disconnected, "drive", "the appliance is not running; start it: systemctl start fieldscribe")
         }
         let recipients = try Self.recipients(for: configuration)
         let folder = Folder(storage: directory)
         let reserve = configuration.reserve
-        var room = DriveRoom(
-            free: try reserve.freeBytes(), held: Self.allocated(folder.image), reserve: reserve.reserveBytes)
-        (image, self.reserve) = (room.held, room.reserve)
+        var space = DriveSpace(
+            free: try reserve.freeBytes(), imageSize: Self.allocated(folder.image), reserve: reserve.reserveBytes)
+        (imageBytes, reserveBytes) = (space.imageSize, space.reserve)
 
         let all = try await archive.recordings()
         let ended = all.filter { $0.length > .zero && !$0.isMissing }
         let settings = CopySettings(configuration, volume: "", now: 0)
-        let fitting = DriveContents.fitting(ended, in: room.budget) {
+        let fitting = DriveContents.fitting(ended, in: space.budget) {
             let audio = RecordingFolder(storage: directory, recording: $0.id).audio
             let reader = try? RecordingReader(path: audio)
             let original = try? reader?.original()
@@ -64,26 +66,28 @@ package struct DrivePlan {
             let pass = settings.formats.isEmpty ? nil : try await archive.shownPass(of: recording.id)
             contents.marks[recording.id] = DriveContents.mark(of: recording, pass: pass)
         }
-        let isThere = FileStatus(folder.image)?.kind == .file
-        let text = isThere ? try? content(ofFile: folder.contents) : nil
-        let held = text.flatMap { DriveContents(String(decoding: $0, as: UTF8.self)) }
-        if !isThere { room.held = 0 }
-        step = contents.step(from: held, existing: Set(all.map(\.id)), room: room)
-        (self.archive, self.folder, self.held, self.contents) = (archive, folder, held, contents)
-        (wanted, leftOut) = (fitting.map(\.id), ended.count - fitting.count)
+        let exists = FileStatus(folder.image)?.kind == .file
+        let text = exists ? try? content(ofFile: folder.contents) : nil
+        let imageContents = text.flatMap { DriveContents(String(decoding: $0, as: UTF8.self)) }
+        if !exists { space.imageSize = 0 }
+        step = contents.step(from: imageContents, existing: Set(all.map(\.id)), space: space)
+        (self.archive, self.folder, self.imageContents, self.contents) = (archive, folder, imageContents, contents)
+        (recordings, omittedCount) = (fitting.map(\.id), ended.count - fitting.count)
     }
 
-    /// The public keys for the drive. It lies on the recorder's own card, so copies of sealed recordings must not be
-    /// readable there.
+    /// Returns the public keys for the drive. It is on the recorder's own card, where copies of sealed recordings must not
+    /// be readable.
     package static func recipients(for configuration: Configuration) throws(DeviceError) -> [Recipient]? {
         if let recipients = try configuration.recipients() { return recipients }
         return try configuration.sealRecipients()
     }
 
-    /// The space for copies if the card has this many free bytes.
-    package func room(free: Int64) -> DriveRoom { DriveRoom(free: free, held: image, reserve: reserve) }
+    /// Returns the space for copies if the card has this many free bytes.
+    package func space(free: Int64) -> DriveSpace {
+        DriveSpace(free: free, imageSize: imageBytes, reserve: reserveBytes)
+    }
 
-    /// The size of a new, sparse image: that of the disk that holds it, at most 1 TiB.
+    /// Returns the size of a new, sparse image: the size of the disk, but at most 1 TiB.
     package static func imageBytes(_ configuration: Configuration) throws(DeviceError) -> Int64 {
         var status = statvfs()
         guard statvfs(configuration.storage.directory, &status) == 0 else {
@@ -91,22 +95,22 @@ package struct DrivePlan {
         }
         let (bytes, overflows) = Int64(clamping: status.f_blocks).multipliedReportingOverflow(
             by: Int64(clamping: status.f_frsize))
-        let most: Int64 = 1 << 40
-        return (min(overflows ? most : bytes, most) >> 20) << 20
+        let maximum: Int64 = 1 << 40
+        return (min(overflows ? maximum : bytes, maximum) >> 20) << 20
     }
 
-    /// A digest of all settings that change copies.
+    /// Returns a digest of all settings that affect copies.
     private static func digest(
         _ settings: CopySettings, _ configuration: Configuration, _ recipients: [Recipient]?
     ) -> String {
-        let words =
+        let values =
             settings.formats.map(\.rawValue) + [
                 settings.audio.rawValue, settings.device.text, configuration.recognizer.punctuation.rawValue,
             ]
-        return Digest.of((words + (recipients ?? []).map(\.text)).joined(separator: "\n"))
+        return Digest.of((values + (recipients ?? []).map(\.text)).joined(separator: "\n"))
     }
 
-    /// The bytes that a file occupies on its disk.
+    /// Returns the number of bytes that a file occupies on its disk.
     private static func allocated(_ path: String) -> Int64 {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 0 }

@@ -15,7 +15,7 @@ final class LiveObserver: RecordingSink {
 
     let source: LiveAudioSource
 
-    /// Gaps as they are found; ends with the recording.
+    /// Gaps as they are found; finishes when the recording ends.
     let gaps: AsyncStream<Gap>
 
     private let recording: Int
@@ -32,28 +32,28 @@ final class LiveObserver: RecordingSink {
         (gaps, newGaps) = AsyncStream<Gap>.makeStream()
     }
 
-    /// Monotonic time of the last sync; nil before the first.
+    /// The monotonic time of the last sync; nil before the first one.
     var syncedAt: Duration? {
         let time = state.withLock { $0.syncedAt }
         return time > 0 ? .nanoseconds(time) : nil
     }
 
-    /// The current faults: the message by the code of its `Event.fault`.
+    /// The current faults: messages by the code of their `Event.fault`.
     var faults: [String: String] { state.withLock { $0.faults } }
 
-    /// The pauses that have ended, up to what is in the file.
+    /// The finished pauses, up to the end of the file.
     var pauses: [SampleRange] { state.withLock { $0.gaps }.paused }
 
-    /// Queried each time, since subscribers come and go.
+    // Not stored, because subscribers come and go.
     var wantsLevel: Bool { hub.wantsPartials }
 
-    /// The end of what is in the file, whether on the disk or not.
+    /// The end of the file, whether synced or not.
     var writtenUpTo: SamplePosition { progress.position }
 
-    /// Grows with each sample that is in the file, and with each sync.
+    /// Grows with each sample in the file, and with each sync.
     var growth: Int64 { writtenUpTo.samples &+ state.withLock { $0.syncedAt } }
 
-    /// Whether the file is closed, or was never made.
+    /// Whether the file is closed, or was never created.
     var isClosed: Bool { durable.hasEnded }
 
     func closed(at position: SamplePosition, reason: StopReason) { durable.end(at: position) }
@@ -68,7 +68,7 @@ final class LiveObserver: RecordingSink {
     func level(rms: Double, peak: Double) { hub.publish(.level(rms: rms, peak: peak)) }
 
     func lost(_ gap: Gap) {
-        source.lost(gap)
+        source.addGap(gap)
         state.withLock { $0.gaps.append(gap) }
         newGaps.yield(gap)
         hub.publish(.gap(recording: recording, gap: gap))
@@ -87,12 +87,12 @@ final class LiveObserver: RecordingSink {
         return false
     }
 
-    /// Waits until everything before `position` is on the disk, or the recording has ended.
-    func isDurable(upTo position: SamplePosition) async throws {
+    /// Waits until everything before `position` is on the disk, or until the recording has ended.
+    func waitUntilDurable(upTo position: SamplePosition) async throws {
         if case .cancelled = await durable.next(after: position - 1) { throw CancellationError() }
     }
 
-    /// Ends the waits and the sequence of gaps.
+    /// Ends all waits and the sequence of gaps.
     func end(at position: SamplePosition) {
         progress.end(at: position)
         durable.end(at: position)

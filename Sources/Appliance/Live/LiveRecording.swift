@@ -5,17 +5,17 @@ import Recognition
 import Settings
 import System
 
-/// One recording with its transcription, between two presses of the button.
+/// One recording and its transcription, between two presses of the button.
 ///
-/// Recording continues whatever recognition does. If recognition fails, that is a fault, and the text is written later.
+/// If recognition fails, recording continues: the failure is a fault, and the recording is transcribed later.
 package final class LiveRecording: Sendable {
-    /// How the recording went.
+    /// The result of a recording.
     package struct Outcome: Sendable {
         package var id: Int
         package var folder: RecordingFolder
-        /// How the recording itself ended.
+        /// The result of capturing the audio.
         package var recording: RecordingResult
-        /// The statistics of the transcription, or why it failed; nil if it did not begin.
+        /// The transcription statistics, or why it failed; nil if it did not begin.
         package var transcription: Result<Statistics, any Error>?
     }
 
@@ -31,23 +31,23 @@ package final class LiveRecording: Sendable {
     let id: Int
     let folder: RecordingFolder
 
-    /// Adds a new recording to the archive and makes its folder; `run` then records.
+    /// Adds a new recording to the archive and creates its folder; `run` then records.
     ///
-    /// - Parameter session: the source, started or not. The recording begins with its first sample, or with its
-    ///   microphone's pre-roll and the wall time of that.
-    /// - Throws: `DeviceError`, `full` if the disk has less than its reserve left; the capture is then stopped.
+    /// - Parameter session: the source, which may have started. The recording begins with its first sample, or with the
+    ///   microphone's pre-roll and the wall time at which the pre-roll began.
+    /// - Throws: `DeviceError` with `full` if the free space is below the reserve; the capture is then stopped.
     package init(
         configuration: Configuration, archive: any Archive, capture session: RecordingSession, hub: EventHub
     ) async throws {
-        var isWhole = false
-        defer { if !isWhole { session.stop(reason: nil) } }
+        var isComplete = false
+        defer { if !isComplete { session.stop(reason: nil) } }
         let reserve = configuration.reserve
-        // If the storage folder was renamed, do not make a new one in its place.
-        try await archive.checkPlace()
+        // If the storage folder was renamed, do not create a new one under its old name.
+        try await archive.checkLocation()
         try makeFolder(reserve.directory)
         try reserve.check()
-        // Recording works without it.
-        try? reserve.keepBallast()
+        // Recording works without the ballast.
+        try? reserve.ensureBallast()
         self.configuration = configuration
         self.archive = archive
         self.hub = hub
@@ -57,8 +57,8 @@ package final class LiveRecording: Sendable {
             microphone: session.microphone.name)
         folder = RecordingFolder(storage: configuration.storage.directory, recording: id)
         do {
-            // It may have been renamed since the first check.
-            try await archive.checkPlace()
+            // The storage folder may have been renamed since the first check.
+            try await archive.checkLocation()
             try makeFolder(folder.path)
         } catch {
             try? await archive.discard(recording: id)
@@ -66,31 +66,31 @@ package final class LiveRecording: Sendable {
         }
         observer = LiveObserver(recording: id, path: folder.audio, hub: hub)
         self.session = session
-        isWhole = true
+        isComplete = true
     }
 
-    /// The end of the recording, which is the position of a bookmark set now.
+    /// The current end of the recording, where a bookmark set now would be.
     var position: SamplePosition { session.position }
 
-    /// Returns once everything before a position is on the disk.
+    /// Waits until everything before a position is on the disk.
     ///
     /// - Throws: `CancellationError` if the recording fails first.
-    func settle(upTo position: SamplePosition) async throws {
+    func flush(upTo position: SamplePosition) async throws {
         session.sync(upTo: position)
-        do { try await observer.isDurable(upTo: position) } catch {
-            // A closed file is completely on the disk.
+        do { try await observer.waitUntilDurable(upTo: position) } catch {
+            // A closed file is on the disk completely.
             guard observer.isClosed else { throw error }
         }
     }
 
-    /// Whether the microphone is connected; while it is not, the recording has a gap.
+    /// Whether the microphone is connected. While it is disconnected, the recording has a gap.
     var microphoneIsAlive: Bool { observer.faults[DeviceError.Code.disconnected.rawValue] == nil }
 
-    /// Adds a bookmark at the position recorded this long ago.
+    /// Adds a bookmark at the position that was recorded this long ago.
     @discardableResult
     func mark(_ text: String = "", ago: Duration = .zero) async throws -> Bookmark {
-        let back = Int64(SamplePosition.rate) * ago.milliseconds / 1_000
-        let mark = Bookmark(max(.zero, position - back), text: text)
+        let samplesAgo = Int64(SamplePosition.rate) * ago.milliseconds / 1_000
+        let mark = Bookmark(max(.zero, position - samplesAgo), text: text)
         try await archive.add(mark, recording: id)
         hub.publish(.mark(recording: id, mark: mark))
         return mark
@@ -99,23 +99,23 @@ package final class LiveRecording: Sendable {
     /// Waits until everything before `position` is recorded; returns false if the recording ends first.
     package func reaches(_ position: SamplePosition) async -> Bool { await observer.reaches(position) }
 
-    /// Ends the recording, from any thread; `run` returns once the transcription has caught up.
+    /// Stops the recording. Callable from any thread. `run` returns once the transcription has caught up.
     package func stop(reason: StopReason) {
         hub.publish(.state(.stopping))
         session.stop(reason: reason)
     }
 
-    /// Records until `stop`, and transcribes with the pool's workers; without a pool it only records.
+    /// Records until `stop`, and transcribes with the pool's workers. If there is no pool, it only records.
     ///
-    /// - Parameter waitsForRoom: whether to wait until a full disk has space for the end of the recording, or the task
-    ///   is cancelled. Otherwise that is an error, and the next start repairs the recording.
-    /// - Throws: `DeviceError` if the microphone cannot be opened or the file cannot be made; the recording is then removed from
-    ///   the archive. `CancellationError` if it was erased meanwhile.
+    /// - Parameter waitsForSpace: whether to wait, if the disk is full, until there is space to save how the recording ended.
+    ///   Otherwise a full disk is an error, and the next start repairs the recording.
+    /// - Throws: `DeviceError` if the microphone cannot be opened or the file cannot be created; the recording is then removed
+    ///   from the archive. `CancellationError` if the recording was erased meanwhile.
     package func run(
-        pool: WorkerPool?, alternatives: Int, waitsForRoom: Bool = false
+        pool: WorkerPool?, alternatives: Int, waitsForSpace: Bool = false
     ) async throws -> Outcome {
         hub.publish(.state(.recording))
-        async let recorded = record(waitsForRoom: waitsForRoom)
+        async let recorded = record(waitsForSpace: waitsForSpace)
         async let gaps: Void = archiveGaps()
         let transcription = await transcribe(pool, alternatives: alternatives)
         let result = try await recorded
@@ -123,7 +123,7 @@ package final class LiveRecording: Sendable {
         return Outcome(id: id, folder: folder, recording: result, transcription: transcription)
     }
 
-    private func record(waitsForRoom: Bool) async throws -> RecordingResult {
+    private func record(waitsForSpace: Bool) async throws -> RecordingResult {
         let result: RecordingResult
         do { result = try await session.record(to: folder.audio, sink: observer) } catch {
             observer.end(at: .zero)
@@ -132,17 +132,19 @@ package final class LiveRecording: Sendable {
         }
         observer.end(at: result.length)
         if let error = result.error { hub.publish(fault: error) }
-        do { try await enterEnd(of: result, waitsForRoom: waitsForRoom) } catch { throw await unlessErased(error) }
+        do { try await saveEnd(of: result, waitsForSpace: waitsForSpace) } catch {
+            throw await cancellationIfErased(error)
+        }
         return result
     }
 
-    /// Writes to the archive how the recording ended. Other programs may have filled the disk, including the reserve.
-    private func enterEnd(of result: RecordingResult, waitsForRoom: Bool) async throws {
+    /// Saves in the archive how the recording ended. Other programs may have filled the disk, including the reserve.
+    private func saveEnd(of result: RecordingResult, waitsForSpace: Bool) async throws {
         var isReported = false
         while true {
             do {
                 return try await archive.endRecording(id, length: result.length, reason: result.reason)
-            } catch let error as DeviceError where error.code == .full && waitsForRoom {
+            } catch let error as DeviceError where error.code == .full && waitsForSpace {
                 if !isReported { hub.publish(fault: error) }
                 isReported = true
                 try await Task.sleep(for: Self.retryInterval)
@@ -152,41 +154,41 @@ package final class LiveRecording: Sendable {
 
     private func archiveGaps() async throws {
         for await gap in observer.gaps {
-            do { try await archive.add(gap, recording: id) } catch { throw await unlessErased(error) }
+            do { try await archive.add(gap, recording: id) } catch { throw await cancellationIfErased(error) }
         }
     }
 
-    /// Replaces the errors of an erased recording by `CancellationError`.
-    private func unlessErased(_ error: any Error) async -> any Error {
+    /// Returns `CancellationError` if the recording was erased, otherwise the given error.
+    private func cancellationIfErased(_ error: any Error) async -> any Error {
         if error is CancellationError { return error }
-        let isErased = await Erasure.hasTaken(id, storage: configuration.storage.directory, archive: archive)
+        let isErased = await Erasure.hasErased(id, storage: configuration.storage.directory, archive: archive)
         return isErased ? CancellationError() : error
     }
 
     private func transcribe(_ pool: WorkerPool?, alternatives: Int) async -> Result<Statistics, any Error>? {
         guard let pool else { return nil }
         do {
-            // Workers take seconds to load; if nothing can be recorded, report that first.
+            // Workers take seconds to load. If nothing can be recorded, that is reported first.
             guard await observer.reaches(SamplePosition(1)) else { return nil }
             let engine = try await pool.prepare()
             let pass = try await archive.beginPass(recording: id, engine: engine, profile: await pool.profile)
             await hub.publish(engineErrorOf: pool)
             var settings = configuration.transcriberSettings(for: engine)
             settings.alternatives = alternatives
-            settings.hearsEarly = true
+            settings.decodesDuringSpeech = true
             let statistics = try await Transcriber(pool: pool, settings: settings).run(
                 observer.source,
                 into: archiveSink(archive, recording: id, pass: pass, engine: engine, hub: hub) {
                     [observer, session] position in
                     session.sync(upTo: position)
-                    try await observer.isDurable(upTo: position)
+                    try await observer.waitUntilDurable(upTo: position)
                 })
             try await archive.endPass(pass, recording: id)
-            BoardSpeed(configuration).keep(statistics, profile: await pool.profile)
+            BoardSpeed(configuration).store(statistics, profile: await pool.profile)
             return .success(statistics)
         } catch {
-            let error = await unlessErased(error)
-            // If the workers were ended, the rest of the text is written later.
+            let error = await cancellationIfErased(error)
+            // If the workers were stopped, the rest is transcribed later.
             if !(error is CancellationError) { hub.publish(fault: DeviceError(wrapping: error)) }
             return .failure(error)
         }

@@ -3,29 +3,29 @@ import Core
 import Glibc
 import System
 
-/// A wakeup for poll(2) (eventfd). It lasts until cleared; several signals count as one.
+/// A wakeup for poll(2), made with eventfd(2). It stays signalled until it is cleared; several signals count as one.
 ///
 /// `signal` is callable from any thread, takes no lock and does not allocate.
 final class EventDescriptor: Sendable {
     private let file: FileDescriptor
 
-    /// - Throws: `DeviceError` if no descriptors are left.
+    /// - Throws: `DeviceError` if the process has no descriptor left.
     init() throws(DeviceError) {
         let number = fieldscribe_eventfd()
         guard number >= 0 else { throw .system("eventfd", on: "wakeup") }
         file = FileDescriptor(adopting: number, named: "wakeup")
     }
 
-    /// The descriptor, to poll for input.
+    /// The descriptor number, for polling for input.
     var number: Int32 { file.number }
 
-    /// Whether it is signalled and not cleared.
+    /// Whether the descriptor is signalled and not cleared.
     var isSignalled: Bool { waitWithoutClearing(timeout: .zero) }
 
     /// Ends the current wait, or the next one immediately.
     func signal() {
         var one: UInt64 = 1
-        // Fails only if the counter is at its maximum, and then the descriptor is signalled already.
+        // Fails only if the counter is at its maximum, when the descriptor is already signalled.
         _ = write(file.number, &one, MemoryLayout<UInt64>.size)
     }
 
@@ -44,7 +44,7 @@ final class EventDescriptor: Sendable {
     }
 }
 
-/// Converts a timeout for poll(2): rounded up, so that a wait does not end early; -1 for none.
+/// Converts a timeout for poll(2): rounds up, so that a wait does not end early; returns -1 if there is none.
 func pollMilliseconds(_ timeout: Duration?) -> Int32 {
     guard let timeout else { return -1 }
     let (seconds, attoseconds) = min(max(timeout, .zero), .seconds(86_400)).components

@@ -1,6 +1,6 @@
 import Core
 
-/// A button between a GPIO line and ground, for the thread that opened it.
+/// A button between a GPIO line and ground. Only the thread that opened it may use it.
 final class GpioButton: Button {
     let pressedAtStart: Bool
 
@@ -9,7 +9,7 @@ final class GpioButton: Button {
     private var pressed: Bool
     private var sequence: UInt64 = 0
 
-    /// - Parameter wakeup: ends the wait for an edge when signalled; the caller clears it.
+    /// - Parameter wakeup: interrupts the wait for an edge when signalled; the caller clears it.
     /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `disconnected`.
     init(_ line: GpioLine, wakeup: EventDescriptor) throws(DeviceError) {
         self.wakeup = wakeup
@@ -21,10 +21,10 @@ final class GpioButton: Button {
     func nextEdge(timeout: Duration) throws(DeviceError) -> ButtonEdge? {
         let start = PanelController.now
         while true {
-            let rest = timeout - (PanelController.now - start)
-            if let edge = try request.edge(within: rest, or: wakeup) { return buttonEdge(edge) }
+            let remaining = timeout - (PanelController.now - start)
+            if let edge = try request.edge(within: remaining, or: wakeup) { return buttonEdge(edge) }
             guard PanelController.now - start >= timeout || wakeup.isSignalled else { continue }
-            // If the kernel dropped the last edge, only the level shows it. An edge that came just now is read instead.
+            // If the kernel dropped the last edge, only the level shows it. An edge that has just arrived comes first.
             guard try request.value() != pressed else { return nil }
             if let edge = try request.edge(within: .zero, or: wakeup) { return buttonEdge(edge) }
             pressed.toggle()

@@ -40,19 +40,19 @@ struct GpioChip: ~Copyable {
         name == self.name || name == path || name == label || "gpiochip\(name)" == self.name
     }
 
-    /// The offset of the line with that name.
+    /// Returns the offset of the line with this name; nil if there is none.
     borrowing func offset(of name: String) -> Int? {
         let offset = fieldscribe_gpio_find(handle, name)
         return offset < 0 ? nil : Int(offset)
     }
 
-    /// The consumer of a line; nil if it is unused, empty if the consumer has no name.
+    /// Returns the name of a line's consumer: nil if the line is unused, empty if the consumer has no name.
     borrowing func user(of offset: Int) -> String? {
         var user = [CChar](repeating: 0, count: 64)
         return fieldscribe_gpio_user(handle, UInt32(offset), &user, user.count) > 0 ? text(user) : nil
     }
 
-    /// The devices `gpiochipN` in a folder, ordered by number.
+    /// Returns the paths of the devices `gpiochipN` in a folder, ordered by number.
     static func paths(in folder: String) -> [String] {
         let prefix = "gpiochip"
         return ((try? names(inFolder: folder)) ?? []).filter { $0.hasPrefix(prefix) }

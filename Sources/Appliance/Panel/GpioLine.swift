@@ -1,16 +1,16 @@
 import Core
 
-/// A GPIO line: the chip's device and the offset on it.
+/// A GPIO line: the device of its chip, and its offset on that chip.
 struct GpioLine: Hashable, Sendable {
     let address: PanelAddress
-    /// `/dev/gpiochip0`.
+    /// The path of the chip's device, such as `/dev/gpiochip0`.
     let chip: String
-    /// From 0.
+    /// The offset on the chip, from 0.
     let offset: Int
 
     /// Finds a line on any chip.
     ///
-    /// - Parameter folder: the folder of the chips' devices.
+    /// - Parameter folder: the folder with the chips' devices.
     /// - Throws: `DeviceError` with `missing` or `denied`, or `unsupported` if the address is not a GPIO line.
     init(finding address: PanelAddress, in folder: String = "/dev") throws(DeviceError) {
         var chips: [String] = []
@@ -18,7 +18,7 @@ struct GpioLine: Hashable, Sendable {
         for path in GpioChip.paths(in: folder) {
             let chip: GpioChip
             do throws(DeviceError) { chip = try GpioChip(opening: path) } catch {
-                // A chip that cannot be opened may have the line; reported if no other chip has it.
+                // A chip that cannot be opened may have the line. The error is thrown if no other chip has it.
                 if failure == nil || error.code == .denied { failure = error }
                 continue
             }
@@ -31,22 +31,22 @@ struct GpioLine: Hashable, Sendable {
             chips.append("\(chip.name) (\(chip.label), \(chip.lineCount) lines)")
         }
         if let failure { throw failure }
-        let known =
+        let reason =
             chips.isEmpty
             ? "this machine has no GPIO chip" : "no such line; available: \(chips.joined(separator: ", "))"
         let remedy = chips.isEmpty ? "enable it, or set this to sim: or none" : "list the lines with gpioinfo"
-        throw DeviceError(.missing, Self.operation, on: "\(address)", known, remedy: remedy)
+        throw DeviceError(.missing, Self.operation, on: "\(address)", reason, remedy: remedy)
     }
 
-    /// Whether the appliance uses the line, in this or another process.
+    /// Whether fieldscribe uses the line, in this or another process.
     var isOurs: Bool { (try? GpioChip(opening: chip).user(of: offset)) == Self.consumer }
 
-    /// The consumer label of our lines, which gpioinfo shows.
+    /// The consumer label of fieldscribe's lines, which gpioinfo shows.
     static let consumer = "fieldscribe"
 
     private static let operation = "gpiod_line_find"
 
-    /// The offset of the line; nil if only another chip can have it.
+    /// Returns the offset of the line on a chip; nil if only another chip can have it.
     ///
     /// - Throws: `DeviceError` if no chip can have it.
     private static func offset(of address: PanelAddress, on chip: borrowing GpioChip) throws(DeviceError) -> Int? {
@@ -56,11 +56,11 @@ struct GpioLine: Hashable, Sendable {
             guard chip.answers(to: name) else { return nil }
             if offset < chip.lineCount { return offset }
             throw DeviceError(
-                .missing, operation, on: "\(address)", "\(chip.name) has lines 0 to \(chip.lineCount - 1) only",
+                .missing, operation, on: "\(address)", "\(chip.name) has only lines 0 to \(chip.lineCount - 1)",
                 remedy: "list them with gpioinfo")
         case .sim, .none:
             throw DeviceError(
-                .unsupported, operation, on: "\(address)", "not a GPIO line", remedy: "name one as gpio:NAME")
+                .unsupported, operation, on: "\(address)", "not a GPIO line", remedy: "set it to gpio:NAME")
         }
     }
 }

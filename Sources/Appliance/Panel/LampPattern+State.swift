@@ -1,10 +1,10 @@
 import Core
 
 extension LampPattern {
-    /// What the lamp shows in a state, until the next one.
+    /// Creates the pattern that the lamp shows in a state.
     ///
-    /// Steady means that the recording is safe: the lamp is steady for three seconds after bytes reached the disk, and only
-    /// while the microphone is alive.
+    /// A steady lamp means that the recording is safe: it is steady for three seconds after bytes reached the disk, and
+    /// only while the microphone is connected.
     init(for state: RecorderState) {
         var layers: [Layer] = []
         if case .recording(let recording) = state.phase {
@@ -17,10 +17,10 @@ extension LampPattern {
             switch state.export {
             case .none: break
             case .running(let since): layers = [Layer(.doubleBlink, since: since)]
-            case .done(let time): layers = [Layer(.done, since: time, until: time + Self.doneLasts)]
-            case .refused(let time): layers = [Layer(.refused, since: time, until: time + Self.refusedLasts)]
+            case .done(let time): layers = [Layer(.done, since: time, until: time + Self.doneDuration)]
+            case .refused(let time): layers = [Layer(.refused, since: time, until: time + Self.refusedDuration)]
             }
-            if let since = state.writingSince { layers.append(Layer(.pulse, since: since)) }
+            if let since = state.transcribingSince { layers.append(Layer(.pulse, since: since)) }
             if let since = state.openSince { layers.append(Layer(.open, since: since)) }
             if let since = state.laptopSince { layers.append(Layer(.doubleFlash, since: since)) }
         }

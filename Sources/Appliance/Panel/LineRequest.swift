@@ -2,10 +2,10 @@ internal import CGpiod
 import Core
 import Glibc
 
-/// A requested line; released when it goes out of scope.
+/// A requested GPIO line; released when it goes out of scope.
 struct LineRequest: ~Copyable {
     enum Direction {
-        /// With pull-up, active when connected to ground, with events for both edges.
+        /// With a pull-up, active when connected to ground, with events for both edges.
         case input
         /// Inactive at first.
         case output
@@ -15,7 +15,7 @@ struct LineRequest: ~Copyable {
         var rising: Bool
         var time: Duration
 
-        /// The number of the edge on this line, from 1; 0 if the library does not count.
+        /// The sequence number of the edge on this line, from 1; 0 if the library does not count edges.
         var sequence: UInt64
     }
 
@@ -36,7 +36,7 @@ struct LineRequest: ~Copyable {
 
     deinit { fieldscribe_gpio_release(handle) }
 
-    /// The kernel's debounce period, if it supports that; `Debouncer` does the rest.
+    /// The debounce period of the kernel, if the line supports it; `Debouncer` does the rest.
     private static let debounceMicroseconds: UInt32 = 5_000
 
     /// Whether the line is active.
@@ -50,7 +50,7 @@ struct LineRequest: ~Copyable {
         guard fieldscribe_gpio_set(handle, on ? 1 : 0) == 0 else { throw .gpio("gpiod_line_set_value", on: name) }
     }
 
-    /// Waits for an edge; nil after the timeout, after a signal, or when `wakeup` is signalled.
+    /// Waits for an edge; returns nil after the timeout, after a Unix signal, or when `wakeup` is signalled.
     borrowing func edge(within timeout: Duration, or wakeup: EventDescriptor) throws(DeviceError) -> Edge? {
         if timeout > .zero {
             let line = fieldscribe_gpio_descriptor(handle)

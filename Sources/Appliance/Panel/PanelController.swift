@@ -2,52 +2,51 @@ import Core
 import Synchronization
 import System
 
-/// Shared by the recorder and the panel's thread: the button, the lamp's pattern, and its history. What the lamp shows
-/// follows from the recorder's state alone. Only the blink that acknowledges a press is the panel's own: it precedes
-/// the recorder's reaction.
+/// The state that the recorder and the panel's thread share: the button, and the lamp's pattern and history. The
+/// pattern follows from the recorder's state, except for the blink that acknowledges a press before the recorder does.
 final class PanelController: Sendable {
     private struct State {
         var pattern = LampPattern()
         var button: PanelButton?
         var isSimulated = false
         var pressedAt: Duration?
-        /// Edges of the simulated button that nobody has read yet.
+        /// Unread edges of the simulated button.
         var edges: [ButtonEdge] = []
         var history: [LampChange] = []
         var isStopping = false
 
         var lamp: LampPattern {
-            pressedAt.map { pattern.blinking(at: $0, for: LampPattern.answerBlink) } ?? pattern
+            pressedAt.map { pattern.blinking(at: $0, for: LampPattern.pressBlink) } ?? pattern
         }
     }
 
-    /// Ends the panel thread's wait.
+    /// Wakes the panel's thread.
     let wakeup: EventDescriptor
 
     private static let historyLength = 1_024
     private let report: @Sendable (ButtonGesture.Event) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter report: called with the button's gestures, in order, until the panel stops; it may not block.
+    /// - Parameter report: called with the button's gestures, in order, until the panel stops; it must not block.
     /// - Throws: `DeviceError` if the process has no descriptor left.
     init(report: @escaping @Sendable (ButtonGesture.Event) -> Void) throws(DeviceError) {
         wakeup = try EventDescriptor()
         self.report = report
     }
 
-    /// The monotonic clock, which counts from power-on.
+    /// The monotonic time since power-on.
     static var now: Duration { .nanoseconds(MonotonicClock.nanoseconds) }
 
-    /// Shows the recorder's state; only its loop calls this.
+    /// Changes what the lamp shows; only the recorder's loop calls this.
     func show(_ pattern: LampPattern) {
         state.withLock { $0.pattern = pattern }
         wakeup.signal()
     }
 
-    /// The last thousand changes of the lamp, oldest first.
+    /// The latest changes of the lamp, about a thousand, oldest first.
     var history: [LampChange] { state.withLock { $0.history } }
 
-    /// Presses or releases the simulated button; returns false if the panel has none.
+    /// Presses or releases the simulated button; returns false if the button is not simulated.
     func simulate(pressed: Bool) -> Bool {
         let edge = ButtonEdge(pressed: pressed, time: Self.now)
         let isSimulated = state.withLock { state in
@@ -58,14 +57,14 @@ final class PanelController: Sendable {
         return isSimulated
     }
 
-    /// How long after power-on a stick can be allowed by holding the button while plugging it in.
-    static let allowsSticks = Duration.seconds(60)
+    /// The time after power-on in which holding the button while plugging in a stick allows the stick.
+    static let stickHoldLimit = Duration.seconds(60)
 
-    /// Whether the button is held to allow a stick that is being plugged in; that press then has no other effect.
+    /// Returns whether the button is held to allow a stick that is being plugged in. The press has no other effect then.
     ///
-    /// - Parameter now: since power-on.
+    /// - Parameter now: the time since power-on.
     func claimHold(at now: Duration = PanelController.now) -> Bool {
-        now <= Self.allowsSticks && state.withLock { $0.button?.claim(at: now) ?? false }
+        now <= Self.stickHoldLimit && state.withLock { $0.button?.claim(at: now) ?? false }
     }
 
     /// Stops reporting gestures.
@@ -84,7 +83,7 @@ extension PanelController {
         wakeup.signal()
     }
 
-    /// Returns the lamp's level now, and when lamp or button must be updated next.
+    /// Returns whether the lamp is lit now, and when the lamp or the button must be updated next.
     func next(at now: Duration) -> (lit: Bool, until: Duration?) {
         state.withLock { state in
             let (lit, until) = state.lamp.next(after: now)
@@ -96,7 +95,7 @@ extension PanelController {
         state.withLock { state in
             for event in state.button?.handle(input) ?? [] {
                 if case .pressed = event { state.pressedAt = Self.now }
-                // Under the lock, so that the reports keep their order.
+                // Called under the lock, so that the reports keep their order.
                 if !state.isStopping { report(event) }
             }
         }
@@ -108,9 +107,9 @@ extension PanelController {
     func shown(_ lit: Bool, at now: Duration) {
         state.withLock { state in
             let mode = state.lamp.mode(at: now)
-            let isRest = lit == (mode != .off)
+            let matchesMode = lit == (mode != .off)
             let flashes = [.pulse, .doubleBlink, .paused, .refused, .doubleFlash, .open].contains(mode)
-            let shows = state.lamp.isFaulted ? "fault" : isRest || flashes ? mode.rawValue : "blink"
+            let shows = state.lamp.isFaulted ? "fault" : matchesMode || flashes ? mode.rawValue : "blink"
             if state.history.count == Self.historyLength { state.history.removeFirst() }
             state.history.append(LampChange(time: Double(now.milliseconds) / 1_000, lit: lit, shows: shows))
         }
@@ -128,8 +127,8 @@ extension Duration {
 struct LampChange: Hashable, Sendable, Codable {
     /// Seconds on the monotonic clock.
     var time: Double
-    /// Whether the lamp is on since `time`.
+    /// Whether the lamp is on from `time` on.
     var lit: Bool
-    /// The reason: a mode of the lamp, `fault`, or `blink` for an answer or a bookmark.
+    /// The reason: a mode of the lamp, `fault`, or `blink` to acknowledge a press or a bookmark.
     var shows: String
 }

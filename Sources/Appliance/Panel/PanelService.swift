@@ -2,17 +2,17 @@ import Core
 import Settings
 import System
 
-/// Runs button and lamp on one thread, which sleeps until there is an edge, a change of the lamp, or a signal.
+/// Runs the button and the lamp on one thread, which sleeps until an edge, a due change of the lamp, or a wakeup.
 struct PanelService: Service {
     let name = "panel"
     let settings: Configuration.Panel
     let controller: PanelController
 
-    /// Called with the reason if there is no button, once for each reason.
+    /// Called if the button cannot be opened, once for each different error.
     let failed: @Sendable (DeviceError) -> Void
 
-    /// How often a button that cannot be opened is tried again. The lamp works meanwhile.
-    private static let retry = Duration.seconds(5)
+    /// The interval for retrying a button that cannot be opened. The lamp works meanwhile.
+    private static let retryInterval = Duration.seconds(5)
 
     func run() async throws {
         try await withTaskCancellationHandler {
@@ -32,10 +32,10 @@ struct PanelService: Service {
         var lit = false
         defer { if lit { controller.shown(false, at: PanelController.now) } }
         while !controller.isStopping {
-            // Cleared before reading the state: a later signal ends the wait below.
+            // Cleared before the state is read: a later signal then ends the wait below.
             controller.wakeup.clear()
             let now = PanelController.now
-            if reason != nil, now - triedAt >= Self.retry {
+            if reason != nil, now - triedAt >= Self.retryInterval {
                 button = openButton(&reason)
                 triedAt = now
             }
@@ -45,7 +45,7 @@ struct PanelService: Service {
                 lit = next.lit
                 controller.shown(lit, at: now)
             }
-            let until = [next.until, reason.map { _ in triedAt + Self.retry }].compactMap { $0 }.min()
+            let until = [next.until, reason.map { _ in triedAt + Self.retryInterval }].compactMap { $0 }.min()
             let timeout = until.map { max($0 - PanelController.now, .zero) }
             guard let button else {
                 controller.wakeup.waitWithoutClearing(timeout: timeout)
@@ -55,7 +55,7 @@ struct PanelService: Service {
                 controller.handle(.edge(edge))
                 continue
             }
-            // Pass the time only when no earlier edge is waiting.
+            // The time is passed on only if no earlier edge is waiting.
             let late = PanelController.now
             if let edge = try button.nextEdge(timeout: .zero) {
                 controller.handle(.edge(edge))
@@ -65,10 +65,10 @@ struct PanelService: Service {
         }
     }
 
-    /// Opens the button; nil if there is none, or if it cannot be opened, which is reported.
+    /// Opens the button; returns nil if there is none, or if it cannot be opened, which is reported.
     private func openButton(_ reason: inout DeviceError?) -> (any Button)? {
         var (button, pressed): ((any Button)?, Bool) = (nil, false)
-        let before = reason
+        let previous = reason
         reason = nil
         do throws(DeviceError) {
             switch settings.button {
@@ -80,7 +80,7 @@ struct PanelService: Service {
             }
         } catch {
             reason = error
-            if before != error { failed(error) }
+            if previous != error { failed(error) }
         }
         controller.opened(
             button.map { _ in PanelButton(settings.gesture, pressed: pressed) }, simulated: settings.button == .sim)
@@ -92,12 +92,12 @@ struct PanelService: Service {
 protocol Button: AnyObject {
     /// Waits for the next edge.
     ///
-    /// - Returns: nil if none came in time, or another thread ended the wait.
-    /// - Throws: `DeviceError`, with `disconnected` when the chip is gone.
+    /// - Returns: the edge, or nil after the timeout or a wakeup.
+    /// - Throws: `DeviceError`, with `disconnected` if the chip was unplugged.
     func nextEdge(timeout: Duration) throws(DeviceError) -> ButtonEdge?
 }
 
-/// The button of a panel with `button = sim:`; the control socket presses it.
+/// The button of a panel with `button = sim:`, which clients of the control socket press.
 private final class SimulatedButton: Button {
     private let controller: PanelController
 
@@ -111,7 +111,7 @@ private final class SimulatedButton: Button {
 }
 
 extension Configuration.Panel {
-    /// The durations; `RecorderLoop` passes the style to `ButtonInterpreter`.
+    /// The durations of gestures. `RecorderLoop` passes the button's style to `ButtonInterpreter`.
     var gesture: ButtonGesture.Settings {
         var gesture = ButtonGesture.Settings()
         gesture.hold = .milliseconds(holdMilliseconds)

@@ -11,10 +11,10 @@ struct LogLine: Hashable, Sendable {
     }
 
     var priority: LogLevel
-    /// What happened, in one word.
+    /// The event, in one word.
     var event: String
     var pairs: [Pair]
-    /// The appliance's new state, if the line reports one; also sent to systemd.
+    /// The appliance's new state if the line reports one; systemd gets it too.
     var state: Event.State?
 
     init(_ priority: LogLevel, _ event: String, _ pairs: KeyValuePairs<String, String> = [:]) {
@@ -29,7 +29,7 @@ struct LogLine: Hashable, Sendable {
         self.state = state
     }
 
-    /// Reports a gap; positions are in seconds.
+    /// Creates a line that reports a gap, with positions in seconds.
     init(recording: Int, _ gap: Gap) {
         self.init(
             gap.cause.isLoss ? .warning : .information, "gap",

@@ -6,39 +6,40 @@ import Settings
 import Synchronization
 import System
 
-/// Starts, marks and stops recordings. Each is transcribed while it is recorded, and afterwards until its text is complete.
+/// Starts, marks and stops recordings. A recording is transcribed while it is made, and afterwards until its transcript
+/// is complete.
 ///
-/// Everything that happens is a message to one loop (`RecorderLoop`), which asks a pure state machine (`RecorderState`) what to
-/// do. A new recording can start while earlier ones are still being transcribed.
+/// Every event is a message to one loop (`RecorderLoop`), in which a pure state machine (`RecorderState`) decides what
+/// to do. A new recording can start while earlier ones are still being transcribed.
 final class Recorder: Service {
-    /// The result of an order.
+    /// The result of a command.
     struct Answer: Hashable, Sendable {
-        /// The recording that was started, stopped, paused or marked, or the current one; nil without one.
+        /// The recording that was started, stopped, paused or marked, or the current one; nil if there is none.
         var recording: Int?
         /// For `mark`: the new bookmark.
         var mark: Bookmark?
-        /// What the order changed; nil if nothing.
-        var change: OrderChange?
-        /// The new state: that of `recording`, which is idle or faulted once it has ended.
+        /// What the command changed; nil if nothing.
+        var change: RecorderChange?
+        /// The new state of `recording`; idle or faulted if the recording has ended.
         var state: Event.State?
     }
 
-    /// How many lines may wait for the log's reader; older ones are dropped, so that the loop never blocks.
-    private static let longestLog = 1_024
+    /// The maximum number of lines that wait for the log. The oldest ones are dropped, so that the loop never blocks.
+    private static let maximumQueuedLines = 1_024
 
     let name = "recorder"
     let configuration: Configuration
     let archive: SQLiteArchive
-    /// Repairs that remain after the start; nil without any.
+    /// Repairs that remain after the start; nil if there are none.
     let repairs: Repairs?
-    /// Every event published here also reaches the recorder's loop, even if slow subscribers miss it.
+    /// Every event published here also reaches the recorder's loop, even if slow subscribers miss events.
     let hub: EventHub
     let panel: PanelController
     let workers: DecodeWorkers
     let secondPass = SecondPassProgress()
     /// Sealed recordings that a private key has opened.
     let opened: OpenedRecordings
-    /// Open while idle if there is a pre-roll, otherwise only while recording; or why there is no microphone.
+    /// The microphone, which is open while idle if there is a pre-roll; or why there is none.
     let microphone: Result<PrerollMicrophone, DeviceError>
     let inbox: RecorderInbox
 
@@ -46,7 +47,9 @@ final class Recorder: Service {
     private let lines: AsyncStream<LogLine>.Continuation
     private let published = Mutex(RecorderSnapshot())
 
-    /// - Parameter microphone: the source; nil for the configured one.
+    /// Creates a recorder.
+    ///
+    /// - Parameter microphone: the source; nil for the configured microphone.
     /// - Throws: `DeviceError` if the process has no descriptor left.
     init(
         configuration: Configuration, archive: SQLiteArchive, repairs: Repairs? = nil,
@@ -58,7 +61,7 @@ final class Recorder: Service {
         self.archive = archive
         self.repairs = repairs
         workers = DecodeWorkers(configuration)
-        (log, lines) = AsyncStream<LogLine>.makeStream(bufferingPolicy: .bufferingNewest(Self.longestLog))
+        (log, lines) = AsyncStream<LogLine>.makeStream(bufferingPolicy: .bufferingNewest(Self.maximumQueuedLines))
         do throws(DeviceError) {
             let base = if let microphone { microphone } else { try configuration.microphone() }
             self.microphone = .success(PrerollMicrophone(base, seconds: configuration.capture.prerollSeconds))
@@ -66,33 +69,33 @@ final class Recorder: Service {
         hub = EventHub { event in
             switch event {
             case .level, .partial, .final, .rotation: break
-            case .state, .gap, .mark, .fault, .export, .laptop, .opened: inbox.tell(.event(event))
+            case .state, .gap, .mark, .fault, .export, .laptop, .opened: inbox.postInput(.event(event))
             }
         }
-        panel = try PanelController { event in inbox.tell(.button(event)) }
+        panel = try PanelController { event in inbox.postInput(.button(event)) }
         opened = OpenedRecordings(
             storage: configuration.storage.directory, archive: archive,
-            places: [folder(of: configuration.control.socket), "/dev/shm"]
+            in: [folder(of: configuration.control.socket), "/dev/shm"]
         ) { [hub] state in hub.publish(.opened(recordings: state?.recordings ?? [])) }
     }
 
-    /// Performs an order; returns once the first samples are written, the file is closed, or the mark is saved.
-    func perform(_ order: RecorderOrder) async -> Result<Answer, DeviceError> {
-        await answer { .order(order, .now, $0) }
+    /// Performs a command. Returns once the first samples are written, the file is closed, or the mark is saved.
+    func perform(_ command: RecorderCommand) async -> Result<Answer, DeviceError> {
+        await answer { .command(command, .now, $0) }
     }
 
-    /// The state as the loop last published it.
+    /// The state that the loop published last.
     var snapshot: RecorderSnapshot { published.withLock { $0 } }
 
-    /// The recordings that have not ended, by number.
+    /// The recordings that have not ended, by their numbers.
     var live: [Int: RecordingSummary.Live] {
         var live: [Int: RecordingSummary.Live] = [:]
-        for id in archive.begun {
+        for id in archive.unendedRecordings {
             let now = snapshot
             if now.live?.id == id {
                 live[id] = RecordingSummary.Live(now.state, length: now.live?.position ?? .zero)
-            } else if let closing = now.lives[id] {
-                // Its file is closed, but its row is not yet, for instance because the disk is slow.
+            } else if let closing = now.activeRecordings[id] {
+                // The file is closed, but the row does not say so yet, for example because the disk is slow.
                 live[id] = RecordingSummary.Live(.stopping, length: closing.position)
             } else if now.isOpen, now.live == nil {
                 live[id] = RecordingSummary.Live(.recording, length: .zero)
@@ -108,10 +111,10 @@ final class Recorder: Service {
         }
     }
 
-    /// Stops accepting work; does nothing and returns false while something is being recorded or copied.
+    /// Stops accepting work; returns false and does nothing while a recording or a copy to a stick is running.
     func prepareForRestart() async -> Bool {
         await withCheckedContinuation { reply in
-            if !inbox.post(.retire(reply)) { reply.resume(returning: false) }
+            if !inbox.post(.prepareForRestart(reply)) { reply.resume(returning: false) }
         }
     }
 
@@ -126,10 +129,10 @@ final class Recorder: Service {
         }
     }
 
-    /// Closes the current recording and ends the decode workers. The next start writes missing text.
+    /// Closes the current recording and stops the decode workers. After the next start, the rest is transcribed.
     func stop() async {
         _ = await answer { .shutDown(.now, $0) }
-        do { try archive.checkPlace() } catch { await archive.keepLog(true) }
+        do { try archive.checkLocation() } catch { await archive.keepLog(true) }
         inbox.finish()
         await opened.lock()
         await workers.end()
@@ -139,12 +142,12 @@ final class Recorder: Service {
         _ message: (RecorderMessage.Reply) -> RecorderMessage
     ) async -> Result<Answer, DeviceError> {
         await withCheckedContinuation { reply in
-            if !inbox.post(message(reply)) { reply.resume(returning: .failure(RecorderState.isEndingError)) }
+            if !inbox.post(message(reply)) { reply.resume(returning: .failure(RecorderState.shutdownError)) }
         }
     }
 }
 
-// Only for the loop.
+// For the loop only.
 extension Recorder {
     func publish(_ snapshot: RecorderSnapshot) { published.withLock { $0 = snapshot } }
 

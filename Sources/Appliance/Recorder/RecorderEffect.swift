@@ -1,12 +1,12 @@
 import Core
 
-/// What `RecorderState` asks its loop to do. Inputs answer most effects, in any order and without a time limit.
+/// An action that `RecorderState` requests from its loop. Inputs answer most effects, in any order and at any time.
 enum RecorderEffect: Hashable, Sendable {
     /// Opens the microphone and adds a recording to the archive. Answer: `opened` or `refused`.
     case open(attempt: Int)
     /// Starts recording from the opened microphone. Answers: `begun`, `closed`, `ended`.
     case record(Int)
-    /// Checks a recording, 250 ms later. Answer: `checked`.
+    /// Checks a recording after 250 ms. Answer: `checked`.
     case check(Int)
     case close(Int, StopReason)
     case setPaused(Int, Bool)
@@ -17,12 +17,12 @@ enum RecorderEffect: Hashable, Sendable {
     case answer(RecorderTicket, Result<Recorder.Answer, DeviceError>)
     case publish(Event)
     case log(LogLine)
-    /// Runs maintenance of earlier recordings. Answers: `maintenanceWrites`, `maintenanceEnded`.
+    /// Runs maintenance of earlier recordings. Answers: `maintenanceTranscribes`, `maintenanceEnded`.
     case maintenance
     case interruptMaintenance
-    /// Posts `due` after that time.
+    /// Posts `due` after this duration.
     case wake(RecorderInput.Timer, after: Duration)
-    /// Ends the decode workers that are idle.
+    /// Stops idle decode workers.
     case releaseWorkers
     case powerOff
 }

@@ -10,7 +10,7 @@ extension RecorderHandler {
         var recordings: [RecordingSummary] = []
         do { recordings = try await recorder.archive.recordings() } catch {
             // If the storage folder was renamed, the status still reports that fault.
-            guard (try? recorder.archive.checkPlace()) == nil else { throw error }
+            guard (try? recorder.archive.checkLocation()) == nil else { throw error }
         }
         let position = live?.position ?? .zero
         let own = live.flatMap { live in recordings.last { $0.id == live.id } }
@@ -23,7 +23,8 @@ extension RecorderHandler {
             state: now.state.rawValue, recording: live?.id, recordedSeconds: position.seconds,
             transcribedUpTo: own?.transcribedUpTo.seconds ?? 0, backlogSeconds: rounded(backlog),
             runwayHours: rounded(
-                (try? recorder.configuration.reserve.runwayHours(channels: recorder.configuration.capture.kept)) ?? 0),
+                (try? recorder.configuration.reserve.runwayHours(
+                    channels: recorder.configuration.capture.recordedChannels)) ?? 0),
             microphone: ApplianceStatus.Microphone(
                 device: recorder.configuration.capture.device,
                 health: health(live)),

@@ -4,7 +4,7 @@ import Maintenance
 import Settings
 import Transcripts
 
-/// Performs the requests of the control socket.
+/// Performs requests from the control socket.
 struct RecorderHandler: Sendable {
     let recorder: Recorder
 
@@ -13,15 +13,15 @@ struct RecorderHandler: Sendable {
 
     /// Performs a request other than `watch`.
     ///
-    /// - Throws: what the client gets as `ControlResponse.error`.
+    /// - Throws: the error for the client, which gets it as `ControlResponse.error`.
     func respond(to request: ControlRequest) async throws -> ControlResponse {
         var response = ControlResponse()
         switch request {
-        case .order(let order): return ControlResponse(try await recorder.perform(order).get())
+        case .command(let command): return ControlResponse(try await recorder.perform(command).get())
         case .press, .release:
             guard recorder.panel.simulate(pressed: request == .press) else {
                 throw DeviceError(
-                    .unsupported, "press", "the button is real; press it by hand, or set panel.button = sim:")
+                    .unsupported, "press", "the button is not simulated; press it by hand, or set panel.button = sim:")
             }
         case .lamp: response.lamp = recorder.panel.history
         case .status: response.status = try await status()
@@ -29,7 +29,7 @@ struct RecorderHandler: Sendable {
             recorder.hub.publish(.export(state, folder: "", message: message))
         case .claim: response.isHeld = recorder.panel.claimHold()
         case .laptop(let isConnected):
-            // The request comes repeatedly; subscribers get one event per change.
+            // This request arrives repeatedly; subscribers get one event per change.
             if isConnected != recorder.snapshot.hasLaptop { recorder.hub.publish(.laptop(isConnected: isConnected)) }
         case .settings: settingsChanged()
         case .open(let key, let name): response.notes = try await recorder.opened.open(key, named: name)
@@ -45,14 +45,14 @@ struct RecorderHandler: Sendable {
         if let directory, directory != own {
             throw DeviceError(
                 .missing, "archive",
-                "\(directory): the appliance records to \(own); name that folder instead"
+                "\(directory): the appliance records to \(own); use that folder instead"
             )
         }
         let archive = recorder.archive
         let opened = recorder.opened
         switch request {
-        // These work on files by path: the folder must still be the one that was opened.
-        case .verify, .delete, .redact, .importing, .exported, .adding: try archive.checkPlace()
+        // These open files by path, so the folder must still be the one that was opened.
+        case .verify, .delete, .redact, .importing, .exported, .adding: try archive.checkLocation()
         case .list, .show, .passes, .pass, .search, .history, .exportsOf, .exportsTo: break
         }
         var response = ControlResponse()
@@ -79,36 +79,36 @@ struct RecorderHandler: Sendable {
             response.notes = try await Erasure(storage: own, archive: archive).erase(
                 recordings, recording: Set(recorder.live.keys))
             try await opened.forget(recordings)
-        case .redact(let order):
-            (response.recording, response.notes) = try await recorder.redact(order)
+        case .redact(let request):
+            (response.recording, response.notes) = try await recorder.redact(request)
         case .importing(let part, let recording):
             let file = CorrectionImport.File(
                 name: part.name, text: part.text, recording: recording, person: part.person,
                 neighbour: part.neighbour.flatMap { RecordingIdentity(in: $0) })
-            response.notes = [try await CorrectionImport(recorder.configuration, archive: archive).take(file)]
+            response.notes = [try await CorrectionImport(recorder.configuration, archive: archive).apply(file)]
         case .exportsOf(let recording): response.exports = try await archive.exports(of: recording)
         case .exportsTo(let volume): response.exports = try await archive.exports(to: volume)
         case .exported(let entry): try await archive.add(entry)
         case .adding(let folder):
-            let recording = try await FileAdding.add(folder, in: own, to: archive)
-            recorder.inbox.tell(.added(recording))
+            let recording = try await FileAdder.add(folder, in: own, to: archive)
+            recorder.inbox.postInput(.added(recording))
             response.recording = recording
         }
         return response
     }
 
-    /// Reads a transcript; while recording, it has the current length and is incomplete.
+    /// Reads a transcript. During a recording, it has the current length and is incomplete.
     private func transcript(
         _ read: () async throws -> (RecordingSummary, Timeline)?
     ) async throws -> ControlResponse.Transcript? {
         let (found, live) = try await withLive(read)
         guard var (summary, timeline) = found else { return nil }
         summary = summary.with(live)
-        if let live = summary.live { timeline.grow(to: live.length, writtenUpTo: summary.transcribedUpTo) }
+        if let live = summary.live { timeline.grow(to: live.length, transcribedUpTo: summary.transcribedUpTo) }
         return ControlResponse.Transcript(summary: summary, timeline: timeline)
     }
 
-    /// Reads from the archive, and returns the recordings that had not ended before or after that.
+    /// Reads from the archive. Also returns the recordings that had not ended before or after the reading.
     private func withLive<Value>(
         _ read: () async throws -> Value
     ) async rethrows -> (Value, [Int: RecordingSummary.Live]) {
@@ -117,7 +117,7 @@ struct RecorderHandler: Sendable {
         return (value, before.merging(recorder.live) { $1 })
     }
 
-    /// The archive with a recording's text; for an opened sealed recording, the decrypted one.
+    /// Returns the archive with a recording's transcript: for an opened sealed recording, the decrypted archive.
     private func readable(_ recording: Int) async throws -> any ArchiveReading {
         try await recorder.opened.archive(of: recording) ?? recorder.archive
     }
@@ -126,7 +126,7 @@ struct RecorderHandler: Sendable {
 extension RecordingSummary {
     fileprivate func with(_ live: [Int: Live]) -> RecordingSummary {
         var summary = self
-        // It may have ended in the meantime.
+        // The recording may have ended meanwhile.
         if stopReason == .cutShort { summary.live = live[id] }
         return summary
     }

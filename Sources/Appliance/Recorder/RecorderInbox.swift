@@ -1,7 +1,7 @@
 import Core
 import Recognition
 
-/// The queue of messages to the recorder's loop: in order, unbounded, and posting never blocks.
+/// The queue of messages to the recorder's loop. It is unbounded and keeps the order; posting never blocks.
 struct RecorderInbox: Sendable {
     let messages: AsyncStream<RecorderMessage>
     private let posts: AsyncStream<RecorderMessage>.Continuation
@@ -15,23 +15,23 @@ struct RecorderInbox: Sendable {
         return true
     }
 
-    /// Posts an input with the time now.
-    func tell(_ kind: RecorderInput.Kind) { post(.input(RecorderInput(kind, at: .now))) }
+    /// Posts an input with the current time.
+    func postInput(_ kind: RecorderInput.Kind) { post(.input(RecorderInput(kind, at: .now))) }
 
-    /// Accepts no more messages; earlier ones are still handled.
+    /// Stops accepting messages; the loop still handles earlier ones.
     func finish() { posts.finish() }
 }
 
-/// A message to the recorder's loop: an input of `RecorderState`, with the objects that belong to it.
+/// A message to the recorder's loop: an input of `RecorderState` with the objects it concerns.
 enum RecorderMessage: Sendable {
     typealias Reply = CheckedContinuation<Result<Recorder.Answer, DeviceError>, Never>
 
     case input(RecorderInput)
-    case order(RecorderOrder, RecorderMoment, Reply)
+    case command(RecorderCommand, RecorderMoment, Reply)
     case shutDown(RecorderMoment, Reply)
-    /// A recording was added to the archive; its pool is nil if no worker can be started.
+    /// A recording was added to the archive. The pool is nil if no worker can be started.
     case opened(attempt: Int, LiveRecording, WorkerPool?, RecorderMoment)
     /// See `Recorder.prepareForRestart`.
-    case retire(CheckedContinuation<Bool, Never>)
+    case prepareForRestart(CheckedContinuation<Bool, Never>)
     case isAlive(CheckedContinuation<Bool, Never>)
 }

@@ -2,11 +2,11 @@ import Core
 import Maintenance
 import System
 
-/// An input of `RecorderState`, with its time.
+/// An input of `RecorderState` with its time.
 struct RecorderInput: Hashable, Sendable {
     /// The health of a recording.
     struct HealthCheck: Hashable, Sendable {
-        /// Monotonic time at which bytes last reached the disk; nil before the first.
+        /// The monotonic time at which bytes last reached the disk; nil if none have.
         var grewAt: Duration?
 
         var microphoneIsAlive = true
@@ -24,16 +24,16 @@ struct RecorderInput: Hashable, Sendable {
     }
 
     enum Timer: Hashable, Sendable {
-        /// The decode workers may be ended if this recording is still the last.
+        /// The decode workers may be stopped if this recording is still the latest.
         case release(after: Int)
-        /// Failed maintenance may be retried if this run is still the last.
+        /// Failed maintenance may be retried if this run is still the latest.
         case maintenance(run: Int)
     }
 
     enum Kind: Hashable, Sendable {
         case started
-        /// An order, and the caller that waits for the answer.
-        case order(RecorderOrder, RecorderTicket?)
+        /// A command, and the caller that waits for the answer.
+        case command(RecorderCommand, RecorderTicket?)
         case button(ButtonGesture.Event)
         /// The appliance is shutting down: the recording is stopped, and no other can start.
         case shutDown(RecorderTicket?)
@@ -45,16 +45,16 @@ struct RecorderInput: Hashable, Sendable {
         case checked(Int, HealthCheck)
         /// The recording's file is closed.
         case closed(Int)
-        /// The transcription has ended, too.
+        /// The transcription has ended too.
         case ended(Int, RecordingEnd)
         /// A mark is saved, or a redaction is done.
         case marked(Result<Recorder.Answer, DeviceError>, RecorderTicket?)
         /// An event published elsewhere.
         case event(Event)
-        /// A file was added as a recording, which waits for its text.
+        /// A file was added as a recording and has to be transcribed.
         case added(Int)
-        /// Whether maintenance is writing text now.
-        case maintenanceWrites(Bool)
+        /// Whether maintenance is transcribing now.
+        case maintenanceTranscribes(Bool)
         case maintenanceEnded(BackgroundMaintenance.End)
         case due(Timer)
     }
@@ -68,12 +68,12 @@ struct RecorderInput: Hashable, Sendable {
     }
 }
 
-/// A time as `RecorderState` gets it, which reads no clock itself.
+/// The time of an input. `RecorderState` itself reads no clock.
 struct RecorderMoment: Hashable, Sendable {
-    /// Since power-on; all waits are measured by it.
+    /// The time since power-on, by which all waits are measured.
     var monotonic: Duration
 
-    /// Seconds since 1970 by the wall clock, and whether that clock was set.
+    /// Seconds since 1970 on the wall clock. `clock` says whether that clock was set.
     var wallSeconds = 0.0
     var clock = RecordingSummary.Clock.unverified
 
@@ -84,7 +84,7 @@ struct RecorderMoment: Hashable, Sendable {
     }
 }
 
-/// Identifies a caller that waits for the result of an order; each is answered once.
+/// Identifies a caller that waits for the result of a command. Each caller is answered once.
 struct RecorderTicket: Hashable, Sendable {
     var number: Int
 }

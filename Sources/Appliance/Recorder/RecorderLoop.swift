@@ -5,24 +5,24 @@ import Recognition
 import Settings
 import System
 
-/// Owns `RecorderState` and performs its effects. The loop waits only for the next message. Slow work runs in
-/// tasks, which post a message when they end.
+/// Owns `RecorderState` and performs its effects. The loop waits only for the next message: slow work runs in tasks,
+/// which post a message when they finish.
 struct RecorderLoop {
     /// A recording that is being recorded or transcribed.
-    private struct Live {
+    private struct ActiveRecording {
         var recording: LiveRecording
         var pool: WorkerPool?
     }
 
-    /// How often to check a recording.
-    private static let period = Duration.milliseconds(250)
+    /// The interval between checks of a recording.
+    private static let checkInterval = Duration.milliseconds(250)
 
     private let recorder: Recorder
     private let inbox: RecorderInbox
     private let maintenance: BackgroundMaintenance
     private var state = RecorderState()
     private var lamp = LampPattern()
-    private var lives: [Int: Live] = [:]
+    private var activeRecordings: [Int: ActiveRecording] = [:]
     private var replies: [RecorderTicket: RecorderMessage.Reply] = [:]
     private var tickets = 0
     /// Cancels the running maintenance.
@@ -37,7 +37,7 @@ struct RecorderLoop {
         maintenance = BackgroundMaintenance(
             configuration: recorder.configuration, archive: recorder.archive, hub: recorder.hub,
             workers: recorder.workers, progress: recorder.secondPass, opened: recorder.opened, repairs: recorder.repairs
-        ) { writes in inbox.tell(.maintenanceWrites(writes)) }
+        ) { isTranscribing in inbox.postInput(.maintenanceTranscribes(isTranscribing)) }
     }
 
     mutating func begin(in group: inout DiscardingTaskGroup) { apply(.started, at: .now, in: &group) }
@@ -45,24 +45,24 @@ struct RecorderLoop {
     mutating func handle(_ message: RecorderMessage, in group: inout DiscardingTaskGroup) {
         switch message {
         case .input(let input): apply(input.kind, at: input.moment, in: &group)
-        case .order(let order, let moment, let reply):
-            apply(.order(order, ticket(for: reply)), at: moment, in: &group)
+        case .command(let command, let moment, let reply):
+            apply(.command(command, ticket(for: reply)), at: moment, in: &group)
         case .shutDown(let moment, let reply): apply(.shutDown(ticket(for: reply)), at: moment, in: &group)
         case .opened(let attempt, let recording, let pool, let moment):
-            lives[recording.id] = Live(recording: recording, pool: pool)
+            activeRecordings[recording.id] = ActiveRecording(recording: recording, pool: pool)
             apply(.opened(attempt: attempt, recording: recording.id), at: moment, in: &group)
-        case .retire(let reply):
-            let isFree = state.isFree(at: PanelController.now)
-            if isFree { apply(.shutDown(nil), at: .now, in: &group) }
-            reply.resume(returning: isFree)
+        case .prepareForRestart(let reply):
+            let canRestart = state.canRestart(at: PanelController.now)
+            if canRestart { apply(.shutDown(nil), at: .now, in: &group) }
+            reply.resume(returning: canRestart)
         case .isAlive(let reply): reply.resume(returning: state.isAlive(at: PanelController.now))
         }
     }
 
-    /// Answers all waiting callers; no more messages will come.
+    /// Answers all waiting callers when no more messages will arrive.
     mutating func end() {
         maintenanceEnd?.finish()
-        for reply in replies.values { reply.resume(returning: .failure(RecorderState.isEndingError)) }
+        for reply in replies.values { reply.resume(returning: .failure(RecorderState.shutdownError)) }
         replies = [:]
     }
 
@@ -76,36 +76,37 @@ struct RecorderLoop {
     private mutating func apply(
         _ kind: RecorderInput.Kind, at moment: RecorderMoment, in group: inout DiscardingTaskGroup
     ) {
-        // Repairs join its files once nothing is being recorded.
+        // Repairs finish its files once nothing is being recorded.
         if case .ended(let id, _) = kind { recorder.repairs?.add(id) }
         let effects = state.handle(RecorderInput(kind, at: moment))
-        // Published before anyone is answered, so that a client that asks again sees the result.
+        // Published before any answer, so that a client that then queries the state sees the result.
         recorder.publish(
             RecorderSnapshot(
-                state: state.shown, live: state.recording.flatMap { lives[$0]?.recording },
-                lives: lives.mapValues(\.recording), isOpen: state.phase != .idle, hasLaptop: state.laptopSince != nil,
+                state: state.publishedState, live: state.recording.flatMap { activeRecordings[$0]?.recording },
+                activeRecordings: activeRecordings.mapValues(\.recording), isOpen: state.phase != .idle,
+                hasLaptop: state.laptopSince != nil,
                 lastFault: state.lastFault))
         let lamp = LampPattern(for: state)
         if lamp != self.lamp { recorder.panel.show(lamp) }
         self.lamp = lamp
         for effect in effects { perform(effect, in: &group) }
-        if case .ended(let id, _) = kind { lives[id] = nil }
+        if case .ended(let id, _) = kind { activeRecordings[id] = nil }
     }
 
     private mutating func perform(_ effect: RecorderEffect, in group: inout DiscardingTaskGroup) {
         switch effect {
         case .open(let attempt): open(attempt, in: &group)
-        case .record(let id): if let live = lives[id] { record(live.recording, with: live.pool, in: &group) }
+        case .record(let id): if let live = activeRecordings[id] { record(live.recording, with: live.pool, in: &group) }
         case .check(let id):
-            guard let live = lives[id]?.recording else { break }
-            later(by: Self.period, in: &group) { .checked(id, live.healthCheck) }
-        case .close(let id, let reason): lives[id]?.recording.stop(reason: reason)
-        case .setPaused(let id, let isPaused): lives[id]?.recording.session.setPaused(isPaused)
+            guard let live = activeRecordings[id]?.recording else { break }
+            later(by: Self.checkInterval, in: &group) { .checked(id, live.healthCheck) }
+        case .close(let id, let reason): activeRecordings[id]?.recording.stop(reason: reason)
+        case .setPaused(let id, let isPaused): activeRecordings[id]?.recording.session.setPaused(isPaused)
         case .mark(let id, let text, let time, let ticket):
-            if let live = lives[id]?.recording { mark(live, text, at: time, ticket, in: &group) }
-        case .redact(let id, let time): if lives[id] != nil { redact(id, before: time, in: &group) }
+            if let live = activeRecordings[id]?.recording { mark(live, text, at: time, ticket, in: &group) }
+        case .redact(let id, let time): if activeRecordings[id] != nil { redact(id, before: time, in: &group) }
         case .answer(let ticket, let result): replies.removeValue(forKey: ticket)?.resume(returning: result)
-        case .publish(let event): recorder.hub.pass(on: event)
+        case .publish(let event): recorder.hub.forward(event)
         case .log(let line): recorder.write(line)
         case .maintenance: beginMaintenance(in: &group)
         case .interruptMaintenance: maintenanceEnd?.finish()
@@ -123,7 +124,7 @@ extension RecorderLoop {
         _ kind: @escaping @Sendable () -> RecorderInput.Kind
     ) {
         group.addTask { [inbox] in
-            if (try? await Task.sleep(for: pause)) != nil { inbox.tell(kind()) }
+            if (try? await Task.sleep(for: pause)) != nil { inbox.postInput(kind()) }
         }
     }
 
@@ -131,8 +132,8 @@ extension RecorderLoop {
         let capture: RecordingSession
         do {
             capture = RecordingSession(try recorder.microphone.get(), configuration: recorder.configuration)
-        } catch { return inbox.tell(.refused(attempt: attempt, DeviceError(wrapping: error))) }
-        // Capture starts while the archive and the disk get ready.
+        } catch { return inbox.postInput(.refused(attempt: attempt, DeviceError(wrapping: error))) }
+        // Capturing starts before the archive and the disk are ready.
         group.addTask { try? await capture.capture() }
         group.addTask { [inbox, recorder] in
             let live: LiveRecording
@@ -140,9 +141,9 @@ extension RecorderLoop {
                 live = try await LiveRecording(
                     configuration: recorder.configuration, archive: recorder.archive, capture: capture,
                     hub: recorder.hub)
-            } catch { return inbox.tell(.refused(attempt: attempt, DeviceError(wrapping: error))) }
+            } catch { return inbox.postInput(.refused(attempt: attempt, DeviceError(wrapping: error))) }
             var pool: WorkerPool?
-            do { pool = try recorder.workers.readers() } catch {
+            do { pool = try recorder.workers.liveWorkers() } catch {
                 recorder.hub.publish(fault: DeviceError(wrapping: error))
             }
             inbox.post(.opened(attempt: attempt, live, pool, .now))
@@ -153,15 +154,15 @@ extension RecorderLoop {
         group.addTask { [inbox] in
             let end: RecorderInput.RecordingEnd
             do {
-                let outcome = try await live.run(pool: pool, alternatives: 3, waitsForRoom: true)
+                let outcome = try await live.run(pool: pool, alternatives: 3, waitsForSpace: true)
                 end = outcome.recording.error.map { .broken($0) } ?? .complete
             } catch { end = error is CancellationError ? .cancelled : .failed(DeviceError(wrapping: error)) }
-            inbox.tell(.ended(live.id, end))
+            inbox.postInput(.ended(live.id, end))
         }
         group.addTask { [inbox] in
-            if await live.reaches(SamplePosition(1)) { inbox.tell(.begun(live.id, live.healthCheck)) }
+            if await live.reaches(SamplePosition(1)) { inbox.postInput(.begun(live.id, live.healthCheck)) }
             _ = await live.reaches(SamplePosition(Int64.max))
-            inbox.tell(.closed(live.id))
+            inbox.postInput(.closed(live.id))
         }
     }
 
@@ -172,8 +173,8 @@ extension RecorderLoop {
         group.addTask { [inbox] in
             do {
                 let mark = try await live.mark(text, ago: max(.zero, PanelController.now - time))
-                inbox.tell(.marked(.success(Recorder.Answer(recording: live.id, mark: mark)), ticket))
-            } catch { inbox.tell(.marked(.failure(DeviceError(wrapping: error)), ticket)) }
+                inbox.postInput(.marked(.success(Recorder.Answer(recording: live.id, mark: mark)), ticket))
+            } catch { inbox.postInput(.marked(.failure(DeviceError(wrapping: error)), ticket)) }
         }
     }
 
@@ -181,18 +182,20 @@ extension RecorderLoop {
         group.addTask { [inbox, recorder] in
             do {
                 try await recorder.redactMinute(before: time, of: id)
-                inbox.tell(.marked(.success(Recorder.Answer(recording: id)), nil))
-            } catch { inbox.tell(.marked(.failure(DeviceError(wrapping: error)), nil)) }
+                inbox.postInput(.marked(.success(Recorder.Answer(recording: id)), nil))
+            } catch { inbox.postInput(.marked(.failure(DeviceError(wrapping: error)), nil)) }
         }
     }
 
     private mutating func beginMaintenance(in group: inout DiscardingTaskGroup) {
-        let (asked, end) = AsyncStream<Never>.makeStream()
+        let (stopRequests, end) = AsyncStream<Never>.makeStream()
         maintenanceEnd = end
-        group.addTask { [inbox, maintenance] in inbox.tell(.maintenanceEnded(await maintenance.run(until: asked))) }
+        group.addTask { [inbox, maintenance] in
+            inbox.postInput(.maintenanceEnded(await maintenance.run(until: stopRequests)))
+        }
     }
 
-    /// Asks systemd to shut the machine down, this process included.
+    /// Asks systemd to power off the machine.
     private func powerOff(in group: inout DiscardingTaskGroup) {
         group.addTask { [recorder] in
             do {

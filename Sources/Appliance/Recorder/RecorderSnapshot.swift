@@ -5,8 +5,8 @@ struct RecorderSnapshot: Sendable {
     var state = Event.State.idle
     /// The current recording.
     var live: LiveRecording?
-    /// The recordings that are being recorded, closed or transcribed, by number.
-    var lives: [Int: LiveRecording] = [:]
+    /// The recordings that are being recorded, closed or transcribed, by their numbers.
+    var activeRecordings: [Int: LiveRecording] = [:]
     /// Whether a recording is being opened, recorded or closed.
     var isOpen = false
     /// Whether a laptop is connected to the board's own USB port.

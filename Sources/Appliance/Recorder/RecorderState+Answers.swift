@@ -1,9 +1,9 @@
 import Core
 import Maintenance
 
-// The answers to effects, in any order.
+// Handles the answers to effects, which arrive in any order.
 extension RecorderState {
-    /// The pause after failed maintenance; it doubles each time.
+    /// The minimum and maximum pause after failed maintenance; the pause doubles each time.
     private static let pauses = Duration.seconds(60)...Duration.seconds(3_600)
 
     mutating func begin(_ starts: [RecorderTicket], at now: Duration) -> [RecorderEffect] {
@@ -18,8 +18,8 @@ extension RecorderState {
         recording.pausedSince = opening.pausedSince
         latest = id
         var effects: [RecorderEffect] = [.record(id), .check(id)] + interruptMaintenance()
-        for order in opening.pauses {
-            effects += answer([order.ticket], .success(Recorder.Answer(recording: id, change: order.change)))
+        for request in opening.pauses {
+            effects += answer([request.ticket], .success(Recorder.Answer(recording: id, change: request.change)))
         }
         if recording.pausedSince != nil {
             effects.insert(.setPaused(id, true), at: 0)
@@ -43,7 +43,7 @@ extension RecorderState {
         return effects
     }
 
-    /// Answers callers that wait for the first samples of a paused recording: none come before it is resumed.
+    /// Answers callers that wait for the first samples of a paused recording, since none arrive until it is resumed.
     func answerStarts(of recording: inout Recording) -> [RecorderEffect] {
         guard case .awaited(let starts) = recording.beginning else { return [] }
         recording.beginning = .awaited([])
@@ -53,9 +53,9 @@ extension RecorderState {
     mutating func begun(_ id: Int) -> [RecorderEffect] {
         let success = Result<Recorder.Answer, DeviceError>.success(
             Recorder.Answer(recording: id, change: .started))
-        if let text = texts[id] {
-            texts[id]?.starts = []
-            return answer(text.starts, success)
+        if let transcription = transcriptions[id] {
+            transcriptions[id]?.starts = []
+            return answer(transcription.starts, success)
         }
         var starts: [RecorderTicket] = []
         changeRecording(id) { recording in
@@ -65,7 +65,7 @@ extension RecorderState {
         return answer(starts, success)
     }
 
-    /// Updates whether the recording grows, which lamp and watchdog show.
+    /// Updates whether the recording grows, for the lamp and the watchdog.
     mutating func checked(
         _ id: Int, _ health: RecorderInput.HealthCheck, at moment: RecorderMoment
     ) -> [RecorderEffect] {
@@ -86,8 +86,8 @@ extension RecorderState {
             hasStalled = true
         }
         guard hasStalled else { return [] }
-        let words = "recording \(id): nothing has reached the disk for 3 s; check microphone and card"
-        return raise(DeviceError(.failed, "write", words), at: moment)
+        let message = "recording \(id): nothing has reached the disk for 3 s; check microphone and card"
+        return raise(DeviceError(.failed, "write", message), at: moment)
     }
 
     mutating func closed(_ id: Int, at now: Duration) -> [RecorderEffect] {
@@ -96,11 +96,11 @@ extension RecorderState {
         switch phase {
         case .idle, .opening: return []
         case .recording(let recording): (closed, ending) = (recording, nil)
-        case .closing(let recording, let why): (closed, ending) = (recording, why)
+        case .closing(let recording, let current): (closed, ending) = (recording, current)
         }
         var starts: [RecorderTicket] = []
         if case .awaited(let tickets) = closed.beginning { starts = tickets }
-        texts[id] = Text(since: now, starts: starts)
+        transcriptions[id] = Transcription(since: now, starts: starts)
         phase = .idle
         let effects = answer(
             ending?.stops ?? [], .success(Recorder.Answer(recording: id, change: .stopped)))
@@ -111,20 +111,20 @@ extension RecorderState {
         _ id: Int, _ end: RecorderInput.RecordingEnd, at moment: RecorderMoment
     ) -> [RecorderEffect] {
         var effects = closed(id, at: moment.monotonic)
-        guard let text = texts.removeValue(forKey: id) else { return effects }
+        guard let transcription = transcriptions.removeValue(forKey: id) else { return effects }
         switch end {
         case .complete:
-            effects += answer(text.starts, .success(Recorder.Answer(recording: id, change: .started)))
-        case .cancelled: effects += answer(text.starts, .failure(Self.neverBegun(id)))
-        case .broken(let error): effects += answer(text.starts, .failure(error))
-        case .failed(let error): effects += raise(error, at: moment) + answer(text.starts, .failure(error))
+            effects += answer(transcription.starts, .success(Recorder.Answer(recording: id, change: .started)))
+        case .cancelled: effects += answer(transcription.starts, .failure(Self.neverBegun(id)))
+        case .broken(let error): effects += answer(transcription.starts, .failure(error))
+        case .failed(let error): effects += raise(error, at: moment) + answer(transcription.starts, .failure(error))
         }
         guard isIdle else { return effects }
         switch maintenance {
         case .done, .waiting: maintenance = .due
-        case .due, .working, .breakingOff: break
+        case .due, .working, .interrupting: break
         }
-        setback = nil
+        lastFailure = nil
         return effects + [.wake(.release(after: latest), after: Self.releaseDelay)]
     }
 
@@ -140,31 +140,31 @@ extension RecorderState {
     }
 
     mutating func interruptMaintenance() -> [RecorderEffect] {
-        guard case .working(let writing) = maintenance else { return [] }
-        maintenance = .breakingOff(writingSince: writing)
+        guard case .working(let since) = maintenance else { return [] }
+        maintenance = .interrupting(transcribingSince: since)
         return [.interruptMaintenance]
     }
 
     mutating func maintenanceEnded(_ end: BackgroundMaintenance.End, at moment: RecorderMoment) -> [RecorderEffect] {
-        let wasBrokenOff: Bool
+        let wasInterrupted: Bool
         switch maintenance {
-        case .working: wasBrokenOff = false
-        case .breakingOff: wasBrokenOff = true
+        case .working: wasInterrupted = false
+        case .interrupting: wasInterrupted = true
         case .done, .due, .waiting: return []
         }
         guard case .failed(let error) = end else {
-            maintenance = wasBrokenOff ? .due : .done
-            setback = nil
+            maintenance = wasInterrupted ? .due : .done
+            lastFailure = nil
             return []
         }
-        // The same failure again is reported once.
-        let effects = setback?.error == error ? [] : raise("backlog", error.message, at: moment)
-        if wasBrokenOff {
+        // A repeated failure is reported only once.
+        let effects = lastFailure?.error == error ? [] : raise("backlog", error.message, at: moment)
+        if wasInterrupted {
             maintenance = .due
             return effects
         }
-        let pause = min(setback.map { $0.pause * 2 } ?? Self.pauses.lowerBound, Self.pauses.upperBound)
-        setback = Setback(error: error, pause: pause)
+        let pause = min(lastFailure.map { $0.pause * 2 } ?? Self.pauses.lowerBound, Self.pauses.upperBound)
+        lastFailure = MaintenanceFailure(error: error, pause: pause)
         maintenance = .waiting
         return effects + [.wake(.maintenance(run: maintenanceRuns), after: pause)]
     }
@@ -182,6 +182,6 @@ extension RecorderState {
     }
 
     private static func neverBegun(_ id: Int) -> DeviceError {
-        DeviceError(.failed, "start", "recording \(id): ended before anything was recorded; start again")
+        DeviceError(.failed, "start", "recording \(id): stopped before anything was recorded; start again")
     }
 }

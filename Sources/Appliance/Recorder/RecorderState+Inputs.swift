@@ -2,23 +2,25 @@ import Core
 import System
 
 extension RecorderState {
-    /// Changes the state by an input; the caller then performs the effects in order.
-    mutating func handle(_ input: RecorderInput) -> [RecorderEffect] { concluding { $0.follow(input) } }
+    /// Applies an input to the state. The caller then performs the effects in order.
+    mutating func handle(_ input: RecorderInput) -> [RecorderEffect] { addingCommonEffects { $0.apply(input) } }
 
-    /// Adds the effects that any new state has: maintenance to start, the state to publish, and the state in each
-    /// answer.
-    mutating func concluding(_ change: (inout Self) -> [RecorderEffect]) -> [RecorderEffect] {
-        let before = shown
+    /// Applies a change and adds the effects that follow from any change: starts due maintenance, publishes the state,
+    /// and adds the state to each answer.
+    mutating func addingCommonEffects(_ change: (inout Self) -> [RecorderEffect]) -> [RecorderEffect] {
+        let before = publishedState
         var effects = change(&self)
         if isIdle, !isEnding, maintenance == .due {
-            maintenance = .working(writingSince: nil)
+            maintenance = .working(transcribingSince: nil)
             maintenanceRuns += 1
             effects.append(.maintenance)
         }
-        // `LiveRecording` itself publishes that it begins and that it stops.
-        let hasResumed = before == .paused && shown == .recording
-        if shown != before, hasResumed || shown == .idle || shown == .faulted || shown == .paused {
-            effects += [.publish(.state(shown)), .log(LogLine(shown, recording: recording))]
+        // `LiveRecording` publishes `recording` and `stopping` itself.
+        let hasResumed = before == .paused && publishedState == .recording
+        if publishedState != before,
+            hasResumed || publishedState == .idle || publishedState == .faulted || publishedState == .paused
+        {
+            effects += [.publish(.state(publishedState)), .log(LogLine(publishedState, recording: recording))]
         }
         return effects.map { effect in
             guard case .answer(let ticket, .success(var answer)) = effect else { return effect }
@@ -27,13 +29,13 @@ extension RecorderState {
         }
     }
 
-    private mutating func follow(_ input: RecorderInput) -> [RecorderEffect] {
+    private mutating func apply(_ input: RecorderInput) -> [RecorderEffect] {
         let now = input.moment.monotonic
         switch input.kind {
         case .started: return []
-        case .order(let order, let ticket): return carryOut(order, ticket, at: now)
+        case .command(let command, let ticket): return execute(command, ticket, at: now)
         case .button(let event):
-            let actions = button.handle(event, isRecording: records, isPaused: isPaused, isFaulted: isFaulted)
+            let actions = button.handle(event, isRecording: willBeRecording, isPaused: isPaused, isFaulted: isFaulted)
             var effects: [RecorderEffect] = []
             for action in actions { effects += perform(action, at: input.moment) }
             return effects
@@ -49,10 +51,10 @@ extension RecorderState {
         case .closed(let id): return closed(id, at: now)
         case .ended(let id, let end): return ended(id, end, at: input.moment)
         case .marked(let result, let ticket): return marked(result, ticket, at: input.moment)
-        case .event(let event): return follow(event, at: input.moment)
+        case .event(let event): return apply(event, at: input.moment)
         case .added(let id): return added(id)
-        case .maintenanceWrites(let writes):
-            if case .working = maintenance { maintenance = .working(writingSince: writes ? now : nil) }
+        case .maintenanceTranscribes(let isTranscribing):
+            if case .working = maintenance { maintenance = .working(transcribingSince: isTranscribing ? now : nil) }
             return []
         case .maintenanceEnded(let end): return maintenanceEnded(end, at: input.moment)
         case .due(.release(let id)): return id == latest && isIdle ? [.releaseWorkers] : []
@@ -74,15 +76,15 @@ extension RecorderState {
         case .acknowledge(let time): return acknowledge(at: time)
         case .stuck:
             return raise(
-                "panel", "the button stays down; check it for a short circuit. It is ignored until it is released",
+                "panel", "the button is stuck down; check it for a short circuit. It is ignored until it is released",
                 at: moment)
-        case .free: return [.log(LogLine(.information, "button", ["state": "free"]))]
+        case .unstuck: return [.log(LogLine(.information, "button", ["state": "free"]))]
         case .shutDown: return [.log(LogLine(.notice, "shutdown", ["by": "button"])), .powerOff]
         }
     }
 
-    /// Handles an event that another part has already published.
-    private mutating func follow(_ event: Event, at moment: RecorderMoment) -> [RecorderEffect] {
+    /// Handles an event that was published elsewhere.
+    private mutating func apply(_ event: Event, at moment: RecorderMoment) -> [RecorderEffect] {
         switch event {
         case .state(let state): return [.log(LogLine(state, recording: recording))]
         case .fault(let code, let message): return raise(code, message, at: moment, isPublished: true)
@@ -107,32 +109,32 @@ extension RecorderState {
         case .started: export = .running(since: moment.monotonic)
         case .finished:
             export = .done(at: moment.monotonic)
-            // With `storage.after-export`, maintenance may erase what was copied.
+            // With `storage.after-export`, maintenance may erase copied recordings.
             if case .done = maintenance { maintenance = .due }
-        // Another stick's copy may be running.
+        // A copy to another stick may be running.
         case .refused:
             if case .running = export { break }
             export = .refused(at: moment.monotonic)
         case .failed:
             if case .running = export { export = .none }
-            // Raises a fault for lamp and status; subscribers already have the export event.
+            // Raises a fault for the lamp and the status; subscribers already have the export event.
             return [.log(line)] + raise("export", message, at: moment, isPublished: true)
         }
         return [.log(line)]
     }
 
-    /// The event comes repeatedly, so that a recorder that has just started gets it, too.
+    /// Ignores repetitions. The event is repeated so that a recorder that has just started gets it too.
     private mutating func laptop(_ isConnected: Bool, at now: Duration) -> [RecorderEffect] {
         guard isConnected != (laptopSince != nil) else { return [] }
         laptopSince = isConnected ? now : nil
         return [.log(LogLine(.information, "laptop", ["state": isConnected ? "connected" : "away"]))]
     }
 
-    /// Opened recordings may need a second pass.
+    /// Updates which recordings are open, and starts maintenance: they may need a second pass.
     private mutating func opened(_ recordings: [Int], at now: Duration) -> [RecorderEffect] {
         openSince = recordings.isEmpty ? nil : openSince ?? now
         if !recordings.isEmpty, case .done = maintenance { maintenance = .due }
-        // Running maintenance may be past them, or may be reading one that is locked now.
+        // Running maintenance may have passed them already, or may be transcribing one that is now locked.
         return interruptMaintenance() + [
             .log(
                 LogLine(
@@ -141,7 +143,7 @@ extension RecorderState {
         ]
     }
 
-    /// Running maintenance may be past what the recording needs.
+    /// Restarts maintenance, which may have passed the step that the added recording needs.
     private mutating func added(_ id: Int) -> [RecorderEffect] {
         if maintenance == .done { maintenance = .due }
         return interruptMaintenance() + [.log(LogLine(.information, "added", ["recording": "\(id)"]))]
@@ -172,7 +174,7 @@ extension RecorderState {
         raise(error.code.rawValue, error.message, at: moment)
     }
 
-    /// Acknowledges the alarm if it was already shown at that time; a later fault has not been seen.
+    /// Acknowledges the alarm if all faults had occurred by that time: the user has not seen a later one.
     private mutating func acknowledge(at time: Duration) -> [RecorderEffect] {
         guard case .raised(_, let latest) = alarm, latest <= time else { return [] }
         alarm = .quiet

@@ -1,42 +1,42 @@
 import Core
 
-/// The recorder's state machine, without clock, disk or threads. Only `handle` changes it.
+/// The recorder's state machine, with no clock, disk or threads. Only `handle` changes it.
 ///
-/// There is one phase at a time, so that two recordings at once cannot be expressed. Closed recordings that are still being
-/// transcribed are in `texts`, since a new one can start meanwhile.
+/// There is one phase at a time, so that two simultaneous recordings cannot be represented. Closed recordings that are
+/// still being transcribed are in `transcriptions`, since a new recording can start meanwhile.
 struct RecorderState: Hashable, Sendable {
     enum Phase: Hashable, Sendable {
         case idle
-        /// The microphone is being opened, and a recording added to the archive.
+        /// The microphone is being opened and a recording is being added to the archive.
         case opening(Opening)
         case recording(Recording)
-        /// The recording is ending; its file is not closed yet.
+        /// The recording was stopped, but its file is not closed yet.
         case closing(Recording, Ending)
     }
 
-    /// A recording that has no number yet.
+    /// A recording that does not have a number yet.
     struct Opening: Hashable, Sendable {
         let attempt: Int
         let since: Duration
-        /// Waiting for it to begin.
+        /// The callers that wait for the recording to begin.
         var starts: [RecorderTicket]
-        /// It is already stopped.
+        /// Set if the recording was already stopped.
         var ending: Ending?
-        /// It begins paused.
+        /// Set if the recording begins paused.
         var pausedSince: Duration?
-        /// Pauses and resumes that wait for it to be opened.
-        var pauses: [PauseOrder] = []
+        /// Pauses and resumes that wait until the recording is opened.
+        var pauses: [PauseRequest] = []
     }
 
     /// A pause or resume before the recording has a number.
-    struct PauseOrder: Hashable, Sendable {
+    struct PauseRequest: Hashable, Sendable {
         let ticket: RecorderTicket
-        let change: OrderChange?
+        let change: RecorderChange?
     }
 
     struct Recording: Hashable, Sendable {
         enum Beginning: Hashable, Sendable {
-            /// The file is still empty; these wait for the first samples.
+            /// The file is still empty; these callers wait for the first samples.
             case awaited([RecorderTicket])
             case begun
         }
@@ -45,7 +45,7 @@ struct RecorderState: Hashable, Sendable {
             /// No bytes have reached the disk yet.
             case awaited(since: Duration)
             case written(at: Duration)
-            /// No bytes reach the disk any more; the fault is raised.
+            /// Bytes no longer reach the disk; a fault was raised.
             case stalled(since: Duration)
         }
 
@@ -53,41 +53,41 @@ struct RecorderState: Hashable, Sendable {
         var beginning: Beginning
         var disk: Disk
         var microphoneIsAlive = true
-        /// Nil: not paused.
+        /// Nil if the recording is not paused.
         var pausedSince: Duration?
     }
 
-    /// Why a recording ends, and what follows.
+    /// Why a recording is being stopped, and what follows.
     struct Ending: Hashable, Sendable {
         let reason: StopReason
-        /// Waiting for it to be closed.
+        /// The callers that wait until the recording is closed.
         var stops: [RecorderTicket]
-        /// Waiting for the next recording, which starts then; nil without one.
+        /// The callers that wait for the next recording, which starts afterwards; nil if none was requested.
         var next: [RecorderTicket]?
     }
 
-    /// The transcription of a closed recording that is still running.
-    struct Text: Hashable, Sendable {
+    /// The running transcription of a closed recording.
+    struct Transcription: Hashable, Sendable {
         let since: Duration
-        /// Waiting for it to begin although it is closed: `ended` answers them.
+        /// Callers that still wait for the recording to begin, although it is closed; `ended` answers them.
         var starts: [RecorderTicket]
     }
 
-    /// Maintenance of earlier recordings, while nothing is being recorded.
+    /// The maintenance of earlier recordings, which runs while nothing is being recorded.
     enum Maintenance: Hashable, Sendable {
         case done
         /// Starts once nothing is being recorded.
         case due
-        /// Running; writing text since then.
-        case working(writingSince: Duration?)
-        /// Running, and asked to end.
-        case breakingOff(writingSince: Duration?)
-        /// Failed; tried again later.
+        /// Running, and transcribing since this time; nil if not transcribing.
+        case working(transcribingSince: Duration?)
+        /// Running, and asked to stop.
+        case interrupting(transcribingSince: Duration?)
+        /// Failed; will be retried later.
         case waiting
     }
 
-    /// Maintenance's last failure, and the pause after it.
-    struct Setback: Hashable, Sendable {
+    /// The last failure of maintenance, and the pause after it.
+    struct MaintenanceFailure: Hashable, Sendable {
         var error: DeviceError
         var pause: Duration
     }
@@ -103,24 +103,24 @@ struct RecorderState: Hashable, Sendable {
 
     enum Alarm: Hashable, Sendable {
         case quiet
-        /// When the first and the latest unacknowledged fault occurred.
+        /// The times of the first and the latest unacknowledged fault.
         case raised(since: Duration, latest: Duration)
     }
 
-    /// After this time without progress the process counts as hung: the ring, which holds 30 s, is full.
+    /// After this time without progress the process counts as hung: the ring buffer, which holds 30 s, is then full.
     static let stallLimit = Duration.seconds(32)
 
-    /// Decode workers that are idle for this long are ended.
+    /// Decode workers are stopped after being idle for this long.
     static let releaseDelay = Duration.seconds(30)
 
     var phase = Phase.idle
-    /// By the recording's number.
-    var texts: [Int: Text] = [:]
+    /// By recording number.
+    var transcriptions: [Int: Transcription] = [:]
     var maintenance = Maintenance.due
-    var setback: Setback?
+    var lastFailure: MaintenanceFailure?
     var maintenanceRuns = 0
     var export = Export.none
-    /// When a laptop was connected to the board's own USB port; nil if none is.
+    /// When a laptop was connected to the board's own USB port; nil if none is connected.
     var laptopSince: Duration?
     /// When sealed recordings were opened; nil if none are open.
     var openSince: Duration?
@@ -129,17 +129,17 @@ struct RecorderState: Hashable, Sendable {
     /// When the last mark or redaction was saved.
     var markedAt: Duration?
     var button = ButtonInterpreter()
-    /// Attempts to open a recording so far.
+    /// The number of attempts to open a recording so far.
     var attempts = 0
-    /// The last recording that was opened.
+    /// The number of the recording that was opened last.
     var latest = 0
     /// The appliance is shutting down; nothing else starts.
     var isEnding = false
 }
 
 extension RecorderState {
-    /// The state as it is published.
-    var shown: Event.State {
+    /// The state for subscribers and clients.
+    var publishedState: Event.State {
         switch phase {
         case .idle, .opening: isFaulted ? .faulted : .idle
         case .recording(let recording): recording.pausedSince == nil ? .recording : .paused
@@ -155,8 +155,8 @@ extension RecorderState {
         }
     }
 
-    /// Whether a recording runs once all orders so far are performed.
-    var records: Bool {
+    /// Whether a recording will be running once all commands so far are performed.
+    var willBeRecording: Bool {
         switch phase {
         case .idle: false
         case .opening(let opening): opening.ending.map { $0.next != nil } ?? true
@@ -175,17 +175,17 @@ extension RecorderState {
 
     var isFaulted: Bool { alarm != .quiet }
 
-    /// The state of a recording, or without a number of the recorder, as answers name it.
+    /// Returns the state of a recording, or of the recorder if the number is nil, for answers.
     func state(of id: Int?) -> Event.State {
-        if id == nil || id == recording { return shown }
+        if id == nil || id == recording { return publishedState }
         return isFaulted ? .faulted : .idle
     }
 
     /// Whether nothing is being recorded or transcribed.
-    var isIdle: Bool { phase == .idle && texts.isEmpty }
+    var isIdle: Bool { phase == .idle && transcriptions.isEmpty }
 
-    /// Whether nothing is being recorded or copied to a stick, and the lamp shows no finished copy.
-    func isFree(at now: Duration) -> Bool {
+    /// Whether the appliance can restart: nothing is being recorded or copied, and the lamp shows no finished copy.
+    func canRestart(at now: Duration) -> Bool {
         switch export {
         case .none, .refused: phase == .idle
         case .running: false
@@ -193,17 +193,17 @@ extension RecorderState {
         }
     }
 
-    /// When writing of the current text began.
-    var writingSince: Duration? {
-        var since = texts.values.map(\.since)
+    /// When the current transcription began; nil if none is running.
+    var transcribingSince: Duration? {
+        var since = transcriptions.values.map(\.since)
         switch maintenance {
-        case .working(let writing), .breakingOff(let writing): if let writing { since.append(writing) }
+        case .working(let began), .interrupting(let began): if let began { since.append(began) }
         case .done, .due, .waiting: break
         }
         return since.min()
     }
 
-    /// Whether, while recording, bytes reach the disk.
+    /// Whether bytes reach the disk, if something is being recorded.
     func isAlive(at now: Duration) -> Bool {
         switch phase {
         case .idle: true

@@ -3,25 +3,26 @@ import System
 
 /// Corrects the dates of this boot's recordings once the clock is set.
 struct ClockService: Service {
-    /// How often the clock is checked until it is set.
-    private static let period = Duration.seconds(30)
+    /// The interval for checking the clock until it is set.
+    private static let checkInterval = Duration.seconds(30)
 
-    /// The first pause between calls of timedatectl. It doubles each time: without a network the clock is never set.
+    /// The minimum and maximum pause between calls of timedatectl. The pause doubles each time, since without a network
+    /// the clock is never set.
     private static let pauses = Duration.seconds(30)...Duration.seconds(600)
 
     let name = "clock"
     let recorder: Recorder
 
     func run() async throws {
-        // A clock that is set stays set; the polling then ends.
+        // A clock that is set stays set, so polling stops.
         var (waited, pause) = (Duration.zero, Self.pauses.lowerBound)
         while !MonotonicClock.wallIsSynchronized {
-            try await Task.sleep(for: Self.period)
-            waited += Self.period
+            try await Task.sleep(for: Self.checkInterval)
+            waited += Self.checkInterval
             guard waited >= pause else { continue }
             (waited, pause) = (.zero, min(pause * 2, Self.pauses.upperBound))
-            let witness = ClockWitness()
-            if witness.isNeeded, (try? await witness.saysSet()) == true { MonotonicClock.believeWall() }
+            let query = ClockQuery()
+            if query.isNeeded, (try? await query.isClockSet()) == true { MonotonicClock.trustWallClock() }
         }
         for id in try await ClockCorrection.apply(to: recorder.archive) {
             Log.report(.notice, "dated", ["recording": "\(id)"])
@@ -31,8 +32,8 @@ struct ClockService: Service {
 }
 
 /// Asks timedatectl whether the clock is set, since the service's sandbox forbids adjtimex(2). Only needed if chrony or another
-/// program sets the clock: systemd-timesyncd leaves a file that says so.
-struct ClockWitness: Sendable {
+/// program sets the clock: systemd-timesyncd creates a file when the clock is set.
+struct ClockQuery: Sendable {
     private static let timeoutSeconds = 20
 
     var program = "/usr/bin/timedatectl"
@@ -40,13 +41,13 @@ struct ClockWitness: Sendable {
     /// systemd-timesyncd's folder.
     var timesyncd = "/run/systemd/timesync"
 
-    /// Whether neither the kernel nor timesyncd can be asked.
-    var isNeeded: Bool { !MonotonicClock.mayAskKernel && FileStatus(timesyncd) == nil }
+    /// Whether neither the kernel nor timesyncd can tell.
+    var isNeeded: Bool { !MonotonicClock.canQueryKernel && FileStatus(timesyncd) == nil }
 
-    /// Whether timedatectl says that the clock is set.
+    /// Returns whether timedatectl reports that the clock is set.
     ///
     /// - Throws: `DeviceError` if timedatectl cannot be run.
-    func saysSet() async throws -> Bool {
+    func isClockSet() async throws -> Bool {
         try await onThread(named: "clock", niceness: 5) { [program] in
             let child = try ChildProcess(
                 program, arguments: ["show", "--property=NTPSynchronized", "--value"], showsErrors: false)

@@ -18,7 +18,7 @@ struct ListeningService: Service {
         }
     }
 
-    /// Reports each failure once: without a recording nobody would notice that the microphone is gone.
+    /// Reports each failure once. While idle, nobody would notice that the microphone was disconnected.
     private func report(failuresOf microphone: PrerollMicrophone) async throws {
         var reported: DeviceError?
         while true {

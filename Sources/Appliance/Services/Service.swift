@@ -1,13 +1,13 @@
-/// A part of the appliance that runs as long as the appliance.
+/// A component that runs as long as the appliance.
 protocol Service: Sendable {
-    /// The name in the journal.
+    /// The name in the system log.
     var name: String { get }
 
     /// Runs until `stop`, or until the task is cancelled. If it throws or returns earlier, the supervisor reports that and
-    /// restarts it; a service without work waits (`untilCancelled`).
+    /// restarts it. A service with nothing to do calls `untilCancelled`.
     func run() async throws
 
-    /// Stops accepting work, and returns once everything accepted is on the disk; `run` then ends.
+    /// Stops accepting work and returns once all accepted work is on the disk; `run` then returns.
     func stop() async
 }
 

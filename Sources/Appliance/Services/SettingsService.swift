@@ -1,4 +1,4 @@
-/// Restarts the appliance after new settings were saved, once nothing is being recorded or copied to a stick.
+/// Restarts the appliance after a change of settings, once nothing is being recorded or copied to a stick.
 struct SettingsService: Service {
     let name = "settings"
     let recorder: Recorder

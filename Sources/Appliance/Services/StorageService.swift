@@ -1,12 +1,12 @@
 import Core
 
-/// Checks that the storage folder keeps its name. If it was renamed or removed, the service reports a fault; the
-/// current recording ends in the old folder, and the appliance restarts with the folder that has the name.
+/// Checks that the storage folder is still at its path. If it was renamed or removed, the service reports a fault. The
+/// current recording is completed in the old folder; then the appliance restarts with the folder at that path.
 struct StorageService: Service {
-    private static let period = Duration.seconds(1)
+    private static let checkInterval = Duration.seconds(1)
 
-    /// How long the folder may be missing, for example while a disk is replaced.
-    private static let graceTime = Duration.seconds(10)
+    /// The maximum time for which the folder may be missing, for example while a disk is replaced.
+    private static let gracePeriod = Duration.seconds(10)
 
     let name = "storage"
     let recorder: Recorder
@@ -15,9 +15,9 @@ struct StorageService: Service {
     func run() async throws {
         var since: ContinuousClock.Instant?
         while true {
-            try await Task.sleep(for: Self.period)
+            try await Task.sleep(for: Self.checkInterval)
             do {
-                try recorder.archive.checkPlace()
+                try recorder.archive.checkLocation()
                 if since != nil { await recorder.archive.keepLog(false) }
                 since = nil
             } catch {
@@ -26,7 +26,7 @@ struct StorageService: Service {
                     recorder.hub.publish(fault: DeviceError(wrapping: error))
                     await recorder.archive.keepLog(true)
                 }
-                guard let first = since, ContinuousClock.now - first >= Self.graceTime,
+                guard let first = since, ContinuousClock.now - first >= Self.gracePeriod,
                     await recorder.prepareForRestart()
                 else { continue }
                 restart()

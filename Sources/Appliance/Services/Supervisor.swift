@@ -3,9 +3,10 @@ import System
 
 /// Keeps the appliance's services running, and stops them in order.
 ///
-/// A service that fails, or ends without being asked to, is reported and restarted, later each time; the others keep running.
+/// If a service fails or returns unexpectedly, the supervisor reports it and restarts the service, after a longer pause
+/// each time. The others keep running.
 struct Supervisor: Sendable {
-    /// In the order in which they stop.
+    /// The services in the order in which they stop.
     let services: [any Service]
     let policy: RestartPolicy
 
@@ -21,12 +22,12 @@ struct Supervisor: Sendable {
         self.failed = failed
     }
 
-    /// Runs until `stopRequests` has an element or ends, then stops the services one after the other.
+    /// Runs until `stopRequests` has an element or finishes, then stops the services one by one.
     func run(until stopRequests: AsyncStream<Void>) async {
         await withDiscardingTaskGroup { group in
             let stops = services.map { _ in StopFlag() }
             for (service, stop) in zip(services, stops) {
-                group.addTask { await keep(service, until: stop) }
+                group.addTask { await supervise(service, until: stop) }
             }
             for await _ in stopRequests { break }
             for (service, stop) in zip(services, stops) {
@@ -37,7 +38,7 @@ struct Supervisor: Sendable {
         }
     }
 
-    private func keep(_ service: any Service, until stop: StopFlag) async {
+    private func supervise(_ service: any Service, until stop: StopFlag) async {
         var policy = policy
         while !Task.isCancelled, !stop.isRaised {
             let began = MonotonicClock.nanoseconds
@@ -46,7 +47,7 @@ struct Supervisor: Sendable {
                 if Task.isCancelled || stop.isRaised { return }
                 failed(
                     service,
-                    DeviceError(.failed, service.name, "\(service.name): ended unexpectedly; it is being restarted"))
+                    DeviceError(.failed, service.name, "\(service.name): stopped unexpectedly; it is being restarted"))
             } catch {
                 if Task.isCancelled { return }
                 failed(service, error)
@@ -57,28 +58,28 @@ struct Supervisor: Sendable {
     }
 }
 
-/// The pauses before a failed service is restarted: short at first, then longer, without a limit on their number.
+/// The pauses before a failed service is restarted: short at first, then longer. The number of restarts is unlimited.
 struct RestartPolicy: Hashable, Sendable {
-    /// After a service ran for this long, its next failure counts as the first.
-    private static let settled = Duration.seconds(60)
+    /// If a service ran for this long, its next failure counts as the first.
+    private static let stableTime = Duration.seconds(60)
 
     private let first: Duration
-    private let longest: Duration
+    private let maximum: Duration
     private var pause: Duration
 
     /// - Parameters:
     ///   - first: the pause after the first failure.
-    ///   - longest: the longest pause; each is twice the previous one.
-    init(first: Duration = .milliseconds(500), longest: Duration = .seconds(60)) {
+    ///   - maximum: the maximum pause; each pause is twice the previous one.
+    init(first: Duration = .milliseconds(500), maximum: Duration = .seconds(60)) {
         self.first = first
-        self.longest = longest
-        pause = min(first, longest)
+        self.maximum = maximum
+        pause = min(first, maximum)
     }
 
     /// Returns the pause after the failure of a service that had run for `length`.
     mutating func failed(after length: Duration) -> Duration {
-        if length >= Self.settled { pause = min(first, longest) }
-        defer { pause = min(pause * 2, longest) }
+        if length >= Self.stableTime { pause = min(first, maximum) }
+        defer { pause = min(pause * 2, maximum) }
         return pause
     }
 }

@@ -4,12 +4,12 @@ import System
 
 /// Notifies systemd that the appliance is ready, alive, or stopping; see sd_notify(3).
 ///
-/// The protocol is one datagram to the socket in `$NOTIFY_SOCKET`, so libsystemd is not needed. Without the variable nothing is
-/// sent.
+/// The protocol is one datagram to the socket in `$NOTIFY_SOCKET`, so libsystemd is not needed. If the variable is not
+/// set, nothing is sent.
 struct SystemdNotify: Sendable {
     private let address: String?
 
-    /// The watchdog's interval; nil if systemd has none for this process.
+    /// The watchdog's interval; nil if systemd set none for this process.
     let watchdog: Duration?
 
     init(environment: [String: String]) {
@@ -28,22 +28,22 @@ struct SystemdNotify: Sendable {
 
     func status(_ text: String) { send("STATUS=\(text)") }
 
-    /// Asks for more time to start or to stop, from now on.
+    /// Asks for this much more time to start or to stop, counted from now.
     func extend(by time: Duration) { send("EXTEND_TIMEOUT_USEC=\(time.milliseconds * 1_000)") }
 
-    /// Asks for more time to start while `work` runs.
-    func extendingTimeout<Value: Sendable>(_ work: @Sendable () async throws -> Value) async throws -> Value {
-        let asking = Task {
+    /// Keeps asking for more time to start while `body` runs.
+    func extendingTimeout<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+        let extensions = Task {
             while !Task.isCancelled {
                 extend(by: .seconds(60))
                 try await Task.sleep(for: .seconds(20))
             }
         }
-        defer { asking.cancel() }
-        return try await work()
+        defer { extensions.cancel() }
+        return try await body()
     }
 
-    /// Sends a datagram; failures are ignored: systemd is then not waiting for it.
+    /// Sends a datagram. Failures are ignored, since systemd is then not waiting for it.
     private func send(_ message: String) {
         guard let address else { return }
         let number = fieldscribe_unix_socket(1)

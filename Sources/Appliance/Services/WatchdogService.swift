@@ -8,18 +8,18 @@ struct WatchdogService: Service {
 
     func run() async throws {
         guard let interval = systemd.watchdog else { return await untilCancelled() }
-        let pulse = Pulse()
+        let probe = LivenessProbe()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 while true {
-                    pulse.ask(at: PanelController.now)
-                    pulse.answer(await recorder.isAlive())
+                    probe.begin(at: PanelController.now)
+                    probe.finish(await recorder.isAlive())
                     try await Task.sleep(for: interval / 2)
                 }
             }
             group.addTask {
                 while true {
-                    if pulse.beats(at: PanelController.now) { systemd.alive() }
+                    if probe.isAlive(at: PanelController.now) { systemd.alive() }
                     try await Task.sleep(for: interval / 2)
                 }
             }
@@ -28,27 +28,27 @@ struct WatchdogService: Service {
     }
 }
 
-/// Whether the recorder is alive. It may answer as late as the ring buffer can bridge a stalled disk; a hung process
-/// never answers, so systemd kills it after that time.
-final class Pulse: Sendable {
+/// Tracks whether the recorder is alive. It may take as long to answer as the ring buffer can bridge a stalled disk. A
+/// hung process never answers, so systemd kills it.
+final class LivenessProbe: Sendable {
     private enum State {
         case alive, stuck
-        case asked(at: Duration)
+        case pending(since: Duration)
     }
 
     private let state = Mutex(State.alive)
 
-    func ask(at time: Duration) {
-        state.withLock { if case .alive = $0 { $0 = .asked(at: time) } }
+    func begin(at time: Duration) {
+        state.withLock { if case .alive = $0 { $0 = .pending(since: time) } }
     }
 
-    func answer(_ isAlive: Bool) { state.withLock { $0 = isAlive ? .alive : .stuck } }
+    func finish(_ isAlive: Bool) { state.withLock { $0 = isAlive ? .alive : .stuck } }
 
-    func beats(at time: Duration) -> Bool {
+    func isAlive(at time: Duration) -> Bool {
         switch state.withLock({ $0 }) {
         case .alive: true
         case .stuck: false
-        case .asked(let asked): time - asked < RecorderState.stallLimit
+        case .pending(let since): time - since < RecorderState.stallLimit
         }
     }
 }

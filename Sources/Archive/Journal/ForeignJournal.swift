@@ -2,11 +2,11 @@ import Core
 
 /// A journal in another recording's folder.
 package struct ForeignJournal: Sendable {
-    /// The recordings that it names; empty in old journals.
+    /// The recordings that the journal names; empty in old journals.
     package var recordings: Set<Int>
-    /// SHA-256 of its recording's samples; nil if it was not signed.
+    /// The SHA-256 of its recording's samples; nil if the recording was not signed.
     package var sound: String?
-    /// The lengths of its recording that it contains.
+    /// Its recording's lengths; several if the recording was repaired.
     package var lengths: Set<SamplePosition>
 
     static func error(_ path: String, _ reason: String) -> DeviceError {
@@ -17,16 +17,16 @@ package struct ForeignJournal: Sendable {
 }
 
 extension SQLiteArchive {
-    /// Returns what a refused journal says about its own recording.
+    /// Returns what a refused journal contains about its own recording.
     package func foreignJournal(of recording: Int) throws -> ForeignJournal {
         let record = JournalRecord(try journal.readAny(recording).entries)
         return ForeignJournal(
             recordings: record.owner.numbers, sound: record.owner.sound, lengths: record.lengths)
     }
 
-    /// Renames a refused journal, and writes the recording's own journal from the database if it has a row.
+    /// Renames a refused journal. If the recording has a row, writes its own journal from the database.
     ///
-    /// - Returns: the new path; nil if there was no journal.
+    /// - Returns: The refused journal's new path; nil if there was no journal.
     package func setAsideJournal(of recording: Int) throws -> String? {
         let aside = try journal.setAsideForeign(of: recording)
         guard try queries.recording(recording) != nil else { return aside }
@@ -34,11 +34,11 @@ extension SQLiteArchive {
         return aside
     }
 
-    /// Refuses a journal that does not name its recording if its contents belong to another one.
+    /// Refuses a journal that names no recording if its content belongs to another recording.
     ///
-    /// - Parameter audio: the length of the recording's audio; nil if that is incomplete or unknown.
-    /// - Throws: `DeviceError` by `foreignJournal`.
-    func refuse(_ record: JournalRecord, as recording: Int, audio: SamplePosition? = nil) throws {
+    /// - Parameter audio: The length of the recording's audio; nil if the audio is incomplete or its length unknown.
+    /// - Throws: `DeviceError` with the cause `foreignJournal`.
+    func refuseIfForeign(_ record: JournalRecord, as recording: Int, audio: SamplePosition? = nil) throws {
         guard record.owner.numbers.isEmpty else { return }
         let path = journal.path(of: recording)
         if let audio, !record.lengths.isEmpty, !record.lengths.contains(audio) {
@@ -53,24 +53,24 @@ extension SQLiteArchive {
                 "SELECT id FROM recording WHERE boot_id = ? AND monotonic_ns = ? AND id <> ?",
                 [.text(boot), .integer(Int(monotonic)), .integer(recording)]
             ) { $0.integer(0) }.first
-            if let other { throw ForeignJournal.error(path, "began when recording \(other) did") }
+            if let other { throw ForeignJournal.error(path, "has the same start as recording \(other)") }
         }
-        let known = Set(
+        let historyLengths = Set(
             try queries.history(of: recording).filter { $0.entry.act == .recorded }.compactMap(\.entry.length).map {
                 SamplePosition(seconds: $0)
             })
-        if !known.isEmpty, !record.lengths.isEmpty, known.isDisjoint(with: record.lengths) {
+        if !historyLengths.isEmpty, !record.lengths.isEmpty, historyLengths.isDisjoint(with: record.lengths) {
             throw ForeignJournal.error(path, "has a different length from recording \(recording) in the history")
         }
     }
 
-    /// The number in the name of a copy's folder: 7 in `recorder/000007_2026-11-20_09-30-12`.
+    /// Returns the number in the name of a copy's folder: 7 for `recorder/000007_2026-11-20_09-30-12`.
     private static func number(ofCopy folder: String) -> Int? {
         let digits = (folder.split(separator: "/").last ?? "").prefix { $0.isASCII && $0.isNumber }
         return digits.utf8.count >= 6 ? Int(digits) : nil
     }
 
-    /// The journal's line that names its recording; nil if the database has no such recording.
+    /// Returns the journal entry that names its recording; nil if the database has no such recording.
     func journalOwner(of recording: Int) throws -> JournalEntry? {
         guard let row = try queries.recording(recording) else { return nil }
         let signature = try queries.history(of: recording).map(\.entry).soundSignature

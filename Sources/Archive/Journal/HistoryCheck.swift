@@ -1,9 +1,9 @@
 import Core
 import System
 
-/// Compares the lines of `history.jsonl` with the database, and each line with the hash in the next one.
+/// Compares the lines of `history.jsonl` with the database, and each line's hash with the one in the next line.
 struct HistoryCheck {
-    /// What is wrong, one finding per fault, in the order of the entries.
+    /// One finding per fault, in the order of the entries.
     private(set) var findings: [StorageFinding] = []
 
     private let file: String
@@ -11,32 +11,34 @@ struct HistoryCheck {
     private var reported: Set<Int> = []
 
     /// - Parameters:
-    ///   - known: the database's lines, in order.
-    ///   - found: the file's complete lines.
-    init(file: String, known: [HistoryLine], found: [String]) {
+    ///   - rows: The database's lines, in order.
+    ///   - fileLines: The file's complete lines.
+    init(file: String, rows: [HistoryLine], fileLines: [String]) {
         self.file = file
-        let rows = Dictionary(known.map { ($0.entry.number, $0) }) { first, _ in first }
-        let last = known.last?.entry.number ?? 0
-        // A chain of this many lines has no higher number.
-        let most = last + found.count
+        let rowsByNumber = Dictionary(rows.map { ($0.entry.number, $0) }) { first, _ in first }
+        let last = rows.last?.entry.number ?? 0
+        // A chain with this many lines has no higher number.
+        let maxNumber = last + fileLines.count
         var highest = 0
-        for text in found {
-            guard let entry = HistoryEntry(line: text), entry.number <= most else {
+        for text in fileLines {
+            guard let entry = HistoryEntry(line: text), entry.number <= maxNumber else {
                 // A power cut can leave anything after the last committed entry.
-                if highest < last { report(highest + 1, rows[highest + 1]?.entry, "was changed and cannot be read") }
+                if highest < last {
+                    report(highest + 1, rowsByNumber[highest + 1]?.entry, "was changed and cannot be read")
+                }
                 highest = max(highest, min(last, highest + 1))
                 continue
             }
             let line = HistoryLine(text: text, entry: entry)
             if entry.number <= highest {
                 report(entry.number, entry, lines[entry.number] == nil ? "is out of order" : "is duplicated")
-            } else if let row = rows[entry.number], row.text != text {
+            } else if let row = rowsByNumber[entry.number], row.text != text {
                 report(entry.number, entry, "was changed")
             }
             lines[entry.number] = lines[entry.number] ?? line
             highest = max(highest, entry.number)
         }
-        checkMissing(upTo: max(highest, last), rows)
+        checkMissing(upTo: max(highest, last), rowsByNumber)
         checkChain(upTo: highest)
     }
 
@@ -56,7 +58,7 @@ struct HistoryCheck {
         for (number, line) in lines.sorted(by: { $0.key < $1.key })
         where number <= highest && !reported.contains(number) && !reported.contains(number - 1) {
             if number == 1 {
-                if line.entry.before != HistoryEntry.start {
+                if line.entry.before != HistoryEntry.initialDigest {
                     report(1, line.entry, "does not start the history")
                 }
             } else if let previous = lines[number - 1], line.entry.before != Digest.of(previous.text) {
@@ -65,16 +67,16 @@ struct HistoryCheck {
         }
     }
 
-    private mutating func report(_ number: Int, _ entry: HistoryEntry?, _ what: String) {
+    private mutating func report(_ number: Int, _ entry: HistoryEntry?, _ fault: String) {
         reported.insert(number)
-        let of = entry.map { "\($0.recording.map { "recording \($0), " } ?? "")\($0.act.rawValue)" }
-        add(number, entry?.recording, "entry \(number)\(of.map { " (\($0))" } ?? "") \(what)")
+        let details = entry.map { "\($0.recording.map { "recording \($0), " } ?? "")\($0.act.rawValue)" }
+        add(number, entry?.recording, "entry \(number)\(details.map { " (\($0))" } ?? "") \(fault)")
     }
 
-    private mutating func add(_ number: Int, _ recording: Int?, _ what: String) {
+    private mutating func add(_ number: Int, _ recording: Int?, _ message: String) {
         findings.append(
             StorageFinding(
                 .damaged, recording: recording, file: file,
-                "\(what); compare with the history.json of copies, and run fieldscribe recover"))
+                "\(message); compare with the history.json of copies, and run fieldscribe recover"))
     }
 }

@@ -2,29 +2,30 @@ import Core
 import Glibc
 import System
 
-/// The history of who did what: `history.jsonl` beside the database, one entry per line. Only the archive's actor
-/// writes it, and only appends.
+/// The history of who did what: the file `history.jsonl` beside the database, with one entry per line. Only the
+/// archive's actor writes it, and it only appends.
 struct HistoryFile: Sendable {
     static let name = "history.jsonl"
 
-    /// The folder of the database, held open: it may be renamed.
+    /// The database's folder, kept open because it may be renamed.
     let folder: Folder
 
     var path: String { "\(folder.path)/\(Self.name)" }
 
-    var isThere: Bool { get throws(DeviceError) { try folder.exists(Self.name) } }
+    var exists: Bool { get throws(DeviceError) { try folder.exists(Self.name) } }
 
-    /// Appends a line with its newline durably. Anything else of its name is set aside, so that recording can continue.
+    /// Durably appends a line, including its newline. Sets aside anything else with the file's name, so that recording
+    /// can continue.
     ///
-    /// - Parameter end: where the last committed entry ends, in bytes; later bytes are truncated.
-    /// - Returns: where the new line ends.
-    func append(_ line: [UInt8], behind end: Int64) throws(DeviceError) -> Int64 {
-        try makeWay()
+    /// - Parameter end: The offset at which the last committed entry ends. Later bytes are truncated.
+    /// - Returns: The offset at which the new line ends.
+    func append(_ line: [UInt8], after end: Int64) throws(DeviceError) -> Int64 {
+        try setAsideIfUnwritable()
         return try folder.append(line, to: Self.name, committed: end)
     }
 
-    private func makeWay() throws(DeviceError) {
-        guard try isThere else { return }
+    private func setAsideIfUnwritable() throws(DeviceError) {
+        guard try exists else { return }
         do throws(DeviceError) { _ = try folder.openFile(Self.name, O_RDWR | O_APPEND) } catch {
             guard error.code == .unsupported || [ELOOP, EXDEV, EACCES, EPERM].contains(error.status) else {
                 throw error
@@ -33,18 +34,18 @@ struct HistoryFile: Sendable {
         }
     }
 
-    /// The complete lines from an offset, each with its end.
+    /// Returns the complete lines from an offset on, each with the offset of its end. A missing file has no lines.
     ///
-    /// - Throws: `DeviceError` if the file cannot be read. A missing file has no lines.
+    /// - Throws: `DeviceError` if the file cannot be read.
     func lines(from start: Int64 = 0) throws(DeviceError) -> [(text: String, end: Int64)] {
         let bytes: [UInt8]
         do throws(DeviceError) {
             let file = try folder.openFile(Self.name, O_RDONLY)
             let size = try file.size()
             guard size > start else { return [] }
-            guard size - start <= Self.longest else {
+            guard size - start <= Self.maxBytes else {
                 throw DeviceError(
-                    .unsupported, "read", on: path, "is longer than any history",
+                    .unsupported, "read", on: path, "is longer than any history can be",
                     remedy: "move it elsewhere, and keep it")
             }
             bytes = try file.bytes(at: start, count: Int(size - start))
@@ -64,9 +65,9 @@ struct HistoryFile: Sendable {
     }
 
     /// Enough for hundreds of thousands of recordings.
-    private static let longest: Int64 = 1 << 28
+    private static let maxBytes: Int64 = 1 << 28
 
-    /// Renames whatever has the file's name, and returns the new path.
+    /// Renames whatever has the file's name. Returns the new path.
     @discardableResult
     func setAside() throws(DeviceError) -> String { try folder.setAside(Self.name, as: "damaged") }
 

@@ -3,34 +3,35 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// The archive's rows for each recording, stored again beside its audio so that a lost database can be rebuilt:
-/// `recordings/000007/journal.jsonl`, one line per change, each with a checksum.
+/// The recordings' journals, such as `recordings/000007/journal.jsonl`. A journal has the archive's rows for its
+/// recording, one line per change, each with a checksum, so that a lost database can be rebuilt.
 ///
-/// Only the archive's actor writes it, and only appends.
+/// Only the archive's actor writes journals.
 struct Journal: Sendable {
-    /// The storage folder, held open: it may be renamed.
+    /// The storage folder, kept open because it may be renamed.
     let storage: Folder
 
-    /// The folder that holds the recordings' folders.
+    /// The folder with the recordings' folders.
     var root: String { "\(storage.path)/\(Self.rootName)" }
 
     private static let rootName = "recordings"
     private static let name = "journal.jsonl"
 
-    /// A folder with a higher number is not a recording's.
+    /// Folders with higher numbers are not recordings.
     static let highest = 999_999_999
 
     func path(of recording: Int) -> String { "\(root)/\(folderName(of: recording))/\(Self.name)" }
 
-    /// Sets aside anything at `recordings` that is not a folder, even a link to one, and returns its new path.
+    /// Sets aside anything with the name `recordings` that is not a folder, even a link to a folder. Returns its new
+    /// path; nil if nothing was set aside.
     func setAsideNonFolder() throws(DeviceError) -> String? {
         guard let kind = try storage.status(Self.rootName)?.kind, kind != .folder else { return nil }
         return try storage.setAside(Self.rootName, as: "damaged")
     }
 
-    /// Creates the folder of a new recording.
+    /// Creates the folder for a new recording.
     ///
-    /// - Returns: false if the name is taken.
+    /// - Returns: False if the name is taken.
     func claim(_ recording: Int) throws(DeviceError) -> Bool {
         if try !storage.exists(Self.rootName) {
             do throws(DeviceError) { try storage.makeFolder(Self.rootName, mode: 0o700) } catch {
@@ -47,14 +48,14 @@ struct Journal: Sendable {
         return true
     }
 
-    /// Turns a prepared folder into that of a new recording, with a journal of these lines.
+    /// Turns a prepared folder into a new recording's folder, with a journal that has these entries.
     ///
-    /// - Returns: false if the name is taken.
+    /// - Returns: False if the name is taken.
     func claim(_ recording: Int, for prepared: String, _ entries: [JournalEntry]) throws -> Bool {
         let top = try top()
         if try top.exists(folderName(of: recording)) { return false }
         try top.folder(prepared).replace(Self.name, with: entries.flatMap(Self.line))
-        do throws(DeviceError) { try top.rename(prepared, toFree: folderName(of: recording)) } catch {
+        do throws(DeviceError) { try top.rename(prepared, toUnused: folderName(of: recording)) } catch {
             guard error.status == EEXIST else { throw error }
             return false
         }
@@ -62,60 +63,60 @@ struct Journal: Sendable {
         return true
     }
 
-    /// Turns a recording's folder back into a prepared one, after its row could not be added.
+    /// Turns a recording's folder back into a prepared folder, if its row could not be added.
     func release(_ recording: Int, as prepared: String) {
-        try? top().rename(folderName(of: recording), toFree: prepared)
+        try? top().rename(folderName(of: recording), toUnused: prepared)
     }
 
-    /// Appends lines durably, and creates the recording's folder if it is missing.
+    /// Durably appends entries. Creates the recording's folder if it is missing.
     ///
-    /// - Parameter committed: the length that the database has for the journal, in bytes, or 0 if unknown. Later bytes
-    ///   were never committed, and are truncated.
-    /// - Returns: the journal's new length in bytes.
+    /// - Parameter committed: The journal's length in bytes according to the database, or 0 if unknown. Later bytes
+    ///   were never committed and are truncated.
+    /// - Returns: The journal's new length in bytes.
     func append(_ entries: [JournalEntry], recording: Int, committed: Int64) throws -> Int64 {
         let lines = try entries.flatMap(Self.line)
-        let folder = try made(recording)
-        // Never truncate another recording's journal.
+        let folder = try openOrCreateFolder(recording)
+        // Throws if this is another recording's journal, which must not be truncated.
         if committed > 0, try size(of: recording) > committed { _ = try read(recording) }
         return try folder.append(lines, to: Self.name, committed: committed > 0 ? committed : nil)
     }
 
-    /// Writes a recording's whole journal, and sets the existing one aside.
+    /// Writes a recording's whole journal, and sets any existing journal aside. Returns the new length in bytes.
     func write(_ entries: [JournalEntry], recording: Int) throws -> Int64 {
-        let folder = try made(recording)
+        let folder = try openOrCreateFolder(recording)
         if try folder.exists(Self.name) {
             // `replace` syncs the folder.
-            try folder.rename(Self.name, toFree: folder.freeName(for: Self.name, "damaged"))
+            try folder.rename(Self.name, toUnused: folder.unusedName(for: Self.name, "damaged"))
         }
         let bytes = try entries.flatMap(Self.line)
         try folder.replace(Self.name, with: bytes)
         return Int64(bytes.count)
     }
 
-    /// Renames another recording's journal in a recording's folder, and returns the new path; nil if there is none.
+    /// Renames another recording's journal in a recording's folder. Returns the new path; nil if there is no journal.
     func setAsideForeign(of recording: Int) throws(DeviceError) -> String? {
-        let folder = try opened(recording)
+        let folder = try openFolder(recording)
         return try folder.exists(Self.name) ? folder.setAside(Self.name, as: "foreign") : nil
     }
 
-    /// Replaces a recording's whole journal.
+    /// Replaces a recording's whole journal. Returns the new length in bytes.
     func replace(_ entries: [JournalEntry], recording: Int) throws -> Int64 {
         _ = try read(recording)
         let bytes = try entries.flatMap(Self.line)
-        try opened(recording).replace(Self.name, with: bytes)
+        try openFolder(recording).replace(Self.name, with: bytes)
         return Int64(bytes.count)
     }
 
     func content(of recording: Int) throws(DeviceError) -> [UInt8] {
-        try opened(recording).content(ofFile: Self.name)
+        try openFolder(recording).content(ofFile: Self.name)
     }
 
-    /// The journal's length in bytes; 0 if it is missing or not a file.
+    /// Returns the journal's length in bytes; 0 if it is missing or not a file.
     ///
     /// - Throws: `DeviceError` if the length cannot be read.
     func size(of recording: Int) throws(DeviceError) -> Int64 {
         try unlessMissing(0) { () throws(DeviceError) in
-            let status = try opened(recording).status(Self.name)
+            let status = try openFolder(recording).status(Self.name)
             return status?.kind == .file ? status?.bytes ?? 0 : 0
         }
     }
@@ -124,24 +125,24 @@ struct Journal: Sendable {
         try unlessMissing(false) { () throws(DeviceError) in try top().exists(folderName(of: recording)) }
     }
 
-    /// Reads the journal. A missing one is empty; something that is not a file counts as damaged.
+    /// Reads the journal. A missing journal is empty; anything that is not a file counts as one damaged line.
     ///
-    /// - Throws: `DeviceError` if it cannot be read, so that its contents are unknown, not damaged; with
-    ///   `foreignJournal` if its lines name another recording.
+    /// - Throws: `DeviceError` if the journal cannot be read. Its content is then unknown rather than damaged. The
+    ///   cause is `foreignJournal` if it names another recording.
     func read(_ recording: Int) throws(DeviceError) -> (entries: [JournalEntry], damagedLines: Int) {
-        let read = try readAny(recording)
-        let record = JournalRecord(read.entries)
+        let content = try readAny(recording)
+        let record = JournalRecord(content.entries)
         if let other = record.owner.numbers.subtracting([recording]).min() {
             throw ForeignJournal.error(path(of: recording), "is the journal of recording \(other)")
         }
-        // The other start may be in a damaged line.
-        if read.damagedLines == 0, !record.starts.isEmpty, !record.owner.starts.isSubset(of: record.starts) {
+        // If a line is damaged, the other start may be in it.
+        if content.damagedLines == 0, !record.starts.isEmpty, !record.owner.starts.isSubset(of: record.starts) {
             throw ForeignJournal.error(path(of: recording), "names two recordings")
         }
-        return read
+        return content
     }
 
-    /// Reads the journal in a recording's folder, even if it is another recording's.
+    /// Reads the journal in a recording's folder, even if it belongs to another recording.
     func readAny(_ recording: Int) throws(DeviceError) -> (entries: [JournalEntry], damagedLines: Int) {
         let bytes: [UInt8]
         do throws(DeviceError) {
@@ -156,7 +157,7 @@ struct Journal: Sendable {
         return Self.entries(in: bytes)
     }
 
-    /// Parses a journal, and counts its damaged lines.
+    /// Parses a journal and counts its damaged lines.
     static func entries(in bytes: some Collection<UInt8>) -> (entries: [JournalEntry], damagedLines: Int) {
         var entries: [JournalEntry] = []
         var damaged = 0
@@ -168,7 +169,7 @@ struct Journal: Sendable {
                 damaged += 1
                 continue
             }
-            // A line with a valid checksum that cannot be decoded is a later version's.
+            // A later version wrote a line that has a valid checksum but cannot be decoded.
             let json = Array(line.dropFirst(9))
             if let entry = try? decoder.decode(JournalEntry.self, from: Data(JSONStrings.check(json))) {
                 entries.append(entry)
@@ -177,7 +178,7 @@ struct Journal: Sendable {
         return (entries, damaged)
     }
 
-    /// Removes the journal and the folder of a recording that has no audio, unless they hold anything else.
+    /// Removes the journal and the folder of a recording without audio, unless they contain anything else.
     func discard(_ recording: Int) {
         guard let top = try? top(), let folder = try? top.folder(folderName(of: recording)) else { return }
         let entries = (try? readAny(recording).entries) ?? []
@@ -188,10 +189,10 @@ struct Journal: Sendable {
         try? top.removeFolder(folderName(of: recording))
     }
 
-    /// The highest number in any name beside the recordings' folders, including those of unfinished erasures. The
-    /// number in a scratch folder's name is a process ID.
+    /// Returns the highest number in any name in the folder `recordings`, including names of unfinished erasures.
     func highestNumber() throws(DeviceError) -> Int {
         let names: [String] = try unlessMissing([]) { () throws(DeviceError) in try top().names() }
+        // The number in a scratch folder's name is a process ID.
         let numbers = names.filter { !ScratchFolder.isName($0, for: AddedFile.purpose) }.compactMap { name in
             Int(name.drop { !$0.isASCII || !$0.isNumber }.prefix { $0.isASCII && $0.isNumber })
         }
@@ -200,12 +201,14 @@ struct Journal: Sendable {
 
     private func top() throws(DeviceError) -> Folder { try storage.folder(Self.rootName) }
 
-    private func opened(_ recording: Int) throws(DeviceError) -> Folder { try top().folder(folderName(of: recording)) }
+    private func openFolder(_ recording: Int) throws(DeviceError) -> Folder {
+        try top().folder(folderName(of: recording))
+    }
 
-    /// A recording's folder, created if it is missing.
-    private func made(_ recording: Int) throws(DeviceError) -> Folder {
+    /// Opens a recording's folder. Creates it if it is missing.
+    private func openOrCreateFolder(_ recording: Int) throws(DeviceError) -> Folder {
         if try !hasFolder(recording) { _ = try claim(recording) }
-        return try opened(recording)
+        return try openFolder(recording)
     }
 
     static func line(_ entry: JournalEntry) throws -> [UInt8] {
@@ -218,15 +221,15 @@ struct Journal: Sendable {
     }
 }
 
-/// The name of a recording's folder: six digits.
+/// Returns the name of a recording's folder, which has at least six digits.
 func folderName(of recording: Int) -> String { recording.padded(to: 6) }
 
 extension Folder {
-    /// Appends lines to a file durably, and creates the file if it is missing.
+    /// Durably appends lines to a file. Creates the file if it is missing.
     ///
-    /// - Parameter committed: where the last committed line ends, in bytes; later bytes are truncated. Nil keeps
-    ///   everything.
-    /// - Returns: the file's new length in bytes.
+    /// - Parameter committed: The offset at which the last committed line ends. Later bytes are truncated; if nil, all
+    ///   are kept.
+    /// - Returns: The file's new length in bytes.
     func append(_ lines: [UInt8], to name: String, committed: Int64?) throws(DeviceError) -> Int64 {
         let isNew = try !exists(name)
         let file = try openFile(name, O_RDWR | O_APPEND | O_CREAT)
@@ -236,7 +239,7 @@ extension Folder {
             size = committed
         }
         var bytes = lines
-        // A line that a power cut left incomplete stays, but must not merge with the next one.
+        // A line that a power cut left incomplete stays, but must not be joined with the next line.
         if size > 0, try file.bytes(at: size - 1, count: 1) != [UInt8(ascii: "\n")] {
             bytes.insert(UInt8(ascii: "\n"), at: 0)
         }

@@ -1,16 +1,17 @@
 import Core
 
-/// A recording's contents, read from its journal.
+/// A recording's content according to its journal.
 struct JournalRecord {
     struct Pass {
         var engine: EngineDescription
         var profile: String
         var isComplete = false
-        /// Nil for an engine's pass.
+        /// Nil if an engine made the pass.
         var correction: Correction?
+        /// The segments by id.
         var segments: [Int: Segment] = [:]
 
-        /// The committed segments: in order, without overlaps.
+        /// The segments in order, without those that overlap earlier ones, which cannot have been committed.
         var ordered: [Segment] {
             var end = SamplePosition.zero
             return segments.values.sorted { $0.id < $1.id }.filter { segment in
@@ -28,7 +29,7 @@ struct JournalRecord {
         var boot: String?
         var monotonic: Int64?
 
-        /// The first lines of a recording's journal.
+        /// Returns the first entries of a recording's journal.
         func entries(of recording: Int) -> [JournalEntry] {
             [
                 .recording(number: recording, startedAt: startedAt, sound: nil, length: nil),
@@ -37,18 +38,18 @@ struct JournalRecord {
         }
     }
 
-    /// The lines that name the journal's recording.
+    /// The content of the lines that name the journal's recording.
     struct Owner {
-        /// Usually one; empty in old journals.
+        /// The recording's number; empty in old journals, and several in a damaged one.
         var numbers: Set<Int> = []
         var starts: Set<Double> = []
-        /// SHA-256 of the signed samples.
+        /// The SHA-256 of the signed samples.
         var sound: String?
     }
 
     var owner = Owner()
     private(set) var starts: Set<Double> = []
-    /// A repaired recording may have several.
+    /// The recording's lengths; several if it was repaired.
     private(set) var lengths: Set<SamplePosition> = []
     var start: Start?
     var passes: [Pass] = []
@@ -86,7 +87,7 @@ struct JournalRecord {
         case .passEnded(let number):
             if let index = index(of: number) { passes[index].isComplete = true }
         case .segment(let segment, let number):
-            // If a power cut duplicated a segment, the later one was committed.
+            // If a power cut duplicated a segment, the later line is the committed one.
             guard (1...Int(Int32.max)).contains(segment.id), let index = index(of: number) else { return }
             passes[index].segments[segment.id] = segment
         case .correction(let number, let correction, let segments):
@@ -111,7 +112,7 @@ struct JournalRecord {
         }
     }
 
-    /// The index of a pass. If the pass's own line is damaged, this adds a pass so that its text is kept.
+    /// Returns the index of a pass. If the line of the pass is damaged, adds a pass, so that its text is kept.
     private mutating func index(of number: Int) -> Int? {
         guard (1...10_000).contains(number) else { return nil }
         while passes.count < number {

@@ -1,13 +1,13 @@
 import Core
 
 extension ArchiveQueries {
-    /// How many matches are ranked. A word with more matches returns the newest: ranking reads every match, and `the` is in
-    /// every second segment.
-    static let maxCompared = 2_000
+    /// How many matches are ranked. A word with more matches returns the newest: ranking reads every match, and `the`
+    /// is in every second segment.
+    static let maximumRanked = 2_000
 
-    /// Finds what contains all words: bookmarks, newest first, then segments, best match first. Segments come newest first
-    /// if the words are too common to rank. `speaker:A` or `speaker:Anna` limits the search to segments in which that
-    /// person says the words.
+    /// Finds what contains all words: bookmarks, newest first, then segments, best match first. Segments come newest
+    /// first if the words are too common to rank. `speaker:A` or `speaker:Anna` limits the search to segments in which
+    /// that person says the words.
     func search(_ words: String, limit: Int) throws -> [SearchHit] {
         let query = SearchQuery(words)
         guard limit > 0 else { return [] }
@@ -24,15 +24,15 @@ extension ArchiveQueries {
     /// Finds the bookmarks that contain all words. There are few, since people set each one.
     private func marked(_ words: String, limit: Int) throws -> [SearchHit] {
         let keys = { (text: String) in text.split(whereSeparator: \.isWhitespace).map { Word.key(of: String($0)) } }
-        let wanted = keys(words).filter { !$0.isEmpty }
-        guard let last = wanted.last else { return [] }
+        let queryKeys = keys(words).filter { !$0.isEmpty }
+        guard let last = queryKeys.last else { return [] }
         var hits: [SearchHit] = []
         try connection.rows("SELECT recording, sample, text FROM mark WHERE text != '' ORDER BY id DESC", []) { row in
             let text = row.text(2)
-            let said = keys(text)
-            guard wanted.dropLast().allSatisfy(said.contains), said.contains(where: { $0.hasPrefix(last) }) else {
-                return true
-            }
+            let textKeys = keys(text)
+            guard queryKeys.dropLast().allSatisfy(textKeys.contains),
+                textKeys.contains(where: { $0.hasPrefix(last) })
+            else { return true }
             hits.append(
                 SearchHit(
                     recording: row.integer(0), segment: 0, range: SampleRange(row.position(1), row.position(1)),
@@ -44,13 +44,14 @@ extension ArchiveQueries {
 
     private func spoken(_ query: String, by speaker: SpokenPhrases? = nil, limit: Int) throws -> [SearchHit] {
         let count = try connection.number(
-            "SELECT count(*) FROM (SELECT 1 FROM segment_text WHERE segment_text MATCH ? LIMIT \(Self.maxCompared + 1))",
+            "SELECT count(*) FROM (SELECT 1 FROM segment_text WHERE segment_text MATCH ? LIMIT \(Self.maximumRanked + 1))",
             .text(query))
-        return count > Self.maxCompared
+        return count > Self.maximumRanked
             ? try newest(query, by: speaker, limit: limit) : try best(query, by: speaker, limit: limit)
     }
 
-    /// Without sorting: the index returns matches in chronological order, so the query stops after enough of them.
+    /// Finds the newest matches. The index returns matches in the order of rows, so the query can stop after enough of
+    /// them.
     private func newest(_ query: String, by speaker: SpokenPhrases?, limit: Int) throws -> [SearchHit] {
         var shown: [Int: Int] = [:]
         var hits: [SearchHit] = []
@@ -81,24 +82,24 @@ extension ArchiveQueries {
     }
 
     private func best(_ query: String, by speaker: SpokenPhrases?, limit: Int) throws -> [SearchHit] {
-        let places = try connection.rows(
+        let rows = try connection.rows(
             "SELECT rowid FROM segment_text WHERE segment_text MATCH ? ORDER BY rank, rowid", [.text(query)]
         ) { $0.integer(0) }
         var shown: [Int: Int] = [:]
         var chosen: [Int] = []
-        for place in places {
+        for row in rows {
             let found = try connection.rows(
                 "SELECT pass.id, pass.recording FROM segment JOIN pass ON pass.id = segment.pass WHERE segment.id = ?",
-                [.integer(place)]
+                [.integer(row)]
             ) { (pass: $0.integer(0), recording: $0.integer(1)) }.first
             guard let found, try isShown(found.pass, of: found.recording, &shown),
-                try says(speaker, in: place, of: found.recording)
+                try says(speaker, in: row, of: found.recording)
             else { continue }
-            chosen.append(place)
+            chosen.append(row)
             if chosen.count == limit { break }
         }
         guard let first = chosen.min(), let last = chosen.max() else { return [] }
-        // Excerpts for these only: each excerpt reads its segment's text.
+        // Makes excerpts only for the chosen segments, because each excerpt reads its segment's text.
         let hits = try connection.rows(
             """
             SELECT pass.recording, segment.number, segment.start_sample, segment.end_sample, segment.text,
@@ -114,17 +115,17 @@ extension ArchiveQueries {
                 .integer(last),
             ]
         ) { ($0.integer(6), searchHit($0)) }
-        let known = Dictionary(hits) { first, _ in first }
-        return chosen.compactMap { known[$0] }
+        let hitsByRow = Dictionary(hits) { first, _ in first }
+        return chosen.compactMap { hitsByRow[$0] }
     }
 
     /// Whether a pass is its recording's default.
     ///
-    /// - Parameter shown: a cache of the shown passes.
+    /// - Parameter shown: A cache of the default passes, by recording.
     private func isShown(_ pass: Int, of recording: Int, _ shown: inout [Int: Int]) throws(DeviceError) -> Bool {
-        if let known = shown[recording] { return known == pass }
+        if let cached = shown[recording] { return cached == pass }
         let found = try connection.number("SELECT count(*) FROM pass WHERE recording = ?", .integer(recording))
-        // Most recordings have one pass, which needs no comparison.
+        // Most recordings have only one pass, so that no comparison is needed.
         let best =
             found == 1
             ? pass

@@ -3,45 +3,48 @@ import Core
 /// A speaker, and the FTS5 phrases that they must say.
 typealias SpokenPhrases = (person: NamedSpeaker, phrases: [String])
 
-/// The person that `speaker:` names, in each recording: by letter or by a name given there.
+/// Finds the person whom `speaker:` names in each recording, by label or by the name in that recording.
 final class NamedSpeaker {
+    private typealias Candidates = (speakers: Speakers, matches: Set<Int>)
+
     private let name: String
     private let queries: ArchiveQueries
-    private var known: [Int: (speakers: Speakers, wanted: Set<Int>)] = [:]
+    private var cache: [Int: Candidates] = [:]
 
-    /// - Parameter name: in lower case.
+    /// - Parameter name: The label or name, in lower case.
     init(_ name: String, _ queries: ArchiveQueries) {
         self.name = name
         self.queries = queries
     }
 
-    /// Returns a test of whether that person says a word of a recording; nil if nobody there has the name.
+    /// Returns a predicate for whether that person says the word in a range; nil if nobody in the recording has the
+    /// name.
     func says(in recording: Int) throws -> ((SampleRange) -> Bool)? {
-        let (speakers, wanted) = try candidates(in: recording)
-        guard wanted.contains(where: { $0 < speakers.count }) else { return nil }
-        return { range in speakers.speaker(of: range).map(wanted.contains) ?? false }
+        let (speakers, matches) = try candidates(in: recording)
+        guard matches.contains(where: { $0 < speakers.count }) else { return nil }
+        return { range in speakers.speaker(of: range).map(matches.contains) ?? false }
     }
 
-    private func candidates(in recording: Int) throws -> (speakers: Speakers, wanted: Set<Int>) {
-        if let found = known[recording] { return found }
-        var found = (speakers: Speakers(turns: []), wanted: Set<Int>())
-        let added = try queries.shownPass(of: recording)?.correction?.annotations
+    private func candidates(in recording: Int) throws -> Candidates {
+        if let cached = cache[recording] { return cached }
+        var found: Candidates = (speakers: Speakers(turns: []), matches: [])
+        let annotations = try queries.shownPass(of: recording)?.correction?.annotations
         if let speaker = Speakers.speaker(labelled: name) {
-            found.wanted = [speaker]
+            found.matches = [speaker]
         } else {
-            let names = added?.speakers ?? [:]
-            found.wanted = Set(names.filter { Self.means(name, $1) }.keys.compactMap(Speakers.speaker(labelled:)))
+            let names = annotations?.speakers ?? [:]
+            found.matches = Set(names.filter { Self.matches(name, $1) }.keys.compactMap(Speakers.speaker(labelled:)))
         }
-        if !found.wanted.isEmpty {
-            found.speakers = try added?.turns ?? queries.speakers(of: recording) ?? found.speakers
+        if !found.matches.isEmpty {
+            found.speakers = try annotations?.turns ?? queries.speakers(of: recording) ?? found.speakers
         }
-        known[recording] = found
+        cache[recording] = found
         return found
     }
 
-    /// Whether a name is the whole name or one word of it.
-    private static func means(_ name: String, _ given: String) -> Bool {
-        let words = given.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
+    /// Whether `name` is the full name or one of its words.
+    private static func matches(_ name: String, _ fullName: String) -> Bool {
+        let words = fullName.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
         return words.contains(name) || words.joined(separator: " ") == name
     }
 }
@@ -72,20 +75,20 @@ extension ArchiveQueries {
 
     /// Whether a person says each of the phrases in a segment.
     ///
-    /// - Parameter place: the segment's row.
-    func says(_ spoken: SpokenPhrases?, in place: Int, of recording: Int) throws -> Bool {
+    /// - Parameter segment: The segment's row ID.
+    func says(_ spoken: SpokenPhrases?, in segment: Int, of recording: Int) throws -> Bool {
         guard let spoken else { return true }
         guard let says = try spoken.person.says(in: recording) else { return false }
         let words = try connection.rows(
-            "SELECT text, start_sample, end_sample FROM word WHERE segment = ? ORDER BY number", [.integer(place)]
+            "SELECT text, start_sample, end_sample FROM word WHERE segment = ? ORDER BY number", [.integer(segment)]
         ) { (text: $0.text(0), isSaid: says($0.range(1, 2))) }
         for phrase in spoken.phrases {
-            // highlight() marks what the index matched, including other forms of the word.
+            // highlight() marks the words that the index matched, including other forms of a word.
             let marked = try connection.rows(
                 """
                 SELECT highlight(segment_text, 0, char(2), char(3)) FROM segment_text
                 WHERE segment_text MATCH ? AND rowid = ?
-                """, [.text(phrase), .integer(place)]
+                """, [.text(phrase), .integer(segment)]
             ) { $0.text(0) }.first
             guard let marked, zip(Self.isMarked(words.map(\.text), marked), words).contains(where: { $0 && $1.isSaid })
             else { return false }
@@ -93,26 +96,26 @@ extension ArchiveQueries {
         return true
     }
 
-    /// The words that are marked, wholly or in part, in their joined text.
+    /// Returns, for each word, whether it is marked, wholly or in part, in the joined text of all words.
     private static func isMarked(_ words: [String], _ marked: String) -> [Bool] {
         var rest = Array(marked.utf8)[...]
         var isOpen = false
         return words.map { word in
-            var left = word.utf8.count
-            var isFound = false
-            while let byte = rest.first, left > 0 || byte == 3 {
+            var remaining = word.utf8.count
+            var isMarked = false
+            while let byte = rest.first, remaining > 0 || byte == 3 {
                 rest.removeFirst()
                 switch byte {
                 case 2: isOpen = true
                 case 3: isOpen = false
                 default:
-                    left -= 1
-                    if isOpen { isFound = true }
+                    remaining -= 1
+                    if isOpen { isMarked = true }
                 }
             }
-            // The space between words.
+            // Skips the space between words.
             if rest.first == 0x20 { rest.removeFirst() }
-            return isFound
+            return isMarked
         }
     }
 }

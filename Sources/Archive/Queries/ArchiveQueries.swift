@@ -1,28 +1,30 @@
 import Core
 import System
 
-/// The archive's queries, over any of its connections.
+/// The archive's queries, which run on any of its connections.
 struct ArchiveQueries {
     let connection: Connection
 
-    /// - Parameter turn: SQL for the recording's ordinal within its boot, used if the clock was not set.
-    private static func summaries(turn: String = "NULL") -> String {
-        let isTimeless = "clock = 'unverified' AND boot_id IS NOT NULL"
+    /// Returns the SQL that selects recordings.
+    ///
+    /// - Parameter ordinal: SQL for the recording's ordinal within its boot, which is used if the clock was not set.
+    private static func summaries(ordinal: String = "NULL") -> String {
+        let hasNoTime = "clock = 'unverified' AND boot_id IS NOT NULL"
         return """
             SELECT id, started_at, clock, microphone, length_samples, transcribed_samples, stop_reason,
-                state = 'missing', CASE WHEN state LIKE 'sealed %' THEN state END, CASE WHEN \(isTimeless) THEN monotonic_ns END, CASE WHEN \(isTimeless) THEN \(turn) END,
-                boot_id
+                state = 'missing', CASE WHEN state LIKE 'sealed %' THEN state END,
+                CASE WHEN \(hasNoTime) THEN monotonic_ns END, CASE WHEN \(hasNoTime) THEN \(ordinal) END, boot_id
             FROM recording
             """
     }
 
-    /// Skips rows with a number that no recording can have.
+    /// SQL that excludes rows with numbers that no recording can have.
     static let isNumber = "id BETWEEN 1 AND \(Journal.highest)"
 
     func recordings() throws -> [RecordingSummary] {
         let titles = try titles()
         return try summaries(
-            turn: "row_number() OVER (PARTITION BY boot_id ORDER BY id)", where: "\(Self.isNumber) ORDER BY id"
+            ordinal: "row_number() OVER (PARTITION BY boot_id ORDER BY id)", where: "\(Self.isNumber) ORDER BY id"
         ).map { found in
             var summary = found
             summary.title = titles[summary.id] ?? summary.title
@@ -30,14 +32,14 @@ struct ArchiveQueries {
         }
     }
 
-    /// Reads recordings with their order since power-on.
-    private func summaries(turn: String, where condition: String, _ values: [SQLValue] = []) throws
+    /// Returns recordings with their ordinals since power-on.
+    private func summaries(ordinal: String, where condition: String, _ values: [SQLValue] = []) throws
         -> [RecordingSummary]
     {
-        let found = try connection.rows(Self.summaries(turn: turn) + " WHERE \(condition)", values) {
+        let found = try connection.rows(Self.summaries(ordinal: ordinal) + " WHERE \(condition)", values) {
             (summary: summary($0), boot: $0.text(11))
         }
-        // The history is read only if an order is shown.
+        // The history is needed only if an ordinal is shown.
         guard found.contains(where: { $0.summary.powerOn != nil }) else { return found.map(\.summary) }
         let erased = try erasedRecordings()
         return found.map { found in
@@ -47,7 +49,7 @@ struct ArchiveQueries {
         }
     }
 
-    /// The titles that people gave recordings. A person's last pass is the default.
+    /// Returns the titles that people gave recordings. The latest correction wins.
     private func titles() throws -> [Int: String] {
         let rows = try connection.rows(
             """
@@ -58,7 +60,8 @@ struct ArchiveQueries {
         return Dictionary(rows.filter { !$1.isEmpty }) { first, _ in first }
     }
 
-    /// The numbers of erased recordings by the boot in which they began. The order of the others counts them.
+    /// Returns the numbers of erased recordings by the boot in which they began. They count for the ordinals of the
+    /// others.
     private func erasedRecordings() throws -> [String: Set<Int>] {
         let key = #""begunIn":""#
         let lines = try connection.rows(
@@ -77,7 +80,8 @@ struct ArchiveQueries {
     func unfinished() throws -> [RecordingSummary] {
         try connection.rows(
             Self.summaries()
-                + " WHERE (transcribed_samples < length_samples OR stop_reason = 'cut short') AND \(Self.isNumber) ORDER BY id",
+                + " WHERE (transcribed_samples < length_samples OR stop_reason = 'cut short') AND \(Self.isNumber)"
+                + " ORDER BY id",
             read: summary)
     }
 
@@ -90,15 +94,18 @@ struct ArchiveQueries {
     }
 
     private func transcript(of recording: Int, in pass: PassSummary?) throws -> (RecordingSummary, Timeline)? {
-        let turn =
-            "(SELECT count(*) FROM recording AS other WHERE other.boot_id = recording.boot_id AND other.id <= recording.id)"
-        guard var summary = try summaries(turn: turn, where: "id = ?", [.integer(recording)]).first else { return nil }
+        let ordinal =
+            "(SELECT count(*) FROM recording AS other"
+            + " WHERE other.boot_id = recording.boot_id AND other.id <= recording.id)"
+        guard var summary = try summaries(ordinal: ordinal, where: "id = ?", [.integer(recording)]).first else {
+            return nil
+        }
         var timeline = Timeline(
             name: folderName(of: recording), length: summary.length,
             engine: pass?.engine ?? EngineDescription(name: "", version: "", model: ""),
             segments: try pass.map { try segments(ofPass: $0.id) } ?? [], gaps: try gaps(of: recording),
             marks: try pass?.correction?.annotations.marks ?? marks(of: recording),
-            writtenUpTo: summary.transcribedUpTo < summary.length ? summary.transcribedUpTo : nil,
+            transcribedUpTo: summary.transcribedUpTo < summary.length ? summary.transcribedUpTo : nil,
             annotations: pass?.correction?.annotations,
             speakers: try pass?.correction?.annotations.turns ?? speakers(of: recording))
         timeline.fileTitle = summary.title
@@ -107,7 +114,7 @@ struct ArchiveQueries {
         return (summary, timeline)
     }
 
-    /// The number of a pass within its recording: 1, 2 ...
+    /// Returns the number of a pass within its recording: 1, 2 ...
     func number(ofPass pass: Int, in recording: Int) throws(DeviceError) -> Int {
         try connection.number(
             "SELECT count(*) FROM pass WHERE recording = ? AND id <= ?", .integer(recording), .integer(pass))
@@ -130,8 +137,8 @@ struct ArchiveQueries {
         FROM pass WHERE recording = ?
         """
 
-    /// The order in which passes are preferred: complete ones, then a person's correction, then those with text, then
-    /// those with the fewest unreadable segments.
+    /// SQL for the order of preference: complete passes, the latest correction by a person, passes with text, and
+    /// passes with the fewest segments that could not be decoded.
     static let bestFirst = """
         pass.complete DESC, CASE WHEN pass.correction IS NULL THEN 0 ELSE pass.id END DESC,
             EXISTS (SELECT 1 FROM segment AS any_segment WHERE any_segment.pass = pass.id) DESC,
@@ -165,7 +172,7 @@ struct ArchiveQueries {
         ) { row in
             (
                 segment: row.integer(0),
-                word: Word(row.text(1), row.range(2, 3), confidence: row.real(4), isSpread: row.integer(5) == 1)
+                word: Word(row.text(1), row.range(2, 3), confidence: row.real(4), hasEstimatedTime: row.integer(5) == 1)
             )
         }
         let alternatives = try connection.rows(
@@ -175,7 +182,7 @@ struct ArchiveQueries {
             WHERE segment.pass = ? ORDER BY segment.number, alternative.number
             """, [.integer(pass)]
         ) { (segment: $0.integer(0), alternative: Alternative(text: $0.text(1), confidence: $0.real(2))) }
-        // All three queries return rows in the order of the segments.
+        // All three queries return their rows in the order of the segments.
         var remainingWords = words[...]
         var remainingAlternatives = alternatives[...]
         for index in segments.indices {
@@ -201,10 +208,11 @@ struct ArchiveQueries {
         ) { Bookmark($0.position(0), text: $0.text(1)) }
     }
 
-    /// Who spoke when; nil if the speakers were never identified.
+    /// Returns who spoke when; nil if the speakers were never identified.
     func speakers(of recording: Int) throws -> Speakers? {
-        let known = try connection.number("SELECT has_speakers FROM recording WHERE id = ?", .integer(recording))
-        guard known == 1 else { return nil }
+        let hasSpeakers = try connection.number(
+            "SELECT has_speakers FROM recording WHERE id = ?", .integer(recording))
+        guard hasSpeakers == 1 else { return nil }
         return Speakers(
             turns: try connection.rows(
                 "SELECT start_sample, end_sample, speaker FROM turn WHERE recording = ? ORDER BY start_sample",
@@ -212,12 +220,12 @@ struct ArchiveQueries {
             ) { Speakers.Turn($0.range(0, 1), speaker: $0.integer(2)) })
     }
 
-    /// The transcribed recordings whose speakers were never identified, oldest first.
+    /// Returns the transcribed recordings whose speakers were never identified, oldest first.
     func withoutSpeakers() throws -> [RecordingSummary] {
         try connection.rows(
             Self.summaries()
-                + " WHERE has_speakers = 0 AND length_samples > 0 AND transcribed_samples >= length_samples AND state = 'present'"
-                + " AND \(Self.isNumber) ORDER BY id", read: summary)
+                + " WHERE has_speakers = 0 AND length_samples > 0 AND transcribed_samples >= length_samples"
+                + " AND state = 'present' AND \(Self.isNumber) ORDER BY id", read: summary)
     }
 
     func exports(to volume: String) throws -> [ExportEntry] {

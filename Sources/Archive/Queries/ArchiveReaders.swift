@@ -1,36 +1,37 @@
 import System
 
-/// The archive's read connections, so that a query never delays a recording.
+/// The archive's read connections, so that queries never delay a recording.
 ///
-/// Each has a thread with a lower priority than the recorder's.
+/// Each connection has a thread with a lower priority than the recorder's.
 actor ArchiveReaders {
-    /// The number of reads that run at the same time; others wait.
-    private static let most = 3
+    /// The maximum number of reads that run at the same time; others wait.
+    private static let maxReads = 3
 
-    /// Used for its path and its shared file only, which never change.
+    /// Used only for its path and its shared file, which never change.
     private let writer: LentConnection
     private let storage: Folder
-    private var idle: [Reader] = []
+    private var idleReaders: [Reader] = []
     private var stops: [ObjectIdentifier: StopFlag] = [:]
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var isReadingAll = false
-    private var pauses = 0
-    private var pausers: [CheckedContinuation<Void, Never>] = []
+    /// The number of calls to `pausing` that are waiting or running.
+    private var pauseCount = 0
+    private var waitingPauses: [CheckedContinuation<Void, Never>] = []
 
-    /// - Parameter storage: the database's folder.
+    /// - Parameter storage: The database's folder.
     init(beside writer: LentConnection, in storage: Folder) { (self.writer, self.storage) = (writer, storage) }
 
-    /// Reads a consistent snapshot; starts again if a pause interrupts it.
+    /// Reads a consistent snapshot. Starts again if a pause interrupts it.
     ///
-    /// - Parameter isWhole: whether `body` reads the whole database, for minutes. Only one such read runs at a time, so
-    ///   that others find a connection.
-    /// - Throws: `CancellationError` within milliseconds after the task was cancelled.
+    /// - Parameter isWhole: Whether `body` reads the whole database, which takes minutes. Only one such read runs at a
+    ///   time, so that a connection is left for others.
+    /// - Throws: `CancellationError`, within milliseconds after the task was cancelled.
     func read<Value: Sendable>(
         isWhole: Bool = false, _ body: @escaping @Sendable (ArchiveQueries) throws -> Value
     ) async throws -> Value {
         while true {
             try Task.checkCancellation()
-            guard pauses == 0, stops.count < Self.most, !(isWhole && isReadingAll) else {
+            guard pauseCount == 0, stops.count < Self.maxReads, !(isWhole && isReadingAll) else {
                 await withTaskCancellationHandler {
                     await withCheckedContinuation { waiting.append($0) }
                 } onCancel: {
@@ -41,11 +42,11 @@ actor ArchiveReaders {
             let stop = StopFlag()
             stops[ObjectIdentifier(stop)] = stop
             if isWhole { isReadingAll = true }
-            let reader = idle.popLast() ?? Reader(beside: writer, in: storage)
+            let reader = idleReaders.popLast() ?? Reader(beside: writer, in: storage)
             defer {
                 stops.removeValue(forKey: ObjectIdentifier(stop))
                 if isWhole { isReadingAll = false }
-                idle.append(reader)
+                idleReaders.append(reader)
                 wake()
             }
             do {
@@ -58,37 +59,37 @@ actor ArchiveReaders {
         }
     }
 
-    /// Runs `body` without any read; running reads are interrupted, and start again afterwards.
+    /// Runs `body` while nothing is read. Running reads are interrupted and start again afterwards.
     func pausing<Value: Sendable>(_ body: @Sendable () async throws -> Value) async rethrows -> Value {
-        pauses += 1
+        pauseCount += 1
         defer {
-            pauses -= 1
+            pauseCount -= 1
             wake()
         }
         for stop in stops.values { stop.raise() }
-        while !stops.isEmpty { await withCheckedContinuation { pausers.append($0) } }
+        while !stops.isEmpty { await withCheckedContinuation { waitingPauses.append($0) } }
         return try await body()
     }
 
     private func wake() {
         if stops.isEmpty {
-            for pause in pausers { pause.resume() }
-            pausers = []
+            for pause in waitingPauses { pause.resume() }
+            waitingPauses = []
         }
-        if pauses == 0 { wakeWaiting() }
+        if pauseCount == 0 { wakeWaiting() }
     }
 
-    /// Lets waiting reads look again whether they can start, or were cancelled.
+    /// Resumes waiting reads, which check whether they can start or were cancelled.
     private func wakeWaiting() {
-        for reading in waiting { reading.resume() }
+        for read in waiting { read.resume() }
         waiting = []
     }
 }
 
-/// A read connection and its thread, which opens it for the first read.
-// Safety: one read uses it at a time.
+/// A read connection and its thread. The first read opens the connection.
+// Safety: only one read at a time uses it.
 private final class Reader: @unchecked Sendable {
-    /// Kept between reads: copying everything takes thousands of them.
+    /// The thread is kept between reads, because copying everything takes thousands of reads.
     let thread = WorkThread(named: "reading", niceness: 5)
     private let writer: LentConnection
     private let storage: Folder
@@ -97,7 +98,7 @@ private final class Reader: @unchecked Sendable {
     init(beside writer: LentConnection, in storage: Folder) { (self.writer, self.storage) = (writer, storage) }
 
     func read<Value>(until stop: StopFlag, _ body: (ArchiveQueries) throws -> Value) throws -> Value {
-        // SQLite opens a path, which may lead to another archive by now.
+        // SQLite opens the archive by path, which may lead to another archive by now.
         if opened == nil { try storage.checkPath() }
         let connection = try opened ?? Connection(readingBeside: writer.connection)
         opened = connection
@@ -106,7 +107,7 @@ private final class Reader: @unchecked Sendable {
 }
 
 /// A connection that another isolation domain refers to.
-// Safety: other domains use only what never changes.
+// Safety: other domains use only properties that never change.
 final class LentConnection: @unchecked Sendable {
     let connection: Connection
 

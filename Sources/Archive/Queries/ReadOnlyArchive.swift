@@ -2,15 +2,16 @@ import Core
 import Glibc
 import System
 
-/// An archive that can be read but not written: on a card mounted read-only, or owned by another user. If a power cut
-/// left a log, this reads a copy of database and log: SQLite cannot read a log without writing.
+/// An archive that can be read but not written, because its card is mounted read-only or it belongs to another user. If
+/// a power cut left a log, a copy of the database and the log is read, because SQLite cannot read a log without
+/// writing.
 package actor ReadOnlyArchive: ArchiveReading {
     private let connection: Connection
 
     /// Opens an archive.
     ///
-    /// - Throws: `DeviceError` with `busy` if another process writes it, `denied` if it cannot be read, `unsupported` if
-    ///   another version wrote it, `damaged` if it is not a file.
+    /// - Throws: `DeviceError` with `busy` if another process writes it, `denied` if it cannot be read, `unsupported`
+    ///   if another version wrote it, `damaged` if it is not a file.
     package init(path: String) throws {
         try DatabaseFiles(path).check()
         try Self.checkIsFree(path)
@@ -44,7 +45,7 @@ package actor ReadOnlyArchive: ArchiveReading {
 
     private var queries: ArchiveQueries { ArchiveQueries(connection: connection) }
 
-    /// Checks SQLite's lock bytes for a writer.
+    /// Checks SQLite's lock bytes, and throws if another process has the archive open for writing.
     private static func checkIsFree(_ path: String) throws(DeviceError) {
         let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
         var lock = flock()
@@ -55,21 +56,21 @@ package actor ReadOnlyArchive: ArchiveReading {
         if fcntl(file.number, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK) {
             throw DeviceError(
                 .busy, "fcntl",
-                "\(path): the appliance or another fieldscribe is using this archive, and you can only read it; join the "
-                    + "appliance's group (control.group), or wait until it is done")
+                "\(path): the appliance or another fieldscribe is using this archive, and you can only read it; join "
+                    + "the appliance's group (control.group), or wait until it is done")
         }
     }
 
-    /// Opens a copy of the database with its log applied; the copy's file is unlinked before this returns.
+    /// Opens a copy of the database with its log applied. The copy's file is unlinked before this function returns.
     private static func copied(_ path: String) throws -> Connection {
-        let folder = try ScratchFolder(for: "archive", in: ScratchFolder.roomyParent)
+        let folder = try ScratchFolder(for: "archive", in: ScratchFolder.parentForLargeFiles)
         let copy = "\(folder.path)/archive.sqlite"
         for suffix in ["", "-wal"] { try copyFile("\(path)\(suffix)", to: copy + suffix) }
         try applyLog(into: copy)
         return try Connection(onlyReading: copy)
     }
 
-    // A separate function, because closing the database at its end applies the log.
+    // A separate function, so that the database is closed at its end, which applies the log.
     private static func applyLog(into path: String) throws {
         let connection = try Connection(path: path)
         try Migrations.apply(to: connection, path: path)

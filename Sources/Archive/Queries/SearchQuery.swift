@@ -1,11 +1,11 @@
-/// A person's search words as an FTS5 query.
+/// A user's search words as an FTS5 query.
 ///
-/// Every word is quoted, so none is syntax. All must occur. The last one also matches longer words, since it may still be
-/// incomplete; a single Latin letter or digit does not, since half of all words begin with it.
+/// Every word is quoted, so none is syntax. All must occur. The last one also matches longer words, since it may still
+/// be incomplete; a single Latin letter or digit does not, since half of all words begin with it.
 struct SearchQuery {
-    /// The FTS5 expression; nil without words.
+    /// The FTS5 expression; nil if there are no words.
     let expression: String?
-    /// The same for each word.
+    /// An FTS5 expression for each word.
     let phrases: [String]
     /// The person that `speaker:A` or `speaker:Anna` names, in lower case; `_` stands for a space.
     let speaker: String?
@@ -20,8 +20,8 @@ struct SearchQuery {
             .filter { $0.contains(where: Self.isToken) }
             .map(Self.quoted)
         let last = words.unicodeScalars.reversed().drop { !Self.isToken($0) }.prefix { Self.isToken($0) }
-        let isBeginning = last.count > 1 || last.contains { !$0.isASCII }
-        if isBeginning, let last = phrases.popLast() { phrases.append(last + "*") }
+        let matchesPrefix = last.count > 1 || last.contains { !$0.isASCII }
+        if matchesPrefix, let last = phrases.popLast() { phrases.append(last + "*") }
         self.phrases = phrases
         expression = phrases.isEmpty ? nil : phrases.joined(separator: " ")
     }
@@ -33,9 +33,9 @@ struct SearchQuery {
         return name.isEmpty ? nil : name
     }
 
-    /// An FTS5 phrase; quotes inside are doubled.
+    /// Returns an FTS5 phrase, with quotes in it doubled.
     private static func quoted(_ word: Substring.UnicodeScalarView) -> String {
-        // By scalars: a combining mark after a quote makes another Character, but the quote's byte stays.
+        // Works on scalars: with a combining mark, a quote is a different `Character`, although its byte is the same.
         "\"" + word.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
     }
 

@@ -5,16 +5,17 @@ import Glibc
 
 /// An open database connection (`sqlite3`), closed on deinit.
 ///
-/// It is opened without a mutex: only one task may use it at a time.
+/// It is opened without a mutex, so only one task at a time may use it.
 package final class Connection {
     private let handle: OpaquePointer
     private let file: SharedFile?
     private let path: String
-    /// The connection that holds the lock; it must close after this one.
+    /// The connection that holds the lock. It must be closed after this one.
     private let writer: Connection?
     private var prepared: [String: Statement] = [:]
 
-    /// Opens or creates the file and takes its lock: `SharedFile` locks others out and keeps the log's index on the heap.
+    /// Opens or creates the file and takes its lock: `SharedFile` locks others out and keeps the log's index on the
+    /// heap.
     convenience init(path: String) throws(DeviceError) {
         try Self.checkJournal(of: path)
         let file = try SharedFile()
@@ -26,19 +27,19 @@ package final class Connection {
         guard try rows("PRAGMA journal_mode = WAL", read: { $0.text(0) }) == ["wal"] else {
             throw DeviceError(
                 .unsupported, "PRAGMA journal_mode",
-                "\(path): this file system does not support a write-ahead log; name a file on a local disk")
+                "\(path): this file system does not support a write-ahead log; use a file on a local disk")
         }
         try execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON")
-        // The first access takes the lock.
+        // The first transaction takes the lock.
         try execute("BEGIN IMMEDIATE; COMMIT")
-        // Nobody else can have it now, and readers do not block.
+        // From now on, nobody else can have the lock, and readers do not block.
         sqlite3_busy_timeout(handle, 0)
     }
 
     /// Opens a second, read-only connection to another connection's database.
     convenience init(readingBeside writer: Connection) throws(DeviceError) {
         guard let file = writer.file else {
-            throw DeviceError(.unsupported, "sqlite3_open_v2", "\(writer.path): is open for reading only")
+            throw DeviceError(.unsupported, "sqlite3_open_v2", "\(writer.path): is open only for reading")
         }
         try self.init(writer.path, openedAs: file.open(writer.path), file, beside: writer)
         sqlite3_busy_timeout(handle, 2_000)
@@ -49,14 +50,14 @@ package final class Connection {
         try execute("PRAGMA query_only = ON")
     }
 
-    /// Opens a database that nobody changes, without locks and without its log.
+    /// Opens a database that nobody changes, without locking it or reading its log.
     package convenience init(onlyReading path: String) throws(DeviceError) {
         try self.init(path, openedAs: Self.openUnchanging(path))
         try execute("PRAGMA query_only = ON")
     }
 
-    /// Opens or creates a file that several processes use. Each waits for the others' transactions. It has no write-ahead
-    /// log, which does not work on network file systems.
+    /// Opens or creates a file that several processes use. Each waits for the others' transactions. It has no
+    /// write-ahead log, which does not work on network file systems.
     package convenience init(sharing path: String) throws(DeviceError) {
         try Self.checkJournal(of: path)
         try self.init(path, openedAs: Self.open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE))
@@ -65,8 +66,8 @@ package final class Connection {
         try execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
     }
 
-    /// Refuses a rollback journal that names a super-journal: SQLite would delete that file, whatever it is. Our
-    /// transactions change one database, so our journals never name one.
+    /// Refuses a rollback journal that names a super-journal, because SQLite would delete any file with that name. Our
+    /// transactions change only one database, so our journals never name one.
     /// https://www.sqlite.org/tempfiles.html#super_journal_files
     private static func checkJournal(of path: String) throws(DeviceError) {
         let journal = "\(path)-journal"
@@ -84,7 +85,8 @@ package final class Connection {
 
     /// Returns SQLite's status, and the handle if there is one.
     ///
-    /// - Parameter vfs: the name of a VFS instead of SQLite's default, valid while the handle exists.
+    /// - Parameter vfs: The name of the VFS, which must be valid as long as the handle exists; nil for SQLite's
+    ///   default.
     static func open(
         _ name: String, _ flags: Int32, vfs: UnsafePointer<CChar>? = nil
     ) -> (status: Int32, handle: OpaquePointer?) {
@@ -121,7 +123,8 @@ package final class Connection {
         return open("file:\(escaped)?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
     }
 
-    /// The errno of a failed open. If SQLite may not create a file, it tries to open it for reading, and reports that ENOENT.
+    /// The errno of a failed open. If SQLite may not create a file, it tries to open it for reading, and reports that
+    /// ENOENT.
     private static func cause(_ status: Int32, _ path: String) -> Int32 {
         guard status == ENOENT else { return status }
         let descriptor = Glibc.open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o640)
@@ -144,11 +147,11 @@ package final class Connection {
 
     struct Interrupted: Error {}
 
-    /// Runs `body` on a consistent snapshot; ends early if `stop` is raised.
+    /// Runs `body` on a consistent snapshot; interrupts it if `stop` is raised.
     ///
     /// - Throws: `Interrupted` if `stop` was raised, or the error of `body`.
     func reading<Value>(until stop: StopFlag, _ body: () throws -> Value) throws -> Value {
-        // Safety: the pointer is borrowed for this call; the handler is removed at its end.
+        // Safety: the pointer is borrowed for this call; the handler is removed at the end of the call.
         let context = Unmanaged.passUnretained(stop).toOpaque()
         sqlite3_progress_handler(
             handle, 2_000,
@@ -168,7 +171,7 @@ package final class Connection {
             try execute("COMMIT")
             return value
         } catch {
-            // A raised `stop` caused the failure.
+            // If `stop` was raised, it caused the failure.
             throw stop.isRaised ? Interrupted() : error
         }
     }
@@ -176,7 +179,7 @@ package final class Connection {
     /// Sets whether closing the database leaves the log in place instead of applying it.
     func keepsLog(_ keep: Bool) { _ = fieldscribe_sqlite_keep_log(handle, keep ? 1 : 0) }
 
-    /// The number of rows changed since it was opened.
+    /// The number of rows changed since the connection was opened.
     var changes: Int64 { sqlite3_total_changes64(handle) }
 
     /// Runs SQL statements, ignoring their rows.
@@ -189,7 +192,7 @@ package final class Connection {
     /// The prepared statement is cached, so `sql` must not contain data.
     @discardableResult
     package func run(_ sql: String, _ values: SQLValue...) throws(DeviceError) -> Int {
-        // To the end, even if one row is enough: only the last step commits.
+        // Runs to the end, even if one row would be enough, because only the last step commits.
         try statement(sql).run(with: values) { _ in true }
         return Int(sqlite3_changes64(handle))
     }
@@ -206,12 +209,12 @@ package final class Connection {
         return elements
     }
 
-    /// Runs one statement and returns the first integer of its first row; 0 without rows.
+    /// Runs one statement and returns the first integer in its first row; 0 if there are no rows.
     package func number(_ sql: String, _ values: SQLValue...) throws(DeviceError) -> Int {
         try rows(sql, values) { $0.integer(0) }.first ?? 0
     }
 
-    /// Runs one statement and passes rows to `read` until that returns false.
+    /// Runs one statement and passes rows to `read` until it returns false.
     package func rows(_ sql: String, _ values: [SQLValue], while read: (Row) -> Bool) throws(DeviceError) {
         try statement(sql).run(with: values, while: read)
     }
@@ -231,7 +234,7 @@ package final class Connection {
             try execute("COMMIT")
             return value
         } catch {
-            // SQLite rolls back by itself if the disk is full. Keep the original error.
+            // If the disk is full, SQLite has already rolled back. An error from the rollback is ignored.
             if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
             throw error
         }

@@ -2,24 +2,24 @@ import Core
 internal import CSQLite
 import Synchronization
 
-/// The SQLite VFS (`shared.h`) that this process's connections to one database share. It locks other processes out while a
-/// connection is open. Freed with the last connection.
+/// The SQLite VFS (`shared.h`) that all of this process's connections to a database share. While a connection is
+/// open, other processes are locked out. Freed with the last connection.
 // Safety: nothing changes after `init`; the C code has its own mutex.
 final class SharedFile: @unchecked Sendable {
-    private static let latest = Atomic<Int>(0)
+    private static let lastNumber = Atomic<Int>(0)
 
-    /// The VFS's name, which SQLite keeps a pointer to.
+    /// The VFS's name. SQLite keeps a pointer to it.
     private let name: UnsafeMutablePointer<CChar>
     private let share: UnsafeMutablePointer<fieldscribe_share>
 
     init() throws(DeviceError) {
-        let number = Self.latest.wrappingAdd(1, ordering: .relaxed).newValue
+        let number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
         let text = Array("fieldscribe-\(number)".utf8CString)
         name = .allocate(capacity: text.count)
         name.initialize(from: text, count: text.count)
         guard let share = fieldscribe_share_make(name) else {
             name.deallocate()
-            throw DeviceError(.failed, "sqlite3_vfs_register", "no memory is left to open the archive")
+            throw DeviceError(.failed, "sqlite3_vfs_register", "not enough memory to open the archive")
         }
         self.share = share
     }

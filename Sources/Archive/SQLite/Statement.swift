@@ -1,21 +1,21 @@
 import Core
 internal import CSQLite
 
-/// A prepared statement (`sqlite3_stmt`), finalized on deinit. One task may use it at a time.
+/// A prepared statement (`sqlite3_stmt`), finalized on deinit. Only one task at a time may use it.
 final class Statement {
     private let handle: OpaquePointer
 
     init(_ sql: String, on database: OpaquePointer) throws(DeviceError) {
-        var prepared: OpaquePointer?
+        var statement: OpaquePointer?
         let status = sqlite3_prepare_v3(
-            database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
-        guard status == SQLITE_OK, let prepared else { throw .sqlite("sqlite3_prepare_v3", on: database) }
-        handle = prepared
+            database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+        guard status == SQLITE_OK, let statement else { throw .sqlite("sqlite3_prepare_v3", on: database) }
+        handle = statement
     }
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Runs the statement with `values` bound, and passes rows to `read` until that returns false.
+    /// Runs the statement with `values` bound, and passes rows to `read` until it returns false.
     func run(with values: [SQLValue], while read: (Row) -> Bool) throws(DeviceError) {
         defer {
             sqlite3_reset(handle)
@@ -56,52 +56,52 @@ package enum SQLValue {
     case text(String)
     case null
 
-    /// A whole number.
+    /// Returns an integer value.
     package static func integer(_ number: Int) -> SQLValue { .integer(Int64(number)) }
-    /// NULL for nil.
+    /// Returns an integer value, or NULL for nil.
     package static func optional(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
-    /// NULL for nil.
+    /// Returns a real value, or NULL for nil.
     package static func optional(_ number: Double?) -> SQLValue { number.map { .real($0) } ?? .null }
-    /// NULL for nil.
+    /// Returns a text value, or NULL for nil.
     package static func optional(_ text: String?) -> SQLValue { text.map { .text($0) } ?? .null }
-    /// In samples.
+    /// Returns a position as an integer number of samples.
     package static func position(_ position: SamplePosition) -> SQLValue { .integer(position.samples) }
 }
 
-/// One row of a result, valid during the call that receives it.
+/// A row of a result. Valid only during the call that receives it.
 package struct Row {
-    // Safety: borrowed from the statement for the call of `read`, which must not keep it.
+    // Safety: borrowed from the statement for the call to `read`, which must not keep it.
     private let statement: OpaquePointer
 
     fileprivate init(_ statement: OpaquePointer) { self.statement = statement }
 
-    /// An integer, limited to ±2^53 so that sums cannot overflow.
+    /// Returns an integer, limited to ±2^53 so that sums cannot overflow.
     package func integer(_ column: Int32) -> Int { Int(min(max(long(column), -(1 << 53)), 1 << 53)) }
 
     func long(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
 
-    /// In samples.
+    /// Returns a position from a column in samples.
     package func position(_ column: Int32) -> SamplePosition { SamplePosition(long(column)) }
 
-    /// A range from the columns of its ends, in samples.
+    /// Returns a range from the columns of its start and end, in samples.
     func range(_ start: Int32, _ end: Int32) -> SampleRange { SampleRange(position(start), position(end)) }
 
-    /// Whether the value is NULL.
+    /// Whether a column is NULL.
     package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
 
-    /// A number; 0 for NULL.
+    /// Returns a number; 0 for NULL.
     package func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
 
-    /// A number; nil for NULL.
+    /// Returns a number; nil for NULL.
     func optionalReal(_ column: Int32) -> Double? { isNull(column) ? nil : real(column) }
 
-    /// A text; nil for NULL.
+    /// Returns a text; nil for NULL.
     package func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 
-    /// A text; empty for NULL.
+    /// Returns a text; empty for NULL.
     package func text(_ column: Int32) -> String {
         guard let bytes = sqlite3_column_text(statement, column) else { return "" }
-        // Safety: the bytes are valid until the next step; the string copies them.
+        // Safety: the bytes are valid until the statement's next step; the string copies them.
         let count = Int(sqlite3_column_bytes(statement, column))
         return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
     }

@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// An open ALSA capture device, converted to 16 kHz mono or stereo. Allocates nothing per block.
+/// An open ALSA capture device whose audio is converted to 16 kHz, mono or stereo. Reading does not allocate.
 final class AlsaCapture: Microphone {
     let configuration: NegotiatedHardware
     let maximumBlock: Int
@@ -10,9 +10,9 @@ final class AlsaCapture: Microphone {
 
     private enum Phase: Equatable {
         case running
-        /// After an overrun: the converter still holds samples.
+        /// After an overrun, while the converter still has samples.
         case draining
-        /// The number of lost samples, to be returned next.
+        /// The number of lost samples to return next.
         case lost(Int)
     }
 
@@ -23,7 +23,7 @@ final class AlsaCapture: Microphone {
     private let raw: UnsafeMutableRawBufferPointer
     private let frames: UnsafeMutableBufferPointer<Float>
     private var clock: CaptureClock
-    /// Nil to read as fast as possible.
+    /// Paces reading in real time; nil to read as fast as possible.
     private var pacer: Pacer?
     private var phase = Phase.running
     /// The number of samples returned or reported lost since the start.
@@ -77,9 +77,9 @@ final class AlsaCapture: Microphone {
         }
     }
 
-    /// Returns nil after an overrun, 0 while the converter fills.
+    /// Reads a block. Returns nil after an overrun, and 0 while the converter is filling its buffer.
     private func readRunning(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int? {
-        // The null PCM, and a file PCM at the end of its file, count frames that they do not write.
+        // The null PCM, and a file PCM at the end of its file, report frames that they have not written to the buffer.
         if !configuration.hasCard { raw.initializeMemory(as: UInt8.self, repeating: 0) }
         guard let read = try pcm.read(into: raw, frames: configuration.periodFrames) else {
             phase = .draining
@@ -114,7 +114,7 @@ final class AlsaCapture: Microphone {
         try converter.reset()
         try pcm.start()
         _ = clock.restarted(at: MonotonicClock.nanoseconds)
-        // Counted from the start, so that rounding errors do not accumulate.
+        // Computed from the start, so that rounding errors do not accumulate.
         let due = SamplePosition(seconds: Double(clock.frames) / Double(configuration.rate))
         phase = .lost(Int(max(0, due.samples - returned)))
     }

@@ -1,9 +1,9 @@
 import Core
 
-/// An ALSA microphone: a sound card, or any PCM of ALSA's configuration.
+/// An ALSA microphone: a sound card or any PCM in ALSA's configuration.
 package struct AlsaMicrophone: MicrophoneProvider {
     package let name: String
-    /// Two requested channels are kept; more are mixed.
+    /// Two requested channels are kept separate; more are mixed.
     package var channels: Int { requestedChannels == 2 ? 2 : 1 }
     package var isRealTime: Bool { !unpaced }
 
@@ -13,10 +13,10 @@ package struct AlsaMicrophone: MicrophoneProvider {
     private let unpaced: Bool
 
     /// - Parameters:
-    ///   - device: an ALSA PCM name: `plughw:CARD=Mic`, `default`, `null`.
-    ///   - rate: the requested rate in Hz; another rate is used if the device refuses it.
-    ///   - channels: the requested number.
-    ///   - unpaced: whether a PCM without a clock is read as fast as possible, not in real time.
+    ///   - device: The name of an ALSA PCM: `plughw:CARD=Mic`, `default`, `null`.
+    ///   - rate: The requested rate in Hz. Another rate is used if the device does not support it.
+    ///   - channels: The requested number of channels.
+    ///   - unpaced: Whether a PCM without a clock is read as fast as possible instead of in real time.
     package init(device: String, rate: Int = SamplePosition.rate, channels: Int = 1, unpaced: Bool = false) {
         name = (unpaced ? "alsa+fast:" : "alsa:") + device
         self.device = device
@@ -25,7 +25,7 @@ package struct AlsaMicrophone: MicrophoneProvider {
         self.unpaced = unpaced
     }
 
-    /// Parses `alsa:NAME` and `alsa+fast:NAME`.
+    /// Parses `alsa:NAME` or `alsa+fast:NAME`.
     package init?(uri: String, rate: Int = SamplePosition.rate, channels: Int = 1) {
         guard let colon = uri.firstIndex(of: ":") else { return nil }
         let scheme = uri[..<colon]
@@ -36,11 +36,11 @@ package struct AlsaMicrophone: MicrophoneProvider {
 
     package func open() throws(DeviceError) -> any Microphone { try openCapture() }
 
-    /// Opens the device with access to its negotiated configuration.
+    /// Opens the device, giving access to its negotiated configuration.
     func openCapture() throws(DeviceError) -> AlsaCapture {
         let plug = "plughw:"
         guard device.hasPrefix(plug) else { return try openCapture(device) }
-        // Try the card itself first: our conversions are better than ALSA's.
+        // Try the card itself first, because our conversions are better than ALSA's.
         do throws(DeviceError) { return try openCapture("hw:" + device.dropFirst(plug.count)) } catch {
             guard error.code == .unsupported || error.code == .failed else { throw error }
         }

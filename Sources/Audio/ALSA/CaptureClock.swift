@@ -1,25 +1,26 @@
-/// Measures how much audio is missing after an overrun, with the monotonic clock.
+/// Measures how much audio is missing after an overrun, using the monotonic clock.
 ///
-/// It keeps the smallest distance between the clock and the delivered frames, which the most prompt reads give. A sound
-/// card may be 500 ppm faster or slower than the clock. Times are monotonic nanoseconds.
+/// Tracks the minimum difference between the clock and the delivered frames, which the reads with the least delay
+/// determine. A sound card may be 500 ppm faster or slower than the clock. Times are in nanoseconds on the monotonic
+/// clock.
 struct CaptureClock: Sendable {
     /// The maximum deviation of a sound card's rate.
     static let drift = 500e-6
 
-    /// Delivered or lost since the start.
+    /// The number of frames delivered or lost since the start.
     private(set) var frames: Int64 = 0
 
     private let rate: Double
     private let start: Int64
     private var lastRead: Int64
-    /// Clock minus frames at the most prompt read, in nanoseconds.
+    /// The minimum difference between the clock and the delivered frames, in nanoseconds.
     private var anchor: Double?
     /// The time from the device's start to its first frame, in nanoseconds.
     private var startDelay = 0.0
 
     /// - Parameters:
-    ///   - rate: the nominal rate in Hz.
-    ///   - start: when the device was started.
+    ///   - rate: The nominal rate in Hz.
+    ///   - start: The time at which the device was started.
     init(rate: Int, start: Int64) {
         self.rate = Double(rate)
         self.start = start
@@ -32,12 +33,12 @@ struct CaptureClock: Sendable {
         let slack = Self.drift * Double(max(0, now - lastRead))
         let isFirst = anchor == nil
         anchor = min(offset, (anchor ?? offset) + slack)
-        // Later, the card's drift would count as delay.
+        // Only at the beginning, because the card's drift would count as delay later.
         if Double(frames) <= 2 * rate { startDelay = max(0, isFirst ? offset : min(startDelay, offset)) }
         lastRead = now
     }
 
-    /// Handles a restart after an overrun; returns the number of missing frames.
+    /// Handles a restart after an overrun. Returns the number of missing frames.
     mutating func restarted(at now: Int64) -> Int64 {
         let resumed = Double(now - start) + startDelay
         let expected = (resumed - (anchor ?? 0)) * rate / 1e9

@@ -3,14 +3,14 @@ import Core
 
 /// An ALSA device that can record.
 package struct CaptureDevice: Hashable, Sendable {
-    /// The PCM, independent of the order in which cards are plugged in: `plughw:CARD=Mic,DEV=0`.
+    /// The PCM's name, which does not depend on the order in which cards were plugged in: `plughw:CARD=Mic,DEV=0`.
     package let name: String
 
     /// The card and device names: `USB Audio Microphone, USB Audio`.
     package let description: String
 }
 
-/// Returns the capture devices of this machine, by card number.
+/// Returns this machine's capture devices, in order of card numbers.
 ///
 /// - Throws: `DeviceError` with `denied` if this user may not open some cards.
 package func captureDevices() throws(DeviceError) -> [CaptureDevice] {

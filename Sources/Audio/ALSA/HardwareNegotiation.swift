@@ -1,14 +1,14 @@
 internal import CAlsa
 import Core
 
-/// Finds the device setting that is closest to the request, without ALSA's rate converter. The order is rate, channels,
-/// format: a wrong rate loses quality; the others cost only CPU time.
+/// Finds the device configuration closest to the request, without using ALSA's rate converter. Negotiates first the
+/// rate, then channels, then the format, because a different rate reduces quality while the others only cost CPU time.
 final class HardwareNegotiation {
-    /// Fallback rates in this order: 48 kHz, three times 16 kHz, converts best.
+    /// Fallback rates in order of preference. 48 kHz is best, since it is three times 16 kHz.
     private static let otherRates: [UInt32] = [48_000, 44_100, 96_000, 32_000, 22_050, 8_000]
-    /// Microseconds.
-    private static let wantedBuffer: UInt32 = 2_000_000
-    private static let wantedPeriod: UInt32 = 100_000
+    // Times in microseconds.
+    private static let requestedBuffer: UInt32 = 2_000_000
+    private static let requestedPeriod: UInt32 = 100_000
 
     private let pcm: OpaquePointer
     private let device: String
@@ -26,12 +26,12 @@ final class HardwareNegotiation {
 
     deinit { snd_pcm_hw_params_free(parameters) }
 
-    /// Configures the device and reads back the actual setting.
-    func settle(rate: Int, channels: Int, hasCard: Bool) throws(DeviceError) -> NegotiatedHardware {
+    /// Configures the device and reads back the actual configuration.
+    func negotiate(rate: Int, channels: Int, hasCard: Bool) throws(DeviceError) -> NegotiatedHardware {
         let format = try choose(rate: UInt32(clamping: rate), channels: UInt32(clamping: channels))
         setTimes()
         if snd_pcm_hw_params(pcm, parameters) < 0 {
-            // Some drivers refuse combinations of values that they offer singly; then use their defaults.
+            // Some drivers reject combinations of values that they support individually; use their default times then.
             _ = try choose(rate: UInt32(clamping: rate), channels: UInt32(clamping: channels))
             try check("snd_pcm_hw_params", snd_pcm_hw_params(pcm, parameters))
         }
@@ -48,34 +48,34 @@ final class HardwareNegotiation {
         try setChannels(channels)
         for format in SampleFormat.allCases
         where snd_pcm_hw_params_set_format(pcm, parameters, format.alsa) == 0 { return format }
-        throw refusal(
+        throw unsupported(
             "snd_pcm_hw_params_set_format",
-            "offers none of the sample formats "
+            "supports none of the sample formats "
                 + SampleFormat.allCases.map(\.rawValue).joined(separator: " "))
     }
 
-    private func setRate(_ wanted: UInt32) throws(DeviceError) {
-        for rate in [wanted] + Self.otherRates
+    private func setRate(_ requested: UInt32) throws(DeviceError) {
+        for rate in [requested] + Self.otherRates
         where snd_pcm_hw_params_set_rate(pcm, parameters, rate, 0) == 0 { return }
-        var near = wanted
+        var near = requested
         guard snd_pcm_hw_params_set_rate_near(pcm, parameters, &near, nil) == 0 else {
-            throw refusal("snd_pcm_hw_params_set_rate_near", "accepts no sample rate")
+            throw unsupported("snd_pcm_hw_params_set_rate_near", "supports no sample rate")
         }
     }
 
-    private func setChannels(_ wanted: UInt32) throws(DeviceError) {
-        for channels in [wanted, 1, 2]
+    private func setChannels(_ requested: UInt32) throws(DeviceError) {
+        for channels in [requested, 1, 2]
         where snd_pcm_hw_params_set_channels(pcm, parameters, channels) == 0 { return }
-        var fewest: UInt32 = 0
-        guard snd_pcm_hw_params_get_channels_min(parameters, &fewest) == 0,
-            snd_pcm_hw_params_set_channels(pcm, parameters, fewest) == 0
-        else { throw refusal("snd_pcm_hw_params_set_channels", "accepts no number of channels") }
+        var minimum: UInt32 = 0
+        guard snd_pcm_hw_params_get_channels_min(parameters, &minimum) == 0,
+            snd_pcm_hw_params_set_channels(pcm, parameters, minimum) == 0
+        else { throw unsupported("snd_pcm_hw_params_set_channels", "supports no channel count") }
     }
 
-    /// Requests buffer and period times; the actual values are read back.
+    /// Requests buffer and period times. The actual values are read back later.
     private func setTimes() {
-        var buffer = Self.wantedBuffer
-        var period = Self.wantedPeriod
+        var buffer = Self.requestedBuffer
+        var period = Self.requestedPeriod
         snd_pcm_hw_params_set_buffer_time_near(pcm, parameters, &buffer, nil)
         snd_pcm_hw_params_set_period_time_near(pcm, parameters, &period, nil)
     }
@@ -95,13 +95,13 @@ final class HardwareNegotiation {
     }
 
     private func check(_ operation: String, _ status: Int32) throws(DeviceError) {
-        guard status >= 0 else { throw refusal(operation, "refuses the setting", status) }
+        guard status >= 0 else { throw unsupported(operation, "rejects the configuration", status) }
     }
 
-    private func refusal(_ operation: String, _ what: String, _ status: Int32 = 0) -> DeviceError {
+    private func unsupported(_ operation: String, _ reason: String, _ status: Int32 = 0) -> DeviceError {
         DeviceError(
-            .unsupported, operation, status: status, on: "microphone \(device)", what,
-            remedy: "use plughw: in its name, or another microphone")
+            .unsupported, operation, status: status, on: "microphone \(device)", reason,
+            remedy: "use a device name with plughw:, or another microphone")
     }
 }
 
@@ -119,7 +119,7 @@ extension SampleFormat {
 
 /// The actual configuration of an ALSA device, which may differ from the request.
 struct NegotiatedHardware {
-    /// In Hz.
+    /// The sample rate in Hz.
     let rate: Int
     let channels: Int
 
@@ -128,7 +128,7 @@ struct NegotiatedHardware {
     /// The buffer size in frames: how late a read may be before audio is lost.
     let bufferFrames: Int
 
-    /// Whether a sound card's clock drives it; `null` and sound servers have no card.
+    /// Whether the device is driven by a sound card's clock. `null` and sound servers have no card.
     let hasCard: Bool
 
     let sampleFormat: SampleFormat

@@ -3,9 +3,9 @@ import Core
 import Glibc
 import System
 
-/// An open ALSA capture device; closed with the last reference.
+/// An open ALSA capture device, which is closed with the last reference.
 final class PCMHandle {
-    /// Without audio for this time, a microphone counts as disconnected.
+    /// How long a microphone may deliver no audio before it counts as disconnected.
     private static let timeoutMilliseconds: Int32 = 2_000
 
     let device: String
@@ -14,7 +14,7 @@ final class PCMHandle {
     init(opening device: String) throws(DeviceError) {
         fieldscribe_silence_alsa()
         var pcm: OpaquePointer?
-        // Without NONBLOCK, this waits for a device in use.
+        // Without NONBLOCK, this would wait for a device that is in use.
         let status = snd_pcm_open(&pcm, device, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK))
         guard status == 0, let pcm else { throw .alsaOpen(status, on: device) }
         self.device = device
@@ -24,7 +24,7 @@ final class PCMHandle {
     deinit { snd_pcm_close(pcm) }
 
     func configure(rate: Int, channels: Int) throws(DeviceError) -> NegotiatedHardware {
-        try HardwareNegotiation(pcm: pcm, device: device).settle(rate: rate, channels: channels, hasCard: hasCard)
+        try HardwareNegotiation(pcm: pcm, device: device).negotiate(rate: rate, channels: channels, hasCard: hasCard)
     }
 
     private var hasCard: Bool {
@@ -34,7 +34,7 @@ final class PCMHandle {
         return snd_pcm_info(pcm, info) == 0 && snd_pcm_info_get_card(info) >= 0
     }
 
-    /// Starts capturing, initially or after an overrun or a suspend.
+    /// Starts capturing, either initially or after an overrun or suspend.
     func start() throws(DeviceError) {
         var status = snd_pcm_prepare(pcm)
         guard status >= 0 else { throw .alsa("snd_pcm_prepare", status, on: device) }
@@ -42,9 +42,9 @@ final class PCMHandle {
         guard status >= 0 else { throw .alsa("snd_pcm_start", status, on: device) }
     }
 
-    /// Waits for frames and reads them. Returns nil after an overrun or a suspend, when the device has stopped.
+    /// Waits for frames and reads them. Returns nil if the device stopped because of an overrun or suspend.
     ///
-    /// - Throws: `DeviceError` with `disconnected` if the device is gone or delivers no frames within the timeout.
+    /// - Throws: `DeviceError` with `disconnected` if the device was removed or delivers no frames within the timeout.
     func read(into buffer: UnsafeMutableRawBufferPointer, frames: Int) throws(DeviceError) -> Int? {
         let deadline = MonotonicClock.nanoseconds + Int64(Self.timeoutMilliseconds) * 1_000_000
         while true {
@@ -52,7 +52,7 @@ final class PCMHandle {
             if status > 0 {
                 status = snd_pcm_readi(pcm, buffer.baseAddress, snd_pcm_uframes_t(frames))
                 if status > 0 { return status }
-                // Some plugins are ready without frames; polling again immediately would spin.
+                // Some plugins report readiness but have no frames; polling again immediately would spin.
                 if status == -Int(EAGAIN) || status == 0 { usleep(2_000) }
             }
             switch Int32(-status) {
@@ -64,14 +64,14 @@ final class PCMHandle {
                 guard MonotonicClock.nanoseconds < deadline else {
                     throw DeviceError(
                         .disconnected, "snd_pcm_wait", on: "microphone \(device)",
-                        "no sound arrived for \(Self.timeoutMilliseconds / 1_000) s", remedy: "plug it in again")
+                        "delivered no sound for \(Self.timeoutMilliseconds / 1_000) s", remedy: "plug it in again")
                 }
             default: throw .alsa("snd_pcm_readi", Int32(status), on: device)
             }
         }
     }
 
-    /// Resumes after a system suspend. If the device cannot continue, `start` prepares it again.
+    /// Resumes after a system suspend. If the device cannot resume, `start` prepares it again.
     private func resume() {
         for _ in 0..<20 {
             guard snd_pcm_resume(pcm) == -EAGAIN else { return }

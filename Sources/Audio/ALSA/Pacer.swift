@@ -1,40 +1,41 @@
-/// Slows down a PCM without a clock (`null`, or `file` over it), which delivers audio as fast as it is read.
+/// Slows down reading from a PCM without a clock (`null`, or `file` on top of it), which delivers audio as fast as it
+/// is read.
 ///
-/// Such a PCM runs ahead of real time. This is decided once, in the first ten seconds: after some hours, a sound card
-/// with a slightly high rate is ahead, too. Times are monotonic nanoseconds.
+/// Such a PCM runs ahead of real time. This is decided only once, in the first ten seconds, because after some hours a
+/// sound card with a slightly high rate is ahead too. Times are in nanoseconds on the monotonic clock.
 struct Pacer: Sendable {
-    private enum Verdict { case open, clocked, clockless }
+    private enum Clocking { case undecided, clocked, unclocked }
 
-    /// A device with a clock never gets further ahead than this.
-    static let allowedLead: Int64 = 500_000_000
+    /// The maximum lead of a device with a clock.
+    static let maximumLead: Int64 = 500_000_000
 
     private let rate: Int64
     private let start: Int64
     private var frames: Int64 = 0
-    private var verdict: Verdict
+    private var clocking: Clocking
 
-    /// - Parameter isClocked: whether it is known to have a clock, like every sound card.
+    /// - Parameter isClocked: Whether the device is known to have a clock, as every sound card does.
     init(rate: Int, start: Int64, isClocked: Bool) {
         self.rate = Int64(rate)
         self.start = start
-        verdict = isClocked ? .clocked : .open
+        clocking = isClocked ? .clocked : .undecided
     }
 
-    /// Adds the frames of a read; returns how long to sleep before passing them on.
+    /// Adds frames that were read. Returns how long to sleep, in nanoseconds, before passing them on.
     ///
     /// The initial lead is reduced a little with each block, so that no block is late.
     mutating func pause(after count: Int, at now: Int64) -> Int64 {
-        guard verdict != .clocked else { return 0 }
+        guard clocking != .clocked else { return 0 }
         frames += Int64(count)
         let lead = nanoseconds(frames) - (now - start)
-        if verdict == .open {
-            if lead > Self.allowedLead {
-                verdict = .clockless
+        if clocking == .undecided {
+            if lead > Self.maximumLead {
+                clocking = .unclocked
             } else if now - start > 10_000_000_000 {
-                verdict = .clocked
+                clocking = .clocked
             }
         }
-        guard verdict == .clockless, lead > 0 else { return 0 }
+        guard clocking == .unclocked, lead > 0 else { return 0 }
         return min(lead, nanoseconds(Int64(count)) * 5 / 4)
     }
 

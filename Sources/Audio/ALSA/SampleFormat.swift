@@ -1,9 +1,9 @@
-/// The sample formats to request, in order of preference.
+/// The supported sample formats, in order of preference.
 enum SampleFormat: String, Sendable, CaseIterable {
     case s16 = "S16_LE"
     case s32 = "S32_LE"
     case s24Packed = "S24_3LE"
-    /// The lower three of four bytes.
+    /// 24 bits in the lower three of four bytes.
     case s24 = "S24_LE"
     case float = "FLOAT_LE"
 
@@ -15,7 +15,7 @@ enum SampleFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// Converts raw samples to floating point with full scale 1.0, as many as fit both buffers.
+    /// Converts raw samples to floating point with full scale at 1.0. Stops at the end of the shorter buffer.
     func decode(_ raw: UnsafeRawBufferPointer, into samples: UnsafeMutableBufferPointer<Float>) {
         let count = min(raw.count / bytes, samples.count)
         switch self {
@@ -27,7 +27,7 @@ enum SampleFormat: String, Sendable, CaseIterable {
         case .s32:
             for index in 0..<count { samples[index] = Float(word(raw, index)) / 2_147_483_648 }
         case .s24:
-            // The upper byte is undefined, so shift it out.
+            // Shift out the upper byte, which is undefined.
             for index in 0..<count { samples[index] = Float(word(raw, index) << 8) / 2_147_483_648 }
         case .s24Packed:
             for index in 0..<count {

@@ -1,11 +1,11 @@
 import Glibc
 import System
 
-/// The processes that use the sound cards, from /proc and /dev.
+/// Finds the processes that use sound cards, from /proc and /dev.
 enum SoundUsers {
-    /// The programs that are capturing, as `arecord (process 1234)`.
+    /// Returns the programs that are capturing, in the form `arecord (process 1234)`.
     ///
-    /// - Parameter root: the mount point of proc.
+    /// - Parameter root: The mount point of procfs.
     static func capturing(root: String = "/proc") -> [String] {
         var users: [String] = []
         for path in paths(matching: "\(root)/asound/card*/pcm*c/sub*/status") {
@@ -20,7 +20,7 @@ enum SoundUsers {
         return users
     }
 
-    /// Whether there are sound cards that this user may not open.
+    /// Whether there are sound cards but this user may not open any of them.
     static var isDenied: Bool {
         let controls = paths(matching: "/dev/snd/controlC*")
         return !controls.isEmpty && controls.allSatisfy { access($0, R_OK | W_OK) != 0 && errno == EACCES }

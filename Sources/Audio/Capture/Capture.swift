@@ -1,16 +1,16 @@
 import Core
 import System
 
-/// The work of the capture thread: reads the microphone into the ring. Allocates nothing while the microphone is open.
+/// Runs on the capture thread: reads from the microphone into the ring. Does not allocate while the microphone is open.
 ///
-/// When a real-time microphone fails, it is reopened by name until it returns or the recording stops. The outage becomes
-/// one loss, measured with the monotonic clock. Created, used and freed on the capture thread.
+/// If a real-time microphone fails, it is reopened by name until it is back or the recording stops. The outage becomes
+/// one gap, measured with the monotonic clock. Created, used and released on the capture thread.
 final class Capture {
-    /// The number of samples after which the writer wakes (250 ms), independent of the microphone's block size.
+    /// The number of samples, 250 ms, after which the writer is woken regardless of the microphone's block size.
     private static let wakeSamples = SamplePosition.rate / 4
-    /// The first and the longest delay before a microphone is opened again, in nanoseconds.
-    static let firstDelay: Int64 = 100_000_000
-    static let longestDelay: Int64 = 2_000_000_000
+    /// The initial and maximum delays before a microphone is reopened, in nanoseconds.
+    static let initialDelay: Int64 = 100_000_000
+    static let maximumDelay: Int64 = 2_000_000_000
 
     private let provider: any MicrophoneProvider
     private let link: CaptureLink
@@ -18,22 +18,22 @@ final class Capture {
     private let isRealTime: Bool
     private var buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 0)
     /// The number of samples until the recording reaches its maximum length.
-    private var left: Int64
+    private var remaining: Int64
     private var unsignaled = 0
-    /// The recording's channel count. A reopened microphone with another count is converted to it.
+    /// The recording's channel count. Audio from a reopened microphone with a different count is converted.
     private var channels = 1
     private var microphoneChannels = 1
-    private var rate = RateWatch()
+    private var rate = RateMonitor()
     private var isCancelling = false
 
-    /// When the last samples arrived; an outage is measured from here.
+    /// When the last samples arrived, which is where an outage starts.
     private var lastSamplesAt: Int64 = 0
     private var isLost = false
-    /// The gap cause for the time since the last samples.
+    /// The cause of the gap since the last samples.
     private var gapCause = Gap.Cause.microphone
-    /// When the reopened microphone's audio begins: before its preroll, or nil without a preroll.
+    /// The start of the reopened microphone's preroll; nil if it has no preroll.
     private var resumedAt: Int64?
-    private var retryDelay = Capture.firstDelay
+    private var retryDelay = Capture.initialDelay
 
     init(
         provider: any MicrophoneProvider, link: CaptureLink, length: SamplePosition?,
@@ -43,12 +43,12 @@ final class Capture {
         self.link = link
         self.clock = clock
         isRealTime = provider.isRealTime
-        left = length?.samples ?? .max
+        remaining = length?.samples ?? .max
     }
 
     deinit { buffer.deallocate() }
 
-    /// Reads the microphone until it ends or the link stops it, and reports the outcome to the link.
+    /// Reads from the microphone until it ends or the link stops it, and reports the outcome to the link.
     func run() {
         var microphone: (any Microphone)?
         do throws(DeviceError) { microphone = try provider.open() } catch {
@@ -71,27 +71,27 @@ final class Capture {
             Log.debug(
                 .recording, "microphone", ["state": "lost", "operation": error.operation, "status": "\(error.status)"])
             isLost = true
-            rate = RateWatch()
-            // Close it first: a sound card has one user.
+            rate = RateMonitor()
+            // Close it first, because a sound card can have only one user.
             microphone = nil
             microphone = reopen()
         }
         lose(upTo: clock())
-        link.captureEnded(left > 0 ? .stopped : .ended)
+        link.captureEnded(remaining > 0 ? .stopped : .ended)
     }
 
     private func read(_ microphone: any Microphone) -> CaptureLink.Outcome {
         microphoneChannels = microphone.channels
-        let room = microphone.maximumBlock * max(microphoneChannels, channels)
-        if buffer.count < room {
+        let capacity = microphone.maximumBlock * max(microphoneChannels, channels)
+        if buffer.count < capacity {
             buffer.deallocate()
-            buffer = .allocate(capacity: room)
+            buffer = .allocate(capacity: capacity)
             buffer.initialize(repeating: 0)
         }
         // A faster-than-real-time microphone fills a quarter of the ring between wakes.
         let wakeSamples = isRealTime ? Self.wakeSamples : max(1, link.ring.capacity / 4)
         while !link.isStopping {
-            guard left > 0 else { return .ended }
+            guard remaining > 0 else { return .ended }
             let block: CaptureBlock
             do throws(DeviceError) { block = try microphone.read(into: buffer) } catch { return .failed(error) }
             switch block {
@@ -124,7 +124,7 @@ final class Capture {
         let accepted = advance(count)
         let samples = UnsafeBufferPointer(rebasing: buffer.prefix(accepted * channels))
         if isRealTime { link.ring.put(samples) } else { put(waiting: samples) }
-        link.advanceHeard()
+        link.markAudioCaptured()
         unsignaled += accepted
     }
 
@@ -145,10 +145,10 @@ final class Capture {
         link.ring.lose(advance(count), cause: cause)
     }
 
-    /// Advances the position, and returns how many of the samples still fit into the recording's length.
+    /// Advances the position. Returns how many of the samples fit into the recording's maximum length.
     private func advance(_ count: Int) -> Int {
-        let accepted = Int(min(left, Int64(max(0, count))))
-        left -= Int64(accepted)
+        let accepted = Int(min(remaining, Int64(max(0, count))))
+        remaining -= Int64(accepted)
         link.advance(by: accepted)
         return accepted
     }
@@ -161,7 +161,7 @@ final class Capture {
     private func endOutage(with count: Int, at now: Int64) {
         lose(upTo: resumedAt ?? (now - Int64(count) * 1_000_000_000 / Int64(SamplePosition.rate)))
         isLost = false
-        retryDelay = Self.firstDelay
+        retryDelay = Self.initialDelay
         link.report(.microphoneBack)
     }
 
@@ -173,42 +173,44 @@ final class Capture {
         lastSamplesAt = time
     }
 
-    /// Retries until the microphone opens; returns nil if the recording ends first.
+    /// Tries to open the microphone until that succeeds. Returns nil if the recording ends first.
     private func reopen() -> (any Microphone)? {
         while !link.isStopping {
-            let lost = clock() - lastSamplesAt
-            let room = left < Int64.max / 1_000_000_000 ? left * 1_000_000_000 / Int64(SamplePosition.rate) : .max
-            guard lost < room else {
-                link.ring.lose(advance(Int(left)), cause: gapCause)
+            let outage = clock() - lastSamplesAt
+            let limit =
+                remaining < Int64.max / 1_000_000_000
+                ? remaining * 1_000_000_000 / Int64(SamplePosition.rate) : .max
+            guard outage < limit else {
+                link.ring.lose(advance(Int(remaining)), cause: gapCause)
                 return nil
             }
-            link.sleep(nanoseconds: min(retryDelay, room - lost))
+            link.sleep(nanoseconds: min(retryDelay, limit - outage))
             if link.isPaused != (gapCause == .paused) {
                 lose(upTo: clock())
                 gapCause = link.isPaused ? .paused : .microphone
             }
-            retryDelay = min(2 * retryDelay, Self.longestDelay)
+            retryDelay = min(2 * retryDelay, Self.maximumDelay)
             guard !link.isStopping, let microphone = try? provider.open() else { continue }
             Log.debug(.recording, "microphone", ["state": "reopened", "name": provider.name])
-            let before = microphone.prerollSamples
-            resumedAt = before > 0 ? clock() - Int64(before) * 1_000_000_000 / Int64(SamplePosition.rate) : nil
+            let preroll = microphone.prerollSamples
+            resumedAt = preroll > 0 ? clock() - Int64(preroll) * 1_000_000_000 / Int64(SamplePosition.rate) : nil
             return microphone
         }
         return nil
     }
 
-    /// For a microphone faster than real time: waits for space instead of dropping samples.
+    /// Appends samples from a microphone that is faster than real time. Waits for space instead of dropping samples.
     private func put(waiting samples: UnsafeBufferPointer<Int16>) {
         var rest = samples[...]
         while !rest.isEmpty {
-            // At most a quarter of the ring at a time: up to half of it stays unreleased until a sync.
+            // At most a quarter of the ring at a time, because up to half of it is not released until a sync.
             let part = UnsafeBufferPointer(rebasing: rest.prefix(channels * max(1, link.ring.capacity / 4)))
             let count = part.count / channels
-            if !link.ring.hasRoom(for: count) {
+            if !link.ring.hasSpace(for: count) {
                 link.data.signal()
-                link.waitForRoom(for: count)
-                // Not a loss: a file's samples after the stop were never part of the recording.
-                if link.isStopping, !link.ring.hasRoom(for: count) { return }
+                link.waitForSpace(for: count)
+                // Not a gap, because samples after the stop are not part of the recording.
+                if link.isStopping, !link.ring.hasSpace(for: count) { return }
             }
             link.ring.put(part)
             rest = rest.dropFirst(part.count)

@@ -2,7 +2,7 @@ import Core
 import Synchronization
 import System
 
-/// The state shared by the capture thread, the writer thread and the threads that stop or pause them.
+/// State shared by the capture thread, the writer thread and the threads that stop or pause them.
 final class CaptureLink: Sendable {
     enum Outcome {
         /// `stop` was called.
@@ -14,11 +14,11 @@ final class CaptureLink: Sendable {
         case failed(DeviceError)
     }
 
-    /// What the capture thread reports besides samples.
+    /// An event that the capture thread reports.
     enum Event {
         case microphoneLost(DeviceError)
         case microphoneBack
-        /// The relative deviation of the sample rate; 0 once it is correct again.
+        /// The relative deviation of the sample rate; 0 once the rate is correct again.
         case rate(Double)
         /// Whether the microphone's channels cancel each other out.
         case cancelling(Bool)
@@ -29,8 +29,8 @@ final class CaptureLink: Sendable {
     /// Wakes the writer when samples arrive, when the microphone opens and when capture ends.
     let data = Wakeup()
 
-    /// Wakes a capture thread that waits for space in the ring; the writer signals it.
-    let room = Wakeup()
+    /// Wakes a capture thread that is waiting for space in the ring. The writer signals it.
+    let space = Wakeup()
     private let stopping = StopFlag()
     private let paused = Atomic<Bool>(false)
     private let opened = Atomic<Bool>(false)
@@ -39,17 +39,17 @@ final class CaptureLink: Sendable {
     private let outcome = Mutex<Outcome>(.stopped)
     private let events = Mutex<[Event]>([])
     private let captured = Atomic<Int64>(0)
-    private let heardUpTo = Atomic<Int64>(0)
+    private let audioCapturedUpTo = Atomic<Int64>(0)
     private let syncRequested = Atomic<Int64>(0)
 
-    /// - Parameter channels: the maximum channel count.
+    /// - Parameter channels: The maximum number of channels.
     init(ringSamples: Int, channels: Int) { ring = SampleRing(capacity: ringSamples, channels: channels) }
 
-    /// Any thread: ends the capture. The first non-nil reason counts.
-    func stop(reason new: StopReason?) {
-        if let new { reason.withLock { $0 = $0 ?? new } }
+    /// Any thread: stops capturing. The first non-nil reason counts.
+    func stop(reason newReason: StopReason?) {
+        if let newReason { reason.withLock { $0 = $0 ?? newReason } }
         stopping.raise()
-        room.signal()
+        space.signal()
     }
 
     var stopReason: StopReason? { reason.withLock { $0 } }
@@ -61,31 +61,31 @@ final class CaptureLink: Sendable {
     var isPaused: Bool { paused.load(ordering: .acquiring) }
 
     /// Capture: waits until the ring has space, or capture is stopping.
-    func waitForRoom(for count: Int) {
-        while !ring.hasRoom(for: count), !isStopping { room.wait() }
+    func waitForSpace(for count: Int) {
+        while !ring.hasSpace(for: count), !isStopping { space.wait() }
     }
 
-    /// Capture: sleeps, but returns early when capture is stopping.
+    /// Capture: sleeps, but returns early if capture is stopping.
     func sleep(nanoseconds: Int64) {
         let end = MonotonicClock.nanoseconds + nanoseconds
         while !isStopping {
-            let left = end - MonotonicClock.nanoseconds
-            guard left > 0 else { return }
-            room.wait(timeout: .nanoseconds(left))
+            let remaining = end - MonotonicClock.nanoseconds
+            guard remaining > 0 else { return }
+            space.wait(timeout: .nanoseconds(remaining))
         }
     }
 
-    /// Capture: counts samples that were captured or lost.
+    /// Capture: adds samples that were captured or lost.
     func advance(by samples: Int) { captured.wrappingAdd(Int64(samples), ordering: .relaxed) }
 
-    /// Any thread: the end of everything captured or lost so far, written or not.
+    /// Any thread: the end of everything captured or lost so far, whether written or not.
     var position: SamplePosition { SamplePosition(captured.load(ordering: .relaxed)) }
 
-    /// Capture: notes that the last captured samples are in the ring.
-    func advanceHeard() { heardUpTo.store(captured.load(ordering: .relaxed), ordering: .relaxed) }
+    /// Capture: marks everything captured so far as being in the ring.
+    func markAudioCaptured() { audioCapturedUpTo.store(captured.load(ordering: .relaxed), ordering: .relaxed) }
 
-    /// Any thread: the end of the last sample that entered the ring.
-    var heard: SamplePosition { SamplePosition(heardUpTo.load(ordering: .relaxed)) }
+    /// Any thread: the end of the last audio that was put into the ring.
+    var capturedAudioEnd: SamplePosition { SamplePosition(audioCapturedUpTo.load(ordering: .relaxed)) }
 
     func report(_ event: Event) {
         events.withLock { $0.append(event) }
@@ -106,7 +106,7 @@ final class CaptureLink: Sendable {
         data.signal()
     }
 
-    /// Writer: the end of the requested sync.
+    /// Writer: the position up to which a sync was requested.
     var syncRequestedUpTo: SamplePosition { SamplePosition(syncRequested.load(ordering: .acquiring)) }
 
     /// Capture: reports that the microphone is open.
@@ -116,14 +116,14 @@ final class CaptureLink: Sendable {
         data.signal()
     }
 
-    /// Capture: reports that no more samples will come.
-    func captureEnded(_ how: Outcome) {
-        outcome.withLock { $0 = how }
+    /// Capture: reports that no more samples will follow.
+    func captureEnded(_ finalOutcome: Outcome) {
+        outcome.withLock { $0 = finalOutcome }
         ended.store(true, ordering: .releasing)
         data.signal()
     }
 
-    /// Writer: the outcome, or nil while capture runs. All samples put into the ring before it are visible afterwards.
+    /// Writer: the outcome; nil while capture is running. Once it is set, all samples in the ring are visible.
     var captureOutcome: Outcome? { ended.load(ordering: .acquiring) ? outcome.withLock { $0 } : nil }
 
     /// Writer: waits until the microphone is open.

@@ -2,26 +2,26 @@ import Core
 import Glibc
 import System
 
-/// The space that recordings leave free on their disk, and the `ballast` file that is deleted when the disk is full.
+/// The disk space that recordings leave free, and the `ballast` file, which is deleted when the disk is full.
 package struct DiskReserve: Sendable {
     /// The data rate of one channel.
     static let bytesPerSecond = Int64(SamplePosition.rate * 2)
 
-    /// The size of `ballast`: enough to close a recording and to write its end to the archive.
+    /// The size of `ballast`, which is enough to close a recording and write its end to the archive.
     static let ballastBytes: Int64 = 4 << 20
 
-    /// Below this many free bytes, the disk counts as full.
+    /// The disk counts as full if it has fewer free bytes.
     private static let exhaustedBytes: Int64 = 1 << 20
 
-    /// The folder with the ballast file; any folder of the disk.
+    /// The folder for the ballast file, which may be any folder on the disk.
     package let directory: String
 
-    /// The bytes that recordings leave free.
+    /// The number of bytes that recordings leave free.
     package let reserveBytes: Int64
 
     private let free: @Sendable (String) throws(DeviceError) -> Int64
 
-    /// - Parameter megabytes: the reserve, in units of 1,000,000 bytes.
+    /// - Parameter megabytes: The reserve, in units of 1,000,000 bytes.
     package init(directory: String, megabytes: Int) {
         self.init(directory: directory, reserveBytes: Int64(megabytes) * 1_000_000, free: availableBytes)
     }
@@ -34,10 +34,10 @@ package struct DiskReserve: Sendable {
         self.free = free
     }
 
-    /// Returns the bytes that this user may still write.
+    /// Returns the number of bytes that this user may still write.
     package func freeBytes() throws(DeviceError) -> Int64 { try free(directory) }
 
-    /// Returns the hours of audio until recordings end because of the reserve.
+    /// Returns how many hours of audio fit on the disk until the reserve is reached.
     package func runwayHours(channels: Int = 1) throws(DeviceError) -> Double {
         Double(max(0, try freeBytes() - reserveBytes)) / Double(Self.bytesPerSecond) / Double(channels) / 3_600
     }
@@ -48,17 +48,17 @@ package struct DiskReserve: Sendable {
         guard free < reserveBytes else { return }
         throw DeviceError(
             .full, "statvfs",
-            "\(directory): only \(free / 1_000_000) MB are free, and storage.reserve-megabytes keeps "
-                + "\(reserveBytes / 1_000_000) MB free; export recordings and delete them")
+            "\(directory): only \(free / 1_000_000) MB are free, less than the \(reserveBytes / 1_000_000) MB of "
+                + "storage.reserve-megabytes; export recordings and delete them")
     }
 
-    /// Whether the disk is really full: ENOSPC can have other causes.
+    /// Whether the disk is actually full, since ENOSPC can have other causes.
     var isExhausted: Bool { ((try? freeBytes()) ?? .max) < Self.exhaustedBytes }
 
-    /// Creates the ballast file and syncs it, if it is missing and there is space above the reserve.
-    package func keepBallast() throws(DeviceError) {
+    /// Creates and syncs the ballast file if it is missing and fits without using the reserve.
+    package func ensureBallast() throws(DeviceError) {
         guard try freeBytes() >= reserveBytes + Self.ballastBytes else { return }
-        let folder = try Folder(opening: directory, crosses: true)
+        let folder = try Folder(opening: directory, crossesMounts: true)
         let file = try folder.openFile(Self.ballast, O_RDWR | O_CREAT)
         guard try file.size() < Self.ballastBytes else { return }
         var status = EINTR
@@ -72,7 +72,7 @@ package struct DiskReserve: Sendable {
     }
 
     func releaseBallast() {
-        // Without a file descriptor: the limit may be reached, too.
+        // Uses no file descriptor, because their limit may be reached too.
         let path = "\(directory)/\(Self.ballast)"
         if FileStatus(path)?.kind == .file { unlink(path) }
     }

@@ -1,7 +1,7 @@
 import Core
 import Glibc
 
-/// Measures the level of each 100 ms.
+/// Measures the level in windows of 100 ms.
 struct LevelMeter {
     /// The level reported for silence, in dBFS.
     static let floorDecibels = -96.0
@@ -11,7 +11,7 @@ struct LevelMeter {
     private var sum: Int64 = 0
     private var peak: Int32 = 0
 
-    /// Calls `report` with RMS and peak in dBFS at the end of each 100 ms.
+    /// Calls `report` with the RMS level and the peak in dBFS at the end of each window.
     mutating func measure(_ samples: UnsafeBufferPointer<Int16>, report: (Double, Double) -> Void) {
         var rest = samples[...]
         while !rest.isEmpty {

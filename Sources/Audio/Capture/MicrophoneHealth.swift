@@ -1,31 +1,33 @@
 import Core
 
-/// Detects microphone faults from the samples: a muted switch, a broken capsule, too much gain. Allocates nothing per block.
+/// Detects microphone faults from the samples, such as a mute switch, a broken capsule or too much gain. Does not
+/// allocate.
 ///
-/// Each fault is reported when it has lasted for its time, and again when it is over. Lost samples are not checked.
+/// Each fault is reported once it has lasted for its minimum time, and again when it is over. Lost samples are not
+/// checked.
 struct MicrophoneHealth: Sendable {
-    /// The microphone faults; the raw values are fault codes.
-    enum Trouble: String, Sendable, CaseIterable {
+    /// A microphone fault. The raw values are fault codes.
+    enum Fault: String, Sendable, CaseIterable {
         /// Only zeros for 3 s.
         case silent = "microphone-silent"
-        /// One constant value for 3 s.
+        /// A constant value other than zero for 3 s.
         case stuck = "microphone-stuck"
-        /// A noise floor below that of any room for 10 s.
+        /// A level below the noise floor of any room for 10 s.
         case faint = "microphone-faint"
-        /// 1 % of a second's samples at full scale.
+        /// 1 % of the samples in a second at full scale.
         case clipping = "microphone-clipping"
-        /// A wrong sample rate; see `RateWatch`.
+        /// The wrong sample rate; see `RateMonitor`.
         case rate = "microphone-rate"
-        /// Two channels were requested, but there is one, or both were identical for 10 s.
+        /// Two channels were requested, but there is only one, or both have been identical for 10 s.
         case channels = "microphone-channels"
-        /// The mixed channels are each other's negative.
+        /// The mixed channels cancel each other out.
         case cancelling = "microphone-cancelling"
 
-        /// The description of the fault with its remedy.
+        /// Returns a description of the fault and its remedy.
         ///
-        /// - Parameter channel: the affected channel of two; nil for all channels.
+        /// - Parameter channel: The affected channel; nil if all are affected.
         func message(microphone: String, channel: Int? = nil) -> String {
-            let remedy =
+            let description =
                 switch self {
                 case .silent: "delivers only zeros; check its switch, its plug and the capture volume (alsamixer)"
                 case .stuck: "delivers a constant value; unplug it and plug it in again, or replace it"
@@ -37,74 +39,82 @@ struct MicrophoneHealth: Sendable {
                 case .cancelling:
                     "has channels that cancel each other, as with a balanced plug in a stereo input, so only the louder one "
                         + "is recorded; use an adapter, or set capture.channels = 2"
-                case .rate: "has a wrong sample rate; set capture.rate to one it offers, or replace it"
+                case .rate: "has the wrong sample rate; set capture.rate to a rate that it supports, or replace it"
                 }
-            let which = channel.map { ", channel \($0 + 1)" } ?? ""
-            return "microphone \(microphone)\(which): \(remedy)"
+            let channelName = channel.map { ", channel \($0 + 1)" } ?? ""
+            return "microphone \(microphone)\(channelName): \(description)"
         }
     }
 
-    /// 100 ms.
+    /// The number of samples in a window: 100 ms.
     static let window = SamplePosition.rate / 10
     static let silentWindows = 30
     static let faintWindows = 100
-    /// How long sound must be present before a fault ends.
+    /// The number of windows with sound after which a fault ends.
     static let soundWindows = 10
 
-    /// -85 dBFS, as the mean square of 16-bit samples.
+    /// The mean square of 16-bit samples at -85 dBFS.
     static let faintMeanSquare = 32_768.0 * 32_768.0 * 3.162_277_660_168_38e-9
 
     private var window = Window()
     private var clipping = Clipping()
-    /// The number of consecutive windows with one constant value.
-    private var flat = 0
+    /// The number of consecutive windows with the same constant value.
+    private var flatWindows = 0
     private var flatValue: Int16 = 0
     /// The number of consecutive windows below the floor, and whether any of them was not constant.
-    private var quiet = 0
+    private var quietWindows = 0
     private var quietHasSound = false
-    private var sound = 0
-    private var loud = 0
-    private var present: Set<Trouble> = []
+    private var varyingWindows = 0
+    private var loudWindows = 0
+    private var activeFaults: Set<Fault> = []
 
-    init() { present.reserveCapacity(Trouble.allCases.count) }
+    init() { activeFaults.reserveCapacity(Fault.allCases.count) }
 
-    /// Calls `report` with each fault, and whether it began or ended.
-    mutating func append(_ samples: UnsafeBufferPointer<Int16>, report: (Trouble, Bool) -> Void) {
+    /// Checks samples. Calls `report` when a fault begins or ends, with the fault and whether it began.
+    mutating func append(_ samples: UnsafeBufferPointer<Int16>, report: (Fault, Bool) -> Void) {
         var rest = samples[...]
         while !rest.isEmpty {
             let part = rest.prefix(Self.window - window.count)
             window.add(part)
             rest = rest.dropFirst(part.count)
             guard window.count == Self.window else { continue }
-            judge(report)
+            evaluateWindow(report)
             window = Window()
         }
     }
 
-    private mutating func judge(_ report: (Trouble, Bool) -> Void) {
+    private mutating func evaluateWindow(_ report: (Fault, Bool) -> Void) {
         let isFlat = window.low == window.high
-        if isFlat, flat == 0 || flatValue == window.low { flat += 1 } else { flat = isFlat ? 1 : 0 }
+        if isFlat, flatWindows == 0 || flatValue == window.low {
+            flatWindows += 1
+        } else {
+            flatWindows = isFlat ? 1 : 0
+        }
         flatValue = window.low
-        sound = isFlat ? 0 : sound + 1
-        let isQuiet = window.meanSquare < Self.faintMeanSquare
-        quiet = isQuiet ? quiet + 1 : 0
+        varyingWindows = isFlat ? 0 : varyingWindows + 1
+        let isQuiet = window.variance < Self.faintMeanSquare
+        quietWindows = isQuiet ? quietWindows + 1 : 0
         quietHasSound = isQuiet && (quietHasSound || !isFlat)
-        loud = isQuiet ? 0 : loud + 1
+        loudWindows = isQuiet ? 0 : loudWindows + 1
 
-        set(.silent, come: flat >= Self.silentWindows && flatValue == 0, gone: sound >= Self.soundWindows, report)
-        set(.stuck, come: flat >= Self.silentWindows && flatValue != 0, gone: sound >= Self.soundWindows, report)
-        let isDead = present.contains(.silent) || present.contains(.stuck)
-        set(
-            .faint, come: quiet >= Self.faintWindows && quietHasSound && !isDead, gone: loud >= Self.soundWindows,
-            report)
-        if let isClipping = clipping.add(window.fullScale) { set(.clipping, come: isClipping, gone: true, report) }
+        let isConstant = flatWindows >= Self.silentWindows
+        let isVarying = varyingWindows >= Self.soundWindows
+        update(.silent, begins: isConstant && flatValue == 0, ends: isVarying, report)
+        update(.stuck, begins: isConstant && flatValue != 0, ends: isVarying, report)
+        let isDead = activeFaults.contains(.silent) || activeFaults.contains(.stuck)
+        update(
+            .faint, begins: quietWindows >= Self.faintWindows && quietHasSound && !isDead,
+            ends: loudWindows >= Self.soundWindows, report)
+        if let isClipping = clipping.add(window.fullScale) {
+            update(.clipping, begins: isClipping, ends: true, report)
+        }
     }
 
-    private mutating func set(_ trouble: Trouble, come: Bool, gone: Bool, _ report: (Trouble, Bool) -> Void) {
-        if come {
-            if present.insert(trouble).inserted { report(trouble, true) }
-        } else if gone, present.remove(trouble) != nil {
-            report(trouble, false)
+    private mutating func update(_ fault: Fault, begins: Bool, ends: Bool, _ report: (Fault, Bool) -> Void) {
+        if begins {
+            if activeFaults.insert(fault).inserted { report(fault, true) }
+        } else if ends, activeFaults.remove(fault) != nil {
+            report(fault, false)
         }
     }
 }
@@ -118,8 +128,8 @@ extension MicrophoneHealth {
         private var sum: Int64 = 0
         private var squares: Int64 = 0
 
-        /// The mean square around the mean: a constant offset is not sound.
-        var meanSquare: Double {
+        /// The variance, since a constant offset is not sound.
+        var variance: Double {
             let mean = Double(sum) / Double(max(1, count))
             return Double(squares) / Double(max(1, count)) - mean * mean
         }
@@ -136,13 +146,15 @@ extension MicrophoneHealth {
         }
     }
 
-    /// Detects clipping per second: begins at 1 % of samples at full scale, ends after 3 s below 0.1 %.
+    /// Detects clipping once per second. Clipping begins when 1 % of samples are at full scale and ends after 3 s below
+    /// 0.1 %.
     private struct Clipping {
         private var windows = 0
         private var fullScale = 0
         private var clean = 0
 
-        /// Adds the full-scale count of 100 ms. At the end of a second, returns whether it clips, or nil if undecided.
+        /// Adds the number of full-scale samples in a window. At the end of a second, returns whether the audio is
+        /// clipping; nil at other times or if undecided.
         mutating func add(_ count: Int) -> Bool? {
             windows += 1
             fullScale += count

@@ -2,34 +2,35 @@ import Core
 import Synchronization
 import System
 
-/// A microphone that buffers the last seconds, so that a recording begins before the button press.
+/// A microphone that buffers the last seconds, so that a recording can begin before the button is pressed.
 ///
-/// While `run` runs, the base microphone stays open and its last seconds are kept in memory. One recording at a time
-/// gets them, followed seamlessly by live audio. If `run` is not running, or for 0 seconds, `open` opens the base microphone.
+/// While `run` is running, the base microphone stays open and its last seconds are kept in memory. One recording at a
+/// time gets them, followed seamlessly by live audio. If `run` is not running or the length is 0, `open` opens the base
+/// microphone directly.
 package final class PrerollMicrophone: MicrophoneProvider {
     private let base: any MicrophoneProvider
-    private let tape: PrerollTape
+    private let preroll: PrerollBuffer
     private let seconds: Double
 
-    /// Wakes the listening thread while it waits to reopen the base microphone.
+    /// Wakes the listening thread when it is waiting to reopen the base microphone.
     private let retry = Wakeup()
     private let stopping = Atomic<Bool>(false)
 
-    /// - Parameter seconds: the length of the preroll; 0 for none.
+    /// - Parameter seconds: The length of the preroll; 0 for no preroll.
     package init(_ base: any MicrophoneProvider, seconds: Double) {
         self.base = base
         self.seconds = base.isRealTime ? max(0, seconds) : 0
-        tape = PrerollTape(keeping: Int(self.seconds * Double(SamplePosition.rate)), channels: base.channels)
+        preroll = PrerollBuffer(keeping: Int(self.seconds * Double(SamplePosition.rate)), channels: base.channels)
     }
 
     package var name: String { base.name }
     package var isRealTime: Bool { base.isRealTime }
     package var isMonitored: Bool { base.isMonitored }
     package var channels: Int { base.channels }
-    package var prerollSeconds: Double { Double(tape.kept) / Double(SamplePosition.rate) }
+    package var prerollSeconds: Double { Double(preroll.availableSamples) / Double(SamplePosition.rate) }
 
-    /// Why the base microphone could not be opened or read; nil if it works or is not in use.
-    package var failure: DeviceError? { tape.failure }
+    /// The error if the base microphone could not be opened or read; nil if it works or is not in use.
+    package var failure: DeviceError? { preroll.failure }
 
     /// Buffers audio until the task is cancelled. Reopens the base microphone whenever it fails.
     package func run() async throws {
@@ -39,7 +40,7 @@ package final class PrerollMicrophone: MicrophoneProvider {
             return
         }
         stopping.store(false, ordering: .releasing)
-        tape.set(.opening)
+        preroll.set(.opening)
         try await withTaskCancellationHandler {
             try await onThread(named: "listening", realtimePriority: 20) { self.listen() }
         } onCancel: {
@@ -48,60 +49,60 @@ package final class PrerollMicrophone: MicrophoneProvider {
         }
     }
 
-    /// Opens the buffered microphone, beginning with the preroll.
+    /// Opens the buffered microphone, starting with the preroll.
     ///
     /// - Throws: `DeviceError` if the base microphone cannot be opened, or `busy` while a recording uses it.
     package func open() throws(DeviceError) -> any Microphone {
-        // Try again: the base microphone may be back.
-        if tape.failure != nil {
-            tape.set(.opening)
+        // Try again, because the base microphone may be back.
+        if preroll.failure != nil {
+            preroll.set(.opening)
             retry.signal()
         }
-        if let played = try tape.play() { return played }
+        if let player = try preroll.play() { return player }
         return try base.open()
     }
 
     private var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
     private func listen() {
-        var delay = Capture.firstDelay
+        var delay = Capture.initialDelay
         while !isStopping {
             do throws(DeviceError) {
                 let microphone = try base.open()
-                tape.begin(channels: min(microphone.channels, base.channels))
-                try read(microphone) { delay = Capture.firstDelay }
+                preroll.begin(channels: min(microphone.channels, base.channels))
+                try read(microphone) { delay = Capture.initialDelay }
             } catch {
-                tape.set(.failed(error))
+                preroll.set(.failed(error))
                 if !isStopping { retry.wait(timeout: .nanoseconds(delay)) }
-                delay = min(2 * delay, Capture.longestDelay)
+                delay = min(2 * delay, Capture.maximumDelay)
             }
         }
-        tape.set(.off)
+        preroll.set(.off)
     }
 
-    private func read(_ microphone: any Microphone, heard: () -> Void) throws(DeviceError) {
+    private func read(_ microphone: any Microphone, onSamples: () -> Void) throws(DeviceError) {
         let buffer = UnsafeMutableBufferPointer<Int16>.allocate(
             capacity: max(1, microphone.maximumBlock * microphone.channels))
         buffer.initialize(repeating: 0)
         defer { buffer.deallocate() }
         var isCancelling = false
-        tape.put(isCancelling: false)
+        preroll.set(isCancelling: false)
         while !isStopping {
             defer {
                 if microphone.channelsCancel != isCancelling {
                     isCancelling.toggle()
-                    tape.put(isCancelling: isCancelling)
+                    preroll.set(isCancelling: isCancelling)
                 }
             }
             switch try microphone.read(into: buffer) {
             case .samples(let count):
-                tape.put(UnsafeBufferPointer(rebasing: buffer.prefix(max(0, count) * microphone.channels)))
-                heard()
-            case .lost(let count): tape.lose(count)
+                preroll.append(UnsafeBufferPointer(rebasing: buffer.prefix(max(0, count) * microphone.channels)))
+                onSamples()
+            case .lost(let count): preroll.lose(count)
             case .ended:
                 throw DeviceError(
-                    .disconnected, "read", on: "microphone \(base.name)", "has ended",
-                    remedy: "plug it in again, or name another one")
+                    .disconnected, "read", on: "microphone \(base.name)", "stopped delivering audio",
+                    remedy: "plug it in again, or choose another microphone")
             }
         }
     }

@@ -1,7 +1,7 @@
 import Core
 import Synchronization
 
-/// Publishes how much of a recording is written; any number of tasks can wait for more.
+/// Publishes how much of a recording has been written. Any number of tasks can wait for more.
 package final class RecordingProgress: Sendable {
     /// The result of waiting for progress after a position.
     package enum Progress: Hashable, Sendable {
@@ -42,7 +42,7 @@ package final class RecordingProgress: Sendable {
     /// Announces that everything before `position` can be read.
     package func written(upTo position: SamplePosition) { update { $0.upTo = max($0.upTo, position) } }
 
-    /// Ends the recording for all waiting tasks. Call it if `RecordingSession.record` throws.
+    /// Reports to all waiting tasks that the recording has ended. Call this if `RecordingSession.record` throws.
     package func end(at position: SamplePosition) {
         update {
             $0.upTo = max($0.upTo, position)
@@ -50,7 +50,7 @@ package final class RecordingProgress: Sendable {
         }
     }
 
-    /// Waits until there is audio after `position` or the recording has ended there.
+    /// Waits until there is audio after `position` or the recording has ended.
     package func next(after position: SamplePosition) async -> Progress {
         let ticket = state.withLock { state in
             state.nextWaiter += 1
@@ -58,14 +58,14 @@ package final class RecordingProgress: Sendable {
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let answer: Progress? = state.withLock { state in
-                    // Checked under the lock: a cancellation either is seen here or finds the waiter below.
+                let progress: Progress? = state.withLock { state in
+                    // Checked under the lock, so that a cancellation is either seen here or finds the waiter below.
                     if Task.isCancelled { return .cancelled }
                     if let progress = state.progress(after: position) { return progress }
                     state.waiters[ticket] = Waiter(after: position, continuation: continuation)
                     return nil
                 }
-                if let answer { continuation.resume(returning: answer) }
+                if let progress { continuation.resume(returning: progress) }
             }
         } onCancel: {
             state.withLock { $0.waiters.removeValue(forKey: ticket) }?.continuation.resume(returning: .cancelled)
@@ -73,16 +73,16 @@ package final class RecordingProgress: Sendable {
     }
 
     private func update(_ change: (inout State) -> Void) {
-        let answered = state.withLock { state in
+        let resumptions = state.withLock { state in
             change(&state)
-            var answered: [(CheckedContinuation<Progress, Never>, Progress)] = []
+            var resumptions: [(CheckedContinuation<Progress, Never>, Progress)] = []
             for (ticket, waiter) in state.waiters {
                 guard let progress = state.progress(after: waiter.after) else { continue }
-                answered.append((waiter.continuation, progress))
+                resumptions.append((waiter.continuation, progress))
                 state.waiters.removeValue(forKey: ticket)
             }
-            return answered
+            return resumptions
         }
-        for (continuation, progress) in answered { continuation.resume(returning: progress) }
+        for (continuation, progress) in resumptions { continuation.resume(returning: progress) }
     }
 }

@@ -2,12 +2,13 @@ import Core
 import Synchronization
 import System
 
-/// Records a microphone to a file.
+/// Records from a microphone to a file.
 ///
-/// A capture thread fills a ring; a writer thread empties it into the file. So the microphone never waits for the disk.
-/// Capture can start before the file exists, so that no word is lost: `record` writes everything from the first sample.
+/// A capture thread fills a ring and a writer thread writes it to the file, so that the microphone never waits for the
+/// disk. Capturing can start before the file exists, so that no words are lost: `record` writes everything from the
+/// first sample on.
 package final class RecordingSession: Sendable {
-    /// The settings of a recording.
+    /// Settings for a recording.
     package struct Settings: Sendable {
         /// How long the disk may stall before audio is lost, in seconds.
         var ringSeconds = 30.0
@@ -15,21 +16,23 @@ package final class RecordingSession: Sendable {
         /// How much audio a power cut may lose, in seconds, if the disk keeps up; see `SyncPace`.
         package var syncSeconds = 1.0
 
-        /// The priority of the capture thread, 1 to 99; nil for none. Needs the privilege.
+        /// The real-time priority of the capture thread, 1 to 99, which requires the privilege; nil for normal
+        /// priority.
         var realtimePriority: Int32? = 20
 
-        /// The maximum length, including losses; nil for no limit.
+        /// The maximum length, including gaps; nil for no limit.
         package var length: SamplePosition?
 
-        /// The space to leave free on the disk; nil for none.
+        /// The space to leave free on the disk; nil to use all space.
         package var reserve: DiskReserve?
 
-        /// The delay after a second new file fails, in seconds; each further delay is four times as long.
+        /// The delay after the second new file failed, in seconds. Each further delay is four times as long.
         var retrySeconds = 0.5
 
-        /// The longest recording in parts that is joined before the end is reported, in samples: a second or two on any card.
-        /// Maintenance joins longer ones, so that the next recording need not wait.
-        var joinedAtOnce = Int64(8 << 20)
+        /// The maximum length, in samples, of a recording in parts that is joined before its end is reported. This
+        /// takes a second or two on any card. Maintenance joins longer recordings, so that the next recording need not
+        /// wait.
+        var immediateJoinLimit = Int64(8 << 20)
 
         var clock: @Sendable () -> Int64 = { MonotonicClock.nanoseconds }
         var faults: DiskFaults?
@@ -40,14 +43,14 @@ package final class RecordingSession: Sendable {
     }
 
     package let microphone: any MicrophoneProvider
-    /// Audio captured before the recording.
+    /// The length of the audio captured before the recording, in seconds.
     package let prerollSeconds: Double
 
     private let settings: Settings
     private let link: CaptureLink
     private let hasBegun = StopFlag()
 
-    /// Allocates the ring; does not open the microphone.
+    /// Allocates the ring but does not open the microphone.
     package init(microphone: any MicrophoneProvider, settings: Settings = Settings()) {
         self.microphone = microphone
         self.settings = settings
@@ -56,16 +59,16 @@ package final class RecordingSession: Sendable {
             ringSamples: Int(settings.ringSeconds * Double(SamplePosition.rate)), channels: microphone.channels)
     }
 
-    /// The end of everything captured so far; the disk may be one sync behind. Any thread may read it.
+    /// The end of everything captured so far. The disk may be one sync behind. Callable from any thread.
     package var position: SamplePosition { link.position }
 
-    /// The end of the last sample that was not lost or paused. Any thread may read it.
-    package var heard: SamplePosition { link.heard }
+    /// The end of the last audio that was neither lost nor paused. Callable from any thread.
+    package var capturedAudioEnd: SamplePosition { link.capturedAudioEnd }
 
-    /// Requests an immediate sync of everything recorded before a position. Any thread may call it.
+    /// Requests an immediate sync of everything recorded before a position. Callable from any thread.
     package func sync(upTo position: SamplePosition) { link.requestSync(upTo: position) }
 
-    /// Captures into memory on a thread of its own until the microphone ends or `stop` is called. Later calls return
+    /// Captures into memory on a separate thread until the microphone ends or `stop` is called. Later calls return
     /// immediately.
     package func capture() async throws {
         guard hasBegun.raise() else { return }
@@ -74,12 +77,12 @@ package final class RecordingSession: Sendable {
         }
     }
 
-    /// Records to a new file in an existing folder until the microphone ends, `stop` is called, the task is cancelled, or
-    /// the disk fails. Call it once.
+    /// Records to a new file in an existing folder until the microphone ends, `stop` is called, the task is cancelled,
+    /// or the disk fails. Call this only once.
     ///
-    /// An error after the file was created does not throw; it is part of the result.
-    /// - Throws: `DeviceError` if the microphone or the file cannot be opened; no audio is then saved. `full` if less than
-    ///   the reserve is free.
+    /// Errors after the file was created are not thrown but are part of the result.
+    /// - Throws: `DeviceError` if the microphone or the file cannot be opened, in which case no audio is saved; `full`
+    ///   if less than the reserve is free.
     package func record(to path: String, sink: any RecordingSink) async throws -> RecordingResult {
         try settings.reserve?.check()
         return try await withTaskCancellationHandler {
@@ -92,14 +95,14 @@ package final class RecordingSession: Sendable {
         }
     }
 
-    /// Pauses or resumes, from any thread. A pause is silence in the file and one gap, reported when the pause ends. A
-    /// recording that ends during a pause ends where the pause began.
+    /// Pauses or resumes. Callable from any thread. A pause is silence in the file and one gap, which is reported when
+    /// the pause ends. If the recording stops during a pause, it ends where the pause began.
     package func setPaused(_ isPaused: Bool) { link.setPaused(isPaused) }
 
     package var isPaused: Bool { link.isPaused }
 
-    /// Ends the recording, from any thread. `record` returns once everything captured is in the closed file. The first
-    /// reason counts; pass nil if nothing is recorded.
+    /// Stops the recording. Callable from any thread. `record` returns once everything captured is in the closed file.
+    /// The first reason counts. Pass nil if nothing is being recorded.
     package func stop(reason: StopReason?) { link.stop(reason: reason) }
 
     private func write(to path: String, _ sink: any RecordingSink) throws -> RecordingResult {
@@ -113,14 +116,14 @@ package final class RecordingSession: Sendable {
     }
 }
 
-/// How a recording ended.
+/// The result of a recording.
 package struct RecordingResult: Hashable, Sendable {
-    /// Includes the silence in gaps.
+    /// The length, including gaps.
     package var length: SamplePosition
     package var reason: StopReason
 
     var gaps: [Gap] = []
 
-    /// Set if `reason` is `error` (the microphone) or `disk`.
+    /// The error if `reason` is `error` (from the microphone) or `disk`.
     package var error: DeviceError?
 }

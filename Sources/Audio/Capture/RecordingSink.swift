@@ -2,24 +2,24 @@ import Core
 
 /// Receives the events of a recording, in order, on the writer thread. A slow sink delays the disk.
 package protocol RecordingSink: Sendable {
-    /// Whether `level` should be called; asked for each block.
+    /// Whether `level` should be called. Read for each block.
     var wantsLevel: Bool { get }
 
-    /// Everything before `position` can be read from the file; a power cut may still lose it.
+    /// Everything before `position` can be read from the file, but a power cut may still lose it.
     func written(upTo position: SamplePosition)
 
     /// Everything before `position` is on the disk.
     func synced(upTo position: SamplePosition)
 
-    /// The level of the last 100 ms in dBFS, if `wantsLevel`.
+    /// Reports the level of the last 100 ms in dBFS. Called if `wantsLevel` is true.
     func level(rms: Double, peak: Double)
 
-    /// Audio was lost; the file has silence in its place.
+    /// Audio was lost and replaced with silence in the file.
     func lost(_ gap: Gap)
 
     /// Reports a problem once, while the recording continues. The message includes the remedy.
     ///
-    /// The code is a `DeviceError.Code` (`disconnected` if the microphone is gone) or a `MicrophoneHealth.Trouble`.
+    /// The code is a `DeviceError.Code` (`disconnected` if the microphone was removed) or a `MicrophoneHealth.Fault`.
     func fault(code: String, message: String)
 
     /// The fault with this code is over.

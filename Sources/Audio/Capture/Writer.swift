@@ -2,13 +2,14 @@ import Core
 import Glibc
 import System
 
-/// The work of the writer thread: writes the ring to the disk and reports to the sink. Created, used and freed on that thread.
+/// Runs on the writer thread: writes the ring to the disk and reports to the sink. Created, used and released on that
+/// thread.
 ///
-/// The ring keeps samples until they are synced. When the disk fails, everything since the last successful sync is
-/// written to a new file: after a failed fsync, the old file cannot be trusted.
+/// The ring keeps samples until they are synced. If the disk fails, everything since the last successful sync is
+/// written to a new file, because the old file cannot be trusted after a failed fsync.
 final class Writer {
-    /// How many new files may fail in a row.
-    private static let attempts = 3
+    /// The maximum number of consecutive new files that may fail.
+    private static let maximumAttempts = 3
 
     private let path: String
     private let link: CaptureLink
@@ -17,8 +18,8 @@ final class Writer {
     private let microphone: String
     private let isMonitored: Bool
 
-    /// The place of its first file. Its folder is held open: renamed, it remains the place of the recording.
-    private let place: RecordingPlace
+    /// The location of the first file. Its folder is kept open, so that the recording continues there if it is renamed.
+    private let location: RecordingLocation
     private var file: WaveFile
     /// The position of the file's first sample in the recording.
     private var start = SamplePosition.zero
@@ -31,17 +32,17 @@ final class Writer {
     private var meter = LevelMeter()
     private var health: ChannelsHealth
     private let channels: Int
-    /// A mono mix of a tenth of a second.
+    /// A buffer for a mono mix of 0.1 s.
     private let mixed: UnsafeMutableBufferPointer<Int16>
-    /// How much was reported to the sink; rewritten samples are not reported again.
+    /// The position up to which audio was reported to the sink. Rewritten samples are not reported again.
     private var reportedUpTo = SamplePosition.zero
     private var syncedUpTo = SamplePosition.zero
     private var pace: SyncPace
-    /// The running checksums; nil if they could not be started, which `verify` reports.
+    /// The running checksums; nil if their file could not be created, which `verify` reports.
     private let sums: RunningSums?
-    /// Whether someone has deleted the file during the recording.
+    /// Whether the file was deleted during the recording.
     private var isRemoved = false
-    /// The error if less than the reserve is free.
+    /// The error if less than the reserve is free; otherwise nil.
     private var fullError: DeviceError?
     private let retry = Wakeup()
 
@@ -57,19 +58,19 @@ final class Writer {
         self.settings = settings
         self.microphone = microphone.name
         channels = link.ring.channels
-        health = ChannelsHealth(channels: channels, wanted: microphone.channels)
+        health = ChannelsHealth(channels: channels, requested: microphone.channels)
         mixed = .allocate(capacity: channels == 1 ? 0 : SamplePosition.rate / 10)
         mixed.initialize(repeating: 0)
         isMonitored = microphone.isMonitored
-        place = try RecordingPlace(path)
-        file = try WaveFile(creating: place, channels: channels, faults: settings.faults)
+        location = try RecordingLocation(path)
+        file = try WaveFile(creating: location, channels: channels, faults: settings.faults)
         sums = RunningSums(beside: path, channels: channels)
         pace = SyncPace(bound: settings.syncNanoseconds, now: MonotonicClock.nanoseconds)
     }
 
     deinit { mixed.deallocate() }
 
-    /// Writes until capture has ended, and closes the file.
+    /// Writes until capture ends, then closes the file.
     func run() -> RecordingResult {
         var reason = StopReason.disk
         var failure: DeviceError?
@@ -88,17 +89,17 @@ final class Writer {
             }
         }
         drainEvents()
-        // Parts are joined later after a shutdown, which cannot wait, and for long recordings.
-        if parts > 0, reason != .shutdown, end.samples * Int64(channels) <= settings.joinedAtOnce { join() }
+        // Parts are joined later if the recording is long or a shutdown, which cannot wait, has ended it.
+        if parts > 0, reason != .shutdown, end.samples * Int64(channels) <= settings.immediateJoinLimit { join() }
         sink.closed(at: end, reason: reason)
-        // Nobody waits for this sync: if a power cut loses the checksums, they are computed again.
+        // No one has to wait for this sync, because checksums that a power cut loses are recomputed.
         sums?.sync()
         return RecordingResult(length: end, reason: reason, gaps: gaps.filter { $0.range.end <= end }, error: failure)
     }
 
     private func writeAll() throws(DeviceError) -> (StopReason, DeviceError?) {
         while true {
-            // Read before the ring is emptied: then all samples before the end are seen.
+            // Read before the ring is emptied, so that all samples before the end are seen.
             let outcome = link.captureOutcome
             drainEvents()
             while try link.ring.consume(write) {
@@ -118,15 +119,15 @@ final class Writer {
         }
     }
 
-    private func write(_ piece: SampleRing.Piece) throws(DeviceError) {
-        switch piece {
+    private func write(_ element: SampleRing.Element) throws(DeviceError) {
+        switch element {
         case .samples(let samples):
             try file.append(samples)
-            let fresh = UnsafeBufferPointer(
+            let newSamples = UnsafeBufferPointer(
                 rebasing: samples.suffix(Int(clamping: max(0, end - reportedUpTo)) * channels))
-            if sink.wantsLevel { measure(fresh) }
-            if isMonitored { health.append(fresh, report: report) }
-            sums?.add(fresh)
+            if sink.wantsLevel { measure(newSamples) }
+            if isMonitored { health.append(newSamples, report: report) }
+            sums?.add(newSamples)
         case .lost(let count, let cause):
             let start = end
             try file.appendSilence(count)
@@ -138,7 +139,7 @@ final class Writer {
         }
         guard end > reportedUpTo else { return }
         reportedUpTo = end
-        // A file without a successful sync may still be discarded.
+        // A new file may still be discarded until it has been synced successfully.
         if previous == nil { sink.written(upTo: reportedUpTo) }
     }
 
@@ -154,24 +155,24 @@ final class Writer {
         }
     }
 
-    /// How long to wait for samples, so that the next sync includes them.
+    /// How long to wait for samples, in nanoseconds, so that the next sync includes them.
     private var pause: Int64 {
-        let longest: Int64 = 250_000_000
-        return end > syncedUpTo ? max(1_000_000, min(longest, pace.due - MonotonicClock.nanoseconds)) : longest
+        let maximum: Int64 = 250_000_000
+        return end > syncedUpTo ? max(1_000_000, min(maximum, pace.due - MonotonicClock.nanoseconds)) : maximum
     }
 
     private func syncIfDue() throws(DeviceError) {
         guard end > syncedUpTo else { return }
-        let wanted = link.syncRequestedUpTo
-        let isWanted = wanted > syncedUpTo && wanted <= end
+        let requestedUpTo = link.syncRequestedUpTo
+        let isRequested = requestedUpTo > syncedUpTo && requestedUpTo <= end
         let begin = MonotonicClock.nanoseconds
-        guard isWanted || begin >= pace.due || link.ring.needsRelease else { return }
+        guard isRequested || begin >= pace.due || link.ring.needsRelease else { return }
         try file.sync()
         Log.debug(
             .recording, "sync",
             ["upTo": "\(end.seconds)", "milliseconds": "\((MonotonicClock.nanoseconds - begin) / 1_000_000)"])
         link.ring.release()
-        link.room.signal()
+        link.space.signal()
         pace.synced(from: begin, to: MonotonicClock.nanoseconds)
         reportSynced()
         sums?.settle(upTo: end)
@@ -191,26 +192,26 @@ final class Writer {
         sink.synced(upTo: syncedUpTo)
     }
 
-    /// Reports once that the file has been deleted: its audio is lost when it is closed.
+    /// Reports once that the file was deleted, because its audio will be lost when the file is closed.
     private func reportRemoval() {
         guard !isRemoved, let number = file.removedFile else { return }
         isRemoved = true
         sink.fault(
             code: DeviceError.Code.missing.rawValue,
             message: "\(path): was deleted during the recording; copy it before the recording ends: "
-                + "cp /proc/\(getpid())/fd/\(number) COPY.wav, and begin another recording")
+                + "cp /proc/\(getpid())/fd/\(number) COPY.wav, then start another recording")
     }
 
-    /// Starts a new file at the last successful sync, and rewinds the ring to it.
+    /// Rewinds the ring to the last successful sync and starts a new file there.
     ///
-    /// - Throws: the final error if nothing more can be written; the previous file is then closed.
-    private func recover(from first: DeviceError) throws(DeviceError) {
-        var error = first
+    /// - Throws: The final error if nothing more can be written. The previous file is then closed.
+    private func recover(from initialError: DeviceError) throws(DeviceError) {
+        var error = initialError
         link.ring.rewind()
         while true {
             abandon()
             if error.code == .full, let reserve = settings.reserve, reserve.isExhausted {
-                throw endFull(error, reserve)
+                throw finishOnFullDisk(error, reserve)
             }
             if failures == 0 {
                 sink.fault(
@@ -218,23 +219,23 @@ final class Writer {
                     message: "\(error.message); the recording continues in a new file")
             }
             failures += 1
-            guard failures <= Self.attempts else { throw endFailed(error) }
+            guard failures <= Self.maximumAttempts else { throw finishAfterFailures(error) }
             if failures > 1 {
                 retry.wait(timeout: .nanoseconds(settings.retryNanoseconds << (2 * (failures - 2))))
             }
-            let part = RecordingPart(beside: path, start: syncedUpTo, turn: failures)
+            let part = RecordingPart(beside: path, start: syncedUpTo, ordinal: failures)
             Log.debug(
                 .recording, "part", ["path": part.path, "operation": error.operation, "status": "\(error.status)"])
             do throws(DeviceError) {
-                let new = try WaveFile(
-                    creating: place.beside(part.name), channels: channels, faults: settings.faults)
+                let newFile = try WaveFile(
+                    creating: location.sibling(part.name), channels: channels, faults: settings.faults)
                 previous = (file, start)
-                (file, start) = (new, syncedUpTo)
+                (file, start) = (newFile, syncedUpTo)
                 parts += 1
-                // Sync immediately: only a successful sync proves that the new file works.
-                pace.hurry()
+                // Sync immediately, because only a successful sync proves that the new file works.
+                pace.makeDue()
                 return
-            } catch let refusal { error = refusal }
+            } catch let newError { error = newError }
         }
     }
 
@@ -247,45 +248,45 @@ final class Writer {
         self.previous = nil
     }
 
-    private func endFull(_ error: DeviceError, _ reserve: DiskReserve) -> DeviceError {
+    private func finishOnFullDisk(_ error: DeviceError, _ reserve: DiskReserve) -> DeviceError {
         let free = ((try? reserve.freeBytes()) ?? 0) / 1_000_000
-        // Frees space for closing the file and writing to the archive.
+        // Frees space to close the file and write to the archive.
         reserve.releaseBallast()
         closeEarly()
         return DeviceError(
             .full, error.operation, status: error.status,
-            "\(path): the disk is full (\(free) MB are free), so the recording has ended; export recordings and "
+            "\(path): the disk is full (\(free) MB are free), so the recording ended; export recordings and "
                 + "delete them")
     }
 
-    private func endFailed(_ error: DeviceError) -> DeviceError {
+    private func finishAfterFailures(_ error: DeviceError) -> DeviceError {
         closeEarly()
         return DeviceError(
             error.code, error.operation, status: error.status,
-            "\(error.message); \(Self.attempts) new files failed, too, so the recording has ended; replace the card "
-                + "or name another disk in storage.directory")
+            "\(error.message); \(Self.maximumAttempts) new files failed too, so the recording ended; replace the card, "
+                + "or set storage.directory to another disk")
     }
 
     private func closeEarly() {
         link.stop(reason: .disk)
-        // May fail again; the first error is the one to report.
+        // This may fail again, but the first error is the one to report.
         try? file.close(reason: .disk)
     }
 
     private func join() {
         do throws(DeviceError) {
-            // Leave the rest to the archive; parts can be read without joining.
+            // Leave the reserve to the archive. Parts can be read without joining them.
             if let reserve = settings.reserve,
                 try reserve.freeBytes() < reserve.reserveBytes + end.samples * Frames.bytes(channels: channels)
             {
                 throw DeviceError(
                     .full, "statvfs", "\(path): not enough space to join its parts; export recordings and delete them")
             }
-            _ = try joinParts(of: place, while: { true })
+            _ = try joinParts(of: location, while: { true })
         } catch {
             sink.fault(
                 code: error.code.rawValue,
-                message: "\(error.message); the recording stays in parts; fieldscribe recover joins them")
+                message: "\(error.message); the recording remains in parts; join them with fieldscribe recover")
         }
     }
 
@@ -303,11 +304,11 @@ final class Writer {
         }
     }
 
-    private func report(_ trouble: MicrophoneHealth.Trouble, _ isPresent: Bool, _ channel: Int?) {
+    private func report(_ fault: MicrophoneHealth.Fault, _ isPresent: Bool, _ channel: Int?) {
         if isPresent {
-            sink.fault(code: trouble.rawValue, message: trouble.message(microphone: microphone, channel: channel))
+            sink.fault(code: fault.rawValue, message: fault.message(microphone: microphone, channel: channel))
         } else {
-            sink.recovered(code: trouble.rawValue)
+            sink.recovered(code: fault.rawValue)
         }
     }
 }

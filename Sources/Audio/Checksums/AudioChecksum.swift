@@ -1,8 +1,8 @@
-/// A running CRC-32 (as in zip and PNG) of 16-bit little-endian samples.
+/// A running CRC-32 (as used in ZIP and PNG) of 16-bit little-endian samples.
 ///
-/// Allocates nothing. It processes eight bytes per step, so that it is faster than reading a card.
+/// Does not allocate. Processes eight bytes per step, so that it is faster than reading from a card.
 struct AudioChecksum {
-    /// The contribution of each value of each of the eight bytes of a step.
+    /// The contribution of each possible value for each of the eight bytes in a step.
     // Safety: immutable after initialization.
     nonisolated(unsafe) private static let tables: UnsafePointer<UInt32> = {
         let tables = UnsafeMutablePointer<UInt32>.allocate(capacity: 8 * 256)
@@ -11,9 +11,9 @@ struct AudioChecksum {
                 value & 1 == 1 ? 0xEDB8_8320 ^ value >> 1 : value >> 1
             }
         }
-        for place in 256..<(8 * 256) {
-            let before = tables[place - 256]
-            tables[place] = tables[Int(before & 0xFF)] ^ before >> 8
+        for index in 256..<(8 * 256) {
+            let previous = tables[index - 256]
+            tables[index] = tables[Int(previous & 0xFF)] ^ previous >> 8
         }
         return UnsafePointer(tables)
     }()
@@ -33,30 +33,30 @@ struct AudioChecksum {
     mutating func add(bytes: UnsafeRawBufferPointer) {
         let tables = Self.tables
         var state = state
-        var place = 0
-        while bytes.count - place >= 8 {
-            let low = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)) ^ state
-            let high = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self))
+        var offset = 0
+        while bytes.count - offset >= 8 {
+            let low = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) ^ state
+            let high = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self))
             let first = tables[7 * 256 + Int(low & 0xFF)] ^ tables[6 * 256 + Int(low >> 8 & 0xFF)]
             let second = tables[5 * 256 + Int(low >> 16 & 0xFF)] ^ tables[4 * 256 + Int(low >> 24)]
             let third = tables[3 * 256 + Int(high & 0xFF)] ^ tables[2 * 256 + Int(high >> 8 & 0xFF)]
             let fourth = tables[256 + Int(high >> 16 & 0xFF)] ^ tables[Int(high >> 24)]
             state = first ^ second ^ third ^ fourth
-            place += 8
+            offset += 8
         }
-        while place < bytes.count {
-            state = tables[Int(UInt8(truncatingIfNeeded: state) ^ bytes[place])] ^ state >> 8
-            place += 1
+        while offset < bytes.count {
+            state = tables[Int(UInt8(truncatingIfNeeded: state) ^ bytes[offset])] ^ state >> 8
+            offset += 1
         }
         self.state = state
     }
 
     mutating func addSilence(_ samples: Int) {
-        var left = samples
-        while left > 0 {
-            let count = min(left, Self.silence.count)
+        var remaining = samples
+        while remaining > 0 {
+            let count = min(remaining, Self.silence.count)
             add(UnsafeBufferPointer(rebasing: Self.silence[..<count]))
-            left -= count
+            remaining -= count
         }
     }
 

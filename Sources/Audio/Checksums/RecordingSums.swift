@@ -2,41 +2,41 @@ import Core
 import Glibc
 import System
 
-/// Compares a recording's audio with the checksums that were made while it was written.
+/// Compares a recording's audio with the checksums that were computed while it was written.
 package struct RecordingSums: Hashable, Sendable {
-    /// The ranges that differ from what was recorded or cannot be read, in whole seconds.
+    /// The ranges, in whole seconds, that differ from what was recorded or cannot be read.
     package var damaged: [SampleRange] = []
 
-    /// The ranges without checksums: all of a recording by an earlier version; the end after a power cut.
+    /// The ranges without checksums: all of a recording made by an earlier version, or the end after a power cut.
     package var unknown: [SampleRange] = []
 
     /// The digest of all audio.
     package struct Sound: Hashable, Sendable {
-        /// SHA-256; two channels are interleaved.
+        /// The SHA-256 of the samples. Two channels are interleaved.
         package var digest: String
         package var length: SamplePosition
     }
 
-    /// The digest of all audio; nil if not requested or not readable.
+    /// The digest of all audio; nil if it was not requested or cannot be read.
     package var sound: Sound?
 
     init() {}
 
-    /// Reads a whole recording, which may be growing or in parts.
+    /// Checks a whole recording, which may be growing or in parts.
     ///
     /// - Parameters:
-    ///   - path: the path of its `audio.wav`.
-    ///   - isGrowing: whether it is being recorded; then the end is not expected to have checksums.
-    ///   - digests: whether to compute `sound`, which also reads samples without checksums.
-    ///   - shouldContinue: called about once per second of audio; return false to cancel.
-    /// - Returns: nil if cancelled.
+    ///   - path: The path of the `audio.wav`.
+    ///   - isGrowing: Whether the recording is in progress, in which case the end need not have checksums yet.
+    ///   - digests: Whether to compute `sound`, which also reads samples without checksums.
+    ///   - shouldContinue: Called approximately once per second of audio. Return false to cancel.
+    /// - Returns: Nil if cancelled.
     /// - Throws: `DeviceError` if the recording cannot be opened.
     package init?(
         path: String, isGrowing: Bool = false, digests: Bool = false, while shouldContinue: () -> Bool = { true }
     ) throws(DeviceError) {
-        let place = try RecordingPlace(path)
-        // Before the reader opens: samples that are appended meanwhile have no line yet.
-        let lines = try Self.lines(in: place)
+        let location = try RecordingLocation(path)
+        // Read before the reader is opened, since samples that are appended meanwhile have no lines yet.
+        let lines = try Self.lines(in: location)
         let reader = try RecordingReader(path: path)
         let end = try reader.length.samples
         let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece) * reader.channels)
@@ -52,7 +52,7 @@ package struct RecordingSums: Hashable, Sendable {
                 let count = digest == nil ? line?.count ?? 0 : min(next, end) - start
                 let samples: UnsafeBufferPointer<Int16>?
                 do throws(DeviceError) { samples = try Self.read(count, from: start, of: reader, buffer) } catch {
-                    // An unreadable sector is damage; missing permission is not.
+                    // An unreadable sector counts as damage, but missing permission does not.
                     guard error.code == .failed || error.code == .damaged else { throw error }
                     samples = nil
                 }
@@ -75,57 +75,59 @@ package struct RecordingSums: Hashable, Sendable {
         sound = (digest?.finish()).map { Sound(digest: $0, length: SamplePosition(end)) }
     }
 
-    /// Adds missing checksums of the current audio and keeps existing ones. Do not call it while the recording is being written.
+    /// Adds missing checksums for the current audio and keeps existing ones. Must not be called while the recording is
+    /// being written.
     ///
     /// - Parameters:
-    ///   - path: the path of its `audio.wav`.
-    ///   - behindLast: whether to add checksums only after the last one, and none if there is none.
-    ///   - shouldContinue: called about once per second of audio; return false to stop. The next call continues.
-    /// - Returns: the number of samples that now have a checksum.
+    ///   - path: The path of the `audio.wav`.
+    ///   - afterLast: Whether to add checksums only after the last existing one. If there are none, nothing is added.
+    ///   - shouldContinue: Called approximately once per second of audio. Return false to stop; the next call
+    ///     continues.
+    /// - Returns: The number of samples for which checksums were added.
     /// - Throws: `DeviceError` if the recording cannot be read or the checksums cannot be written.
     package static func complete(
-        path: String, behindLast: Bool = false, while shouldContinue: () -> Bool = { true }
+        path: String, afterLast: Bool = false, while shouldContinue: () -> Bool = { true }
     ) throws(DeviceError) -> Int64 {
-        let place = try RecordingPlace(path)
-        let lines = try lines(in: place)
-        if behindLast, lines.isEmpty { return 0 }
-        if lines.isEmpty { try clear(place) }
+        let location = try RecordingLocation(path)
+        let lines = try lines(in: location)
+        if afterLast, lines.isEmpty { return 0 }
+        if lines.isEmpty { try setAsideOversizedFile(in: location) }
         let reader = try RecordingReader(path: path)
         let end = try reader.length.samples
         let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece) * reader.channels)
         buffer.initialize(repeating: 0)
         defer { buffer.deallocate() }
-        var made: Int64 = 0
+        var added: Int64 = 0
         var bytes: [UInt8] = []
-        var start = behindLast ? lines.keys.max() ?? 0 : 0
+        var start = afterLast ? lines.keys.max() ?? 0 : 0
         while start < end, shouldContinue() {
             let count = min(SumLine.piece, end - start)
             if lines[start].map({ $0.count != count }) ?? true {
                 let checksum = try sum(of: read(count, from: start, of: reader, buffer)[...])
                 SumLine(start: start, count: count, checksum: checksum).append(to: &bytes)
-                made += count
+                added += count
             }
-            if bytes.count > 1 << 16 { try append(&bytes, in: place) }
+            if bytes.count > 1 << 16 { try append(&bytes, in: location) }
             start += SumLine.piece
         }
-        if made > 0 { try append(&bytes, in: place) }
-        return made
+        if added > 0 { try append(&bytes, in: location) }
+        return added
     }
 
-    /// Returns whether some audio has no checksum.
-    package static func areMissing(path: String) throws(DeviceError) -> Bool {
-        let lines = try lines(in: RecordingPlace(path))
+    /// Returns whether any audio has no checksum.
+    package static func hasMissing(path: String) throws(DeviceError) -> Bool {
+        let lines = try lines(in: RecordingLocation(path))
         let end = try RecordingReader(path: path).length.samples
         return stride(from: 0, to: end, by: Int(SumLine.piece)).contains { start in
             lines[start]?.count != min(SumLine.piece, end - start)
         }
     }
 
-    /// Recomputes the checksums of redacted ranges; can be repeated after an interruption. Do not call it while the
+    /// Recomputes the checksums of redacted ranges. Can be repeated after an interruption. Must not be called while the
     /// recording is being written.
-    package static func renew(_ ranges: [SampleRange], path: String) throws(DeviceError) {
-        let place = try RecordingPlace(path)
-        let lines = try lines(in: place)
+    package static func recompute(_ ranges: [SampleRange], path: String) throws(DeviceError) {
+        let location = try RecordingLocation(path)
+        let lines = try lines(in: location)
         let reader = try RecordingReader(path: path)
         let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece) * reader.channels)
         buffer.initialize(repeating: 0)
@@ -141,45 +143,45 @@ package struct RecordingSums: Hashable, Sendable {
                 SumLine(start: line.start, count: line.count, checksum: checksum).append(to: &bytes)
             }
         }
-        if !bytes.isEmpty { try append(&bytes, in: place) }
+        if !bytes.isEmpty { try append(&bytes, in: location) }
     }
 
-    /// The maximum size of a checksum file: nine days of audio.
-    private static let longest = 1 << 25
+    /// The maximum size of a checksum file, which corresponds to nine days of audio.
+    private static let maximumBytes = 1 << 25
 
     /// Returns the path of a recording's checksum file.
     ///
-    /// - Parameter audio: the path of its `audio.wav`; for its name, returns a name.
+    /// - Parameter audio: The path of the `audio.wav`. If this is only a name, a name is returned.
     package static func path(for audio: String) -> String { "\(RecordingPart.stem(of: audio)).sums" }
 
-    /// Returns the lines by start; the last one wins.
-    private static func lines(in place: RecordingPlace) throws(DeviceError) -> [Int64: SumLine] {
+    /// Returns the lines by start. If there are several for a start, the last one counts.
+    private static func lines(in location: RecordingLocation) throws(DeviceError) -> [Int64: SumLine] {
         let bytes: [UInt8]
         do throws(DeviceError) {
-            bytes = try place.folder.content(ofFile: path(for: place.name), limit: longest)
+            bytes = try location.folder.content(ofFile: path(for: location.name), limit: maximumBytes)
         } catch {
-            // Another kind of file contains no checksums; they are reported as missing.
+            // A file of another type contains no checksums; they are reported as missing.
             guard error.code == .missing || error.code == .unsupported || error.status == ELOOP else { throw error }
             return [:]
         }
         var lines: [Int64: SumLine] = [:]
         for text in bytes.split(separator: UInt8(ascii: "\n")) {
-            // Resynchronize at line ends: text before the first appended line may have none.
+            // Take only the end of each line, because damaged text before an appended line may not end in a newline.
             if let line = SumLine(text.suffix(SumLine.size - 1)) { lines[line.start] = line }
         }
         return lines
     }
 
     /// Sets an oversized file aside, because lines appended to it would not be read.
-    private static func clear(_ place: RecordingPlace) throws(DeviceError) {
-        let name = path(for: place.name)
-        guard let status = try place.folder.status(name), status.kind == .file, status.bytes > Int64(longest) else {
-            return
-        }
-        try place.folder.rename(name, toFree: try place.folder.freeName(for: name, "damaged"))
+    private static func setAsideOversizedFile(in location: RecordingLocation) throws(DeviceError) {
+        let name = path(for: location.name)
+        guard let status = try location.folder.status(name), status.kind == .file,
+            status.bytes > Int64(maximumBytes)
+        else { return }
+        try location.folder.rename(name, toUnused: try location.folder.unusedName(for: name, "damaged"))
     }
 
-    /// Reads samples of all channels.
+    /// Reads samples from all channels.
     ///
     /// - Throws: `DeviceError` with `damaged` if the recording is shorter.
     private static func read(
@@ -196,42 +198,42 @@ package struct RecordingSums: Hashable, Sendable {
         AudioChecksum.of(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: samples)))
     }
 
-    /// Returns the channel count of a recording's file. With an unreadable header, it is the one with which the checksums
-    /// match, else 1.
+    /// Returns the channel count of a recording's file. If the header is unreadable, this is the count with which the
+    /// checksums match, or 1 if that cannot be determined.
     ///
     /// - Parameters:
-    ///   - file: `audio.wav` with samples after a header that Fieldscribe wrote.
-    ///   - layout: its header; nil if unreadable.
+    ///   - file: The `audio.wav`, with samples after a header that Fieldscribe wrote.
+    ///   - layout: The layout from the header; nil if the header is unreadable.
     static func channels(
-        of file: borrowing FileDescriptor, _ layout: WaveLayout?, in place: RecordingPlace
+        of file: borrowing FileDescriptor, _ layout: WaveLayout?, in location: RecordingLocation
     ) throws(DeviceError) -> Int {
         if let layout { return layout.channels }
-        for line in try lines(in: place).values.sorted(by: { $0.start < $1.start }).prefix(60) {
-            var holds: [Int] = []
+        for line in try lines(in: location).values.sorted(by: { $0.start < $1.start }).prefix(60) {
+            var matching: [Int] = []
             for channels in [1, 2] {
                 let frame = Frames.bytes(channels: channels)
                 let bytes = try file.bytes(
                     at: Int64(WaveHeader.size) + line.start * frame, count: Int(line.count * frame))
                 if bytes.count == Int(line.count * frame), bytes.withUnsafeBytes(AudioChecksum.of) == line.checksum {
-                    holds.append(channels)
+                    matching.append(channels)
                 }
             }
-            if holds.count == 1 { return holds[0] }
+            if matching.count == 1 { return matching[0] }
         }
         return 1
     }
 
-    private static func append(_ bytes: inout [UInt8], in place: RecordingPlace) throws(DeviceError) {
-        let file = try place.folder.openFile(path(for: place.name), O_RDWR | O_CREAT)
-        // After whole lines: a power cut may leave part of one.
+    private static func append(_ bytes: inout [UInt8], in location: RecordingLocation) throws(DeviceError) {
+        let file = try location.folder.openFile(path(for: location.name), O_RDWR | O_CREAT)
+        // After the last complete line, because a power cut may leave an incomplete line.
         let end = try file.size() / Int64(SumLine.size) * Int64(SumLine.size)
         try rethrowing { try bytes.withUnsafeBytes { try file.write($0, at: end) } }
         try file.sync()
-        try place.folder.sync()
+        try location.folder.sync()
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a range, merged with an adjacent previous one.
+    /// Adds a range, merging it with the previous one if they are adjacent.
     private static func add(_ start: Int64, _ end: Int64, to ranges: inout [SampleRange]) {
         if let last = ranges.last, last.end.samples == start {
             ranges[ranges.count - 1] = SampleRange(last.start, SamplePosition(end))

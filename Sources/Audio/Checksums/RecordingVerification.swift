@@ -2,27 +2,27 @@ import Core
 import Glibc
 import System
 
-/// Examines a recording's file without changing it.
+/// The result of examining a recording's file without changing it.
 package struct RecordingVerification: Hashable, Sendable {
-    /// The length of the audio, from the file's length.
+    /// The length of the audio according to the file's length.
     package var length: SamplePosition
 
     /// The length of the audio according to the header.
     package var claimed: SamplePosition
 
-    /// Why the recording ended; nil if the file does not contain one of our reasons.
+    /// Why the recording ended; nil if the file does not contain a valid reason.
     package var reason: StopReason?
 
     /// Whether the file ends in the middle of a sample.
     package var hasHalfSample: Bool
 
-    /// The gaps in which the file is not silent.
+    /// The gaps that are not silent in the file.
     package var noisyGaps: [Gap]
 
     /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`.
     package init(path: String, gaps: [Gap]) throws(DeviceError) {
-        let place = try RecordingPlace(path)
-        let file = try place.folder.openFile(place.name, O_RDONLY)
+        let location = try RecordingLocation(path)
+        let file = try location.folder.openFile(location.name, O_RDONLY)
         let layout = try WaveLayout(of: file)
         let bytes = max(0, try file.size() - layout.dataOffset)
         length = SamplePosition(bytes / layout.frameBytes)

@@ -4,27 +4,28 @@ import System
 
 /// Writes the checksums of a recording in progress to `audio.sums`, one line per second; see `SumLine`.
 ///
-/// Used on the writer thread. It needs no sync: a line is written once its audio is safe, and `RecordingSums.complete` restores
-/// lines lost in a power cut. An error here does not affect the recording; the next sync tries again.
+/// Used on the writer thread. A line is written once its audio is on the disk, and need not be synced, because
+/// `RecordingSums.complete` restores lines lost in a power cut. Errors do not affect the recording; the next sync tries
+/// again.
 final class RunningSums {
     private let silentPiece: AudioChecksum
     private let channels: Int
 
     private let file: FileDescriptor
     private var checksum = AudioChecksum()
-    /// The start and end of the current piece so far, in samples.
+    /// The start of the current piece and the current position, in samples.
     private var start: Int64 = 0
     private var position: Int64 = 0
-    /// Pieces whose audio may not be safe yet.
+    /// The lines of pieces whose audio may not be on the disk yet.
     private var pending: [SumLine] = []
-    /// Lines that are not in the file yet.
+    /// The lines that have not been written to the file yet.
     private var bytes: [UInt8] = []
     private var written: Int64 = 0
 
-    /// Creates the checksum file; nil if that fails.
+    /// Creates the checksum file. Returns nil if that fails.
     init?(beside audio: String, channels: Int) {
-        guard let place = try? RecordingPlace(audio),
-            let file = try? place.folder.openFile(RecordingSums.path(for: place.name), O_RDWR | O_CREAT | O_EXCL)
+        guard let location = try? RecordingLocation(audio),
+            let file = try? location.folder.openFile(RecordingSums.path(for: location.name), O_RDWR | O_CREAT | O_EXCL)
         else { return nil }
         self.file = file
         self.channels = channels
@@ -35,7 +36,7 @@ final class RunningSums {
         bytes.reserveCapacity(64 * SumLine.size)
     }
 
-    /// Adds the next samples, interleaved for two channels.
+    /// Adds the next samples, interleaved if there are two channels.
     func add(_ samples: UnsafeBufferPointer<Int16>) {
         var rest = samples
         while !rest.isEmpty {
@@ -47,17 +48,17 @@ final class RunningSums {
     }
 
     func addSilence(_ samples: Int) {
-        var left = samples
-        while left > 0 {
-            let count = min(left, Int(start + SumLine.piece - position))
-            // Nearly all pieces of a long gap are whole.
+        var remaining = samples
+        while remaining > 0 {
+            let count = min(remaining, Int(start + SumLine.piece - position))
+            // Nearly all pieces in a long gap are complete.
             if count == SumLine.piece { checksum = silentPiece } else { checksum.addSilence(count * channels) }
             advance(by: count)
-            left -= count
+            remaining -= count
         }
     }
 
-    /// Writes the lines of all pieces before `position`, up to which the audio is safe.
+    /// Writes the lines of all pieces before `position`, up to which the audio is on the disk.
     func settle(upTo position: SamplePosition) {
         let settled = pending.prefix { $0.start + $0.count <= position.samples }
         for line in settled { line.append(to: &bytes) }
@@ -67,7 +68,8 @@ final class RunningSums {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Writes the rest of a closed recording that ends at `end`. An incomplete last piece gets no line.
+    /// Writes the remaining lines after the recording was closed at `end`. If audio of the last piece is missing, it
+    /// gets no line.
     func finish(at end: SamplePosition) {
         if position > start, position <= end.samples { close() }
         settle(upTo: end)

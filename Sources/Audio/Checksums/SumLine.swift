@@ -1,14 +1,14 @@
 import Core
 
-/// A line of `audio.sums`: the start and length of a piece in samples, its checksum, and a checksum of the line itself, so
-/// that damage to the line does not look like damage to the audio.
+/// A line in `audio.sums`: the start and length of a piece of audio in samples, its checksum, and a checksum of the
+/// line itself, so that damage to the line does not look like damage to the audio.
 ///
 ///     00000000016000 16000 1a2b3c4d 5e6f7081
 struct SumLine: Hashable {
-    /// The length of a piece: 1 s; only the last one is shorter.
+    /// The length of a piece in samples: 1 s. Only the last piece may be shorter.
     static let piece = Int64(SamplePosition.rate)
 
-    /// The length of a line in bytes, with its line feed.
+    /// The length of a line in bytes, including the line feed.
     static let size = 39
 
     var start: Int64
@@ -19,7 +19,7 @@ struct SumLine: Hashable {
         (self.start, self.count, self.checksum) = (start, count, checksum)
     }
 
-    /// Parses a line without its line feed.
+    /// Parses a line without the line feed.
     init?(_ bytes: ArraySlice<UInt8>) {
         guard bytes.count == Self.size - 1,
             UInt64(bytes.prefix(30).withUnsafeBytes(AudioChecksum.of)) == Self.number(bytes.suffix(8), base: 16)
@@ -28,13 +28,13 @@ struct SumLine: Hashable {
         guard fields.count == 4, fields[0].count == 14, fields[1].count == 5, fields[2].count == 8,
             let start = Self.number(fields[0], base: 10), let count = Self.number(fields[1], base: 10),
             let checksum = Self.number(fields[2], base: 16),
-            start % UInt64(Self.piece) == 0, start < UInt64(SamplePosition.furthest),
+            start % UInt64(Self.piece) == 0, start < UInt64(SamplePosition.maximumSamples),
             (1...UInt64(Self.piece)).contains(count)
         else { return nil }
         self.init(start: Int64(start), count: Int64(count), checksum: UInt32(checksum))
     }
 
-    /// Appends the line with its line feed. The writer thread calls this, so it allocates nothing.
+    /// Appends the line and a line feed. Does not allocate, because the writer thread calls this.
     func append(to bytes: inout [UInt8]) {
         let begin = bytes.count
         Self.append(UInt64(start), digits: 14, base: 10, to: &bytes)
@@ -51,12 +51,12 @@ struct SumLine: Hashable {
     private static func append(_ number: UInt64, digits: Int, base: UInt64, to bytes: inout [UInt8]) {
         let begin = bytes.count
         bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: digits))
-        var (rest, place) = (number, begin + digits - 1)
-        while rest > 0, place >= begin {
+        var (rest, index) = (number, begin + digits - 1)
+        while rest > 0, index >= begin {
             let digit = UInt8(rest % base)
-            bytes[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+            bytes[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
             rest /= base
-            place -= 1
+            index -= 1
         }
     }
 

@@ -2,29 +2,30 @@ import Core
 
 /// Reads an audio file as 16 kHz mono or stereo, in constant memory.
 ///
-/// libsndfile reads uncompressed audio and FLAC. ffmpeg, if installed, reads everything else and what libsndfile refuses.
-/// Concatenated files are read one after the other. `report` compares what was read with the containers. Use it on one
-/// thread.
+/// libsndfile reads uncompressed audio and FLAC. ffmpeg, if installed, reads all other files and those that libsndfile
+/// rejects. Concatenated files are read one after the other. `report` compares what was read with the containers. Use
+/// it on one thread.
 package final class AudioFileReader {
-    /// The expected length; nil if the header does not contain it.
+    /// The expected length; nil if the header does not contain a length.
     package let estimatedLength: SamplePosition?
 
-    /// 1 or 2 channels.
+    /// The number of output channels, 1 or 2.
     package let outputs: Int
 
     private let track: SoundTrack
     private var source: ByteSource
     private var part: SoundPart?
-    private var account = SoundAccount()
+    /// The report for the parts that have been read completely.
+    private var completedReport = SoundReport()
     /// The number of samples per channel returned so far.
     private var returned: Int64 = 0
     private var partStart: Int64 = 0
 
-    /// Opens a file. Waits until a named pipe ends.
+    /// Opens a file. If it is a named pipe, reads it to its end first.
     ///
     /// - Parameters:
     ///   - keeping: 2 to keep the channels of a stereo file separate.
-    ///   - track: which tracks of a container to read.
+    ///   - track: The tracks of a container to read.
     /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`.
     package convenience init(
         path: String, keeping: Int = 1, track: SoundTrack = .automatic
@@ -32,7 +33,8 @@ package final class AudioFileReader {
         try self.init(source: ByteSource(path: path), keeping: keeping, track: track)
     }
 
-    /// Reads an open file or pipe from its current offset. The caller closes the descriptor. A pipe is first read to its end.
+    /// Reads an open file or pipe from its current offset. The caller closes the descriptor. If it is a pipe, reads it
+    /// to its end first.
     package convenience init(
         descriptor: Int32, named name: String, keeping: Int = 1, track: SoundTrack = .automatic
     ) throws(DeviceError) {
@@ -48,30 +50,31 @@ package final class AudioFileReader {
         self.part = part
     }
 
-    /// Fills the buffer, whose size is a multiple of `outputs`. A shorter result is the last one; 0 is the end.
+    /// Fills the buffer, whose size must be a multiple of `outputs`. If the result is less than its size, it is the
+    /// last one; 0 is the end. Gaps are silent.
     ///
-    /// - Returns: the number of samples of all channels; silence in `gaps`.
+    /// - Returns: The number of samples, counting all channels.
     package func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int {
         var filled = 0
         while filled < buffer.count, let part {
-            let room = UnsafeMutableBufferPointer(rebasing: buffer[filled...])
+            let rest = UnsafeMutableBufferPointer(rebasing: buffer[filled...])
             let isDoubled = part.outputs < outputs
             let count = try part.read(
-                into: isDoubled ? UnsafeMutableBufferPointer(rebasing: room[..<(room.count / 2)]) : room)
+                into: isDoubled ? UnsafeMutableBufferPointer(rebasing: rest[..<(rest.count / 2)]) : rest)
             if isDoubled {
                 for index in stride(from: count - 1, through: 0, by: -1) {
-                    room[2 * index + 1] = room[index]
-                    room[2 * index] = room[index]
+                    rest[2 * index + 1] = rest[index]
+                    rest[2 * index] = rest[index]
                 }
             }
             filled += isDoubled ? 2 * count : count
             returned += Int64((isDoubled ? 2 * count : count) / outputs)
-            if count == 0 { try end(part) }
+            if count == 0 { try finish(part) }
         }
         return filled
     }
 
-    /// Returns the rest of the samples, of all channels.
+    /// Returns the remaining samples, interleaved.
     package func samples() throws(DeviceError) -> [Int16] {
         let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: SamplePosition.rate)
         defer { buffer.deallocate() }
@@ -80,29 +83,29 @@ package final class AudioFileReader {
         return samples
     }
 
-    /// What was read compared with the containers; complete once `read` has returned 0.
-    package var report: SoundAccount {
-        var report = account
-        if let part { report.add(part.account, at: SamplePosition(partStart)) }
+    /// Compares what was read with the containers. Complete once `read` has returned 0.
+    package var report: SoundReport {
+        var report = completedReport
+        if let part { report.add(part.report, at: SamplePosition(partStart)) }
         return report
     }
 
-    /// Returns the metadata, by names in lower case. Without ffmpeg, libsndfile reads only a date. Call it before `read`.
+    /// Returns the metadata by lowercase name; without ffmpeg, only a date from libsndfile. Call this before `read`.
     func tags() throws(DeviceError) -> [String: String] {
         if Ffmpeg.isInstalled { return try ContainerDescription(source).tags }
         return part?.date.map { ["date": $0] } ?? [:]
     }
 
-    private func end(_ ended: SoundPart) throws(DeviceError) {
-        account.add(ended.account, at: SamplePosition(partStart))
+    private func finish(_ finished: SoundPart) throws(DeviceError) {
+        completedReport.add(finished.report, at: SamplePosition(partStart))
         part = nil
         partStart = returned
-        guard let following = ended.following else { return }
+        guard let following = finished.following else { return }
         do throws(DeviceError) {
             source = try source.window(from: following)
             part = try Self.open(source, keeping: outputs, track: track)
         } catch {
-            account.complaints.append("what follows it \(error.reason)")
+            completedReport.problems.append("the file concatenated to it \(error.reason)")
         }
     }
 
@@ -117,8 +120,8 @@ package final class AudioFileReader {
         if Ffmpeg.isMovie(head) {
             guard Ffmpeg.isInstalled else { throw Ffmpeg.missing(source.name) }
             throw DeviceError(
-                .damaged, "ffmpeg", on: source.name, "ffmpeg finds no audio in it",
-                remedy: "use another copy, or convert it by hand")
+                .damaged, "ffmpeg", on: source.name, "contains no audio that ffmpeg can find",
+                remedy: "use another copy, or convert it yourself")
         }
         do throws(DeviceError) {
             return try SoundPart(source, keeping: keeping)

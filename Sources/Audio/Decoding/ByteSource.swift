@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// The bytes of a file for libsndfile, with patches that correct a wrong header without changing the file. A pipe is first
+/// A file's bytes for libsndfile, with patches that correct a wrong header without changing the file. A pipe is first
 /// copied to a temporary file. Use it on one thread.
 final class ByteSource: SeekableBytes {
     struct Patch: Equatable {
@@ -12,18 +12,18 @@ final class ByteSource: SeekableBytes {
 
     let name: String
 
-    /// The number of bytes that libsndfile may see.
+    /// The number of bytes that libsndfile can read.
     private(set) var length: Int64
-    /// The number of bytes in all.
+    /// The total number of bytes.
     private let extent: Int64
 
-    /// Whether the bytes came from a pipe, whose writer could not complete the header.
+    /// Whether the bytes came from a pipe, to which the writer could not write a complete header.
     let isSpooled: Bool
 
     var patches: [Patch] = []
 
     private let file: FileDescriptor
-    /// The offset of the audio in the descriptor: standard input may have been read before.
+    /// The offset of the audio in the descriptor, since part of standard input may have been read before.
     private let base: Int64
     private let isWhole: Bool
 
@@ -36,7 +36,7 @@ final class ByteSource: SeekableBytes {
     }
 
     convenience init(path: String) throws(DeviceError) {
-        try self.init(reading: FileDescriptor(opening: path, O_RDONLY), remedy: "name an audio file")
+        try self.init(reading: FileDescriptor(opening: path, O_RDONLY), remedy: "choose an audio file")
     }
 
     /// Reads an open descriptor, which the caller closes.
@@ -65,19 +65,19 @@ final class ByteSource: SeekableBytes {
 
     /// Reads a temporary file that a child process has written.
     ///
-    /// - Parameter name: the file whose sound it holds, for errors.
+    /// - Parameter name: The name of the file whose sound this contains, for errors.
     convenience init(spool: consuming FileDescriptor, named name: String) throws(DeviceError) {
         lseek(spool.number, 0, SEEK_SET)
         try self.init(reading: spool, named: name, remedy: "free some space")
     }
 
-    /// Ends before an offset, because another file begins there.
+    /// Ends the source before an offset at which another file begins.
     func end(before offset: Int64) { length = min(length, max(0, offset)) }
 
     private init(
-        reading file: consuming FileDescriptor, named other: String? = nil, remedy: String
+        reading file: consuming FileDescriptor, named displayName: String? = nil, remedy: String
     ) throws(DeviceError) {
-        name = other ?? file.path
+        name = displayName ?? file.path
         switch try file.status().kind {
         case .file:
             base = max(0, Int64(lseek(file.number, 0, SEEK_CUR)))
@@ -89,7 +89,7 @@ final class ByteSource: SeekableBytes {
             self.file = try spool(file)
         case .folder:
             throw DeviceError(
-                .unsupported, "open", on: name, "is a folder", remedy: "name a file, or use a pattern like \(name)/*")
+                .unsupported, "open", on: name, "is a folder", remedy: "choose a file, or use a pattern like \(name)/*")
         default:
             throw DeviceError(.unsupported, "open", on: name, "is a device, not an audio file", remedy: remedy)
         }
@@ -101,7 +101,7 @@ final class ByteSource: SeekableBytes {
         }
     }
 
-    /// Returns the file's bytes, fewer at its end.
+    /// Returns bytes from the file, fewer than `count` at its end.
     func bytes(at offset: Int64, count: Int) throws(DeviceError) -> [UInt8] {
         guard offset >= 0, offset < length, count > 0 else { return [] }
         return try file.bytes(at: base + offset, count: count)
@@ -109,22 +109,22 @@ final class ByteSource: SeekableBytes {
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DeviceError) -> Int {
         guard offset < length else { return 0 }
-        let room = UnsafeMutableRawBufferPointer(
+        let target = UnsafeMutableRawBufferPointer(
             rebasing: buffer.prefix(Int(min(Int64(buffer.count), length - offset))))
-        let got = try file.read(into: room, at: base + offset)
-        for patch in patches { apply(patch, to: UnsafeMutableRawBufferPointer(rebasing: room[..<got]), at: offset) }
-        return got
+        let count = try file.read(into: target, at: base + offset)
+        for patch in patches { apply(patch, to: UnsafeMutableRawBufferPointer(rebasing: target[..<count]), at: offset) }
+        return count
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError) {
         throw DeviceError(.unsupported, "write", on: name, "is read-only")
     }
 
-    private func apply(_ patch: Patch, to room: UnsafeMutableRawBufferPointer, at place: Int64) {
-        let first = max(patch.offset, place)
-        let end = min(patch.offset + Int64(patch.bytes.count), place + Int64(room.count))
+    private func apply(_ patch: Patch, to buffer: UnsafeMutableRawBufferPointer, at bufferOffset: Int64) {
+        let first = max(patch.offset, bufferOffset)
+        let end = min(patch.offset + Int64(patch.bytes.count), bufferOffset + Int64(buffer.count))
         for offset in first..<max(first, end) {
-            room[Int(offset - place)] = patch.bytes[Int(offset - patch.offset)]
+            buffer[Int(offset - bufferOffset)] = patch.bytes[Int(offset - patch.offset)]
         }
     }
 }

@@ -1,25 +1,25 @@
-/// Compares the audio length in a file's header with the file.
+/// Compares the length of the audio in a file's header with the file.
 ///
-/// libsndfile trusts a header that is too short: a recording that ended in a power cut loses its last seconds, or everything
-/// if the size was never written.
+/// libsndfile trusts a header whose length is too short. A recording that ended in a power cut would lose its last
+/// seconds or, if the length was never written, everything.
 struct ContainerCheck: Equatable {
-    /// The bytes of audio according to the header.
+    /// The number of bytes of audio according to the header.
     var claimed: UInt64
-    /// The bytes of audio in the file.
+    /// The number of bytes of audio in the file.
     var held: UInt64
 
-    /// Header corrections for the reader.
+    /// Corrections of the header for the reader.
     var patches: [ByteSource.Patch] = []
 
-    /// The offset of another file that is concatenated to this one.
+    /// The offset of another file that is concatenated to this one; nil if there is none.
     var following: Int64?
 
-    /// Whether the header has a placeholder that programs write before they know the length.
+    /// Whether the header contains a placeholder that programs write before they know the length.
     var isPlaceholder: Bool { (claimed > 0x7fff_0000 && claimed > held) || (claimed == 0 && held > 0) }
 
-    /// Checks a file; nil for another format, or a file so broken that only libsndfile can tell.
+    /// Checks a file. Returns nil if the format is different or the file is so damaged that only libsndfile can decide.
     ///
-    /// - Parameter read: returns bytes at an offset, fewer at the end of the file. Any bytes are safe.
+    /// - Parameter read: Returns bytes at an offset, fewer at the end of the file. The bytes need not be valid.
     init?(length: Int64, read: @escaping (_ offset: Int64, _ count: Int) -> [UInt8]) {
         guard let walk = ChunkWalk(length: length, read: read), let audio = walk.findAudio() else { return nil }
         let rest = UInt64(length - audio.start)
@@ -31,17 +31,17 @@ struct ContainerCheck: Equatable {
     }
 }
 
-/// Walks the chunks of a RIFF, RF64, AIFF or CAF file.
+/// Walks through the chunks of a RIFF, RF64, AIFF or CAF file.
 struct ChunkWalk {
     /// The chunk with the audio.
     struct Audio: Equatable {
         var start: Int64
-        /// Bytes of audio according to the header.
+        /// The number of bytes of audio according to the header.
         var size: UInt64
-        /// The place and width of the size field.
+        /// The offset and width of the size field.
         var sizeOffset: Int64
         var sizeBytes: Int
-        /// Bytes that the size field counts besides the audio.
+        /// The number of bytes that the size field counts in addition to the audio.
         var prefix: UInt64
     }
 
@@ -54,7 +54,7 @@ struct ChunkWalk {
     private var sizeBytes: Int { family == .caf ? 8 : 4 }
     private var bigEndian: Bool { family != .riff }
 
-    /// Starts at the beginning of a file; nil for other formats.
+    /// Starts at the beginning of a file. Returns nil for other formats.
     init?(length: Int64, read: @escaping (Int64, Int) -> [UInt8]) {
         let head = read(0, 12)
         guard head.count == 12 else { return nil }
@@ -71,11 +71,11 @@ struct ChunkWalk {
         self.read = read
     }
 
-    /// Finds the audio chunk; nil if the chunks before it are invalid.
+    /// Finds the chunk with the audio. Returns nil if the chunks before it are invalid.
     func findAudio() -> Audio? {
         var offset: Int64 = family == .caf ? 8 : 12
         var large: (offset: Int64, size: UInt64)?
-        // A limit for malicious files.
+        // A limit, because the file may be malicious.
         for _ in 0..<10_000 {
             guard let (id, size, body) = chunk(at: offset) else { return nil }
             if id == "ds64" {
@@ -104,7 +104,8 @@ struct ChunkWalk {
         return nil
     }
 
-    /// Whether chunks or a tag follow the audio's end according to the header, rather than more audio.
+    /// Returns whether the audio is followed by chunks or a tag rather than by more audio, at the end given in the
+    /// header.
     func isTail(after audio: Audio) -> Bool {
         guard audio.size <= UInt64(length - audio.start) else { return false }
         let end = audio.start + Int64(audio.size)
@@ -112,7 +113,7 @@ struct ChunkWalk {
         return isList(at: end) || (audio.size & 1 == 1 && isList(at: end + 1))
     }
 
-    /// Returns the offset of another file after the audio and its following chunks.
+    /// Returns the offset of another file after the audio and the chunks that follow it; nil if there is none.
     func followingFile(after audio: Audio) -> Int64? {
         guard audio.size < UInt64(length - audio.start) else { return nil }
         let end = audio.start + Int64(audio.size)
@@ -133,7 +134,7 @@ struct ChunkWalk {
             offset: audio.sizeOffset, bytes: bytes(held + audio.prefix, audio.sizeBytes))
         let whole = UInt64(max(0, length - 8))
         switch family {
-        // AIFF has a frame count in another chunk; libsndfile reads what is there if SSND is too long.
+        // AIFF has a frame count in another chunk, and libsndfile reads the existing audio if SSND is too long.
         case .aiff: return []
         case .caf: return [size]
         case _ where audio.sizeBytes == 8:
@@ -156,7 +157,7 @@ struct ChunkWalk {
         return false
     }
 
-    /// Reads a chunk header; the identifier is nil if it is not text.
+    /// Reads a chunk header. The identifier is nil if it is not text.
     private func chunk(at offset: Int64) -> (id: String?, size: UInt64, body: Int64)? {
         let head = read(offset, 4 + sizeBytes)
         guard head.count == 4 + sizeBytes else { return nil }
@@ -183,10 +184,10 @@ struct ChunkWalk {
         bytes.allSatisfy { (0x20...0x7e).contains($0) } ? String(decoding: bytes, as: UTF8.self) : nil
     }
 
-    /// The beginnings of files that may be concatenated to this one.
+    /// The first bytes of files that may be concatenated to this one.
     private static let heads: Set<String> = ["RIFF", "RIFX", "RF64", "BW64", "FORM", "caff"]
 
-    /// Chunks that commonly follow the audio, recognized even if truncated.
+    /// Chunks that commonly follow the audio. They are recognized even if they are truncated.
     private static let usual: Set<String> = [
         "LIST", "id3 ", "ID3 ", "bext", "cue ", "smpl", "fact", "PEAK", "JUNK", "junk", "iXML", "axml", "chna", "inst",
         "acid", "cart", "plst", "DISP", "afsp", "_PMX", "FLLR", "PAD ", "MARK", "NAME", "ANNO", "AUTH", "COMT", "APPL",

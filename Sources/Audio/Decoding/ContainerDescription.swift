@@ -1,7 +1,7 @@
 import Core
 import FoundationEssentials
 
-/// The audio tracks of a container with their expected lengths, from `ffprobe`.
+/// A container's audio tracks with their expected lengths, from `ffprobe`.
 struct ContainerDescription: Equatable {
     struct Track: Equatable {
         var codec = ""
@@ -12,28 +12,28 @@ struct ContainerDescription: Equatable {
         var language: String?
         var title: String?
 
-        /// Whether its samples may exceed full scale.
+        /// Whether samples may exceed full scale.
         var isFloat: Bool { codec.hasPrefix("pcm_f") || codec == "wavpack" }
     }
 
-    /// Formats without timestamps: ffmpeg counts frames and skips everything else.
+    /// Formats without timestamps, in which ffmpeg counts frames and skips everything else.
     private static let raw: Set<String> = ["aac", "ac3", "dts", "eac3", "loas", "mp3", "truehd"]
     /// Formats whose length ffmpeg estimates from the last timestamps or the bit rate.
-    private static let guessing = raw.union(["amr", "mpeg", "mpegts", "ogg", "rm"])
+    private static let estimated = raw.union(["amr", "mpeg", "mpegts", "ogg", "rm"])
 
-    /// ffmpeg's name of the format.
+    /// ffmpeg's name for the format.
     var format = ""
     /// The time that a player shows as 0, on the container's clock, in seconds.
     var start = 0.0
     var tracks: [Track] = []
-    /// The metadata of the file, and of its first track, by names in lower case.
+    /// The metadata of the file and its first track, by lowercase name.
     var tags: [String: String] = [:]
-    /// Whether one audio track is all that the container has.
-    var isAlone = false
+    /// Whether the container has a single audio track and nothing else.
+    var hasSingleTrack = false
 
     var isRaw: Bool { Self.raw.contains(format) }
 
-    /// Describes a file; anything but a container with audio has no tracks.
+    /// Describes a file. If it is not a container with audio, there are no tracks.
     init(_ source: ByteSource) throws(DeviceError) {
         var text = ""
         _ = try Ffmpeg.run(
@@ -48,7 +48,7 @@ struct ContainerDescription: Equatable {
         var header: Double?
         if format == "mp3" { header = try MpegFrame.promisedLength(of: source) }
         // ffmpeg ignores the header of a truncated file.
-        if format == "asf" { header = try Self.lengthOfASF(source) }
+        if format == "asf" { header = try Self.asfLength(source) }
         if let header { for index in tracks.indices { tracks[index].promised = header } }
     }
 
@@ -57,7 +57,7 @@ struct ContainerDescription: Equatable {
         guard let probe = try? JSONDecoder().decode(Probe.self, from: Data(json.utf8)) else { return }
         format = probe.format?.format_name?.split(separator: ",").first.map(String.init) ?? ""
         start = probe.format?.start_time.flatMap(Double.init) ?? 0
-        isAlone = probe.format?.nb_streams == 1
+        hasSingleTrack = probe.format?.nb_streams == 1
         for (name, text) in [probe.format?.tags, probe.streams?.first?.tags].compactMap({ $0 }).joined()
         where tags[name.lowercased()] == nil {
             tags[name.lowercased()] = text
@@ -66,20 +66,20 @@ struct ContainerDescription: Equatable {
         tracks = (probe.streams ?? []).map { stream in
             let tags = stream.tags ?? [:]
             let tagged = tags.first { $0.key.hasPrefix("DURATION") }.flatMap { Self.seconds(clock: $0.value) }
-            // Matroska has the end of a track, other formats its length.
+            // In Matroska, this is the end of a track; in other formats, its length.
             let begin = (stream.start_time.flatMap(Double.init) ?? start) - start
             let counted = format == "avi" ? stream.counted : nil
-            let own = tagged ?? counted ?? stream.duration.flatMap(Double.init).map { $0 + max(0, begin) }
-            // Only the track's own length excludes what an edit list trims.
-            let promised = counted ?? own.map { min($0, whole ?? $0) } ?? (isAlone ? whole : nil)
+            let trackLength = tagged ?? counted ?? stream.duration.flatMap(Double.init).map { $0 + max(0, begin) }
+            // Only the track's own length excludes audio that an edit list trims.
+            let promised = counted ?? trackLength.map { min($0, whole ?? $0) } ?? (hasSingleTrack ? whole : nil)
             return Track(
                 codec: stream.codec_name ?? "", channels: stream.channels ?? 1,
-                promised: Self.guessing.contains(format) ? nil : promised,
+                promised: Self.estimated.contains(format) ? nil : promised,
                 isDefault: stream.disposition?["default"] == 1, language: tags["language"], title: tags["title"])
         }
     }
 
-    /// The first track that the container marks as default, else the first.
+    /// The index of the first track that the container marks as default, or 0 if there is none.
     var defaultTrack: Int { tracks.firstIndex(where: \.isDefault) ?? 0 }
 
     // ffprobe's field names.
@@ -101,7 +101,7 @@ struct ContainerDescription: Equatable {
             var disposition: [String: Int]?
             var tags: [String: String]?
 
-            /// The length that AVI's header counts; ffmpeg truncates its own with the file.
+            /// The length from an AVI header, in seconds. ffmpeg's own value is shorter if the file is truncated.
             var counted: Double? {
                 let base = (time_base ?? "").split(separator: "/").compactMap { Double($0) }
                 guard base.count == 2, base[1] > 0, let frames = nb_frames.flatMap(Double.init) else { return nil }
@@ -119,17 +119,17 @@ struct ContainerDescription: Equatable {
         return hours * 3_600 + minutes * 60 + seconds
     }
 
-    /// The length in the header of an ASF (WMA) file, in seconds.
-    private static func lengthOfASF(_ source: ByteSource) throws(DeviceError) -> Double? {
+    /// Returns the length from the header of an ASF (WMA) file, in seconds.
+    private static func asfLength(_ source: ByteSource) throws(DeviceError) -> Double? {
         let mark: [UInt8] = [0xA1, 0xDC, 0xAB, 0x8C, 0x47, 0xA9, 0xCF, 0x11]
         let head = try source.bytes(at: 0, count: 1 << 16)
-        guard let place = head.indices.first(where: { head[$0...].starts(with: mark) }), place + 88 <= head.count else {
+        guard let match = head.indices.first(where: { head[$0...].starts(with: mark) }), match + 88 <= head.count else {
             return nil
         }
         func number(_ offset: Int) -> Double {
-            Double(head[(place + offset)..<(place + offset + 8)].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+            Double(head[(match + offset)..<(match + offset + 8)].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
         }
-        // In 100 ns units, including the preroll in ms.
+        // The length is in units of 100 ns and includes the preroll, which is in milliseconds.
         let seconds = number(64) / 1e7 - number(80) / 1e3
         return seconds > 0 && seconds < 1e7 ? seconds : nil
     }
@@ -137,10 +137,10 @@ struct ContainerDescription: Equatable {
 
 /// Tags before, after and between audio frames.
 enum SoundTags {
-    /// Returns the end of the tags at `place`, or `place` without tags.
-    static func end(of source: ByteSource, at place: Int64) throws(DeviceError) -> Int64 {
-        var end = place
-        // A limit for malicious files.
+    /// Returns the end of the tags that begin at `start`, or `start` if there are no tags.
+    static func end(of source: ByteSource, at start: Int64) throws(DeviceError) -> Int64 {
+        var end = start
+        // A limit, because the file may be malicious.
         for _ in 0..<64 {
             let head = try source.bytes(at: end, count: 32)
             let next: Int64

@@ -2,31 +2,33 @@ import Core
 import Glibc
 import System
 
-/// A container's audio, decoded by ffmpeg into an unnamed file: headerless, 16 kHz, one or two channels, contiguous frames.
+/// A container's audio, decoded by ffmpeg into an unnamed file: no header, 16 kHz, one or two channels, contiguous
+/// frames.
 struct DecodedSound {
     let source: ByteSource
     let channels: Int
     let isFloat: Bool
-    /// Where to insert silence between frames.
+    /// The silence to insert between frames.
     let silences: [FramePlacement.Silence]
-    var account: SoundAccount
-    /// The offset of a concatenated file.
+    var report: SoundReport
+    /// The offset of a concatenated file; nil if there is none.
     var following: Int64?
 
-    /// The smallest difference between header and content that counts, in seconds.
+    /// The minimum difference between the header's length and the content that counts, in seconds.
     private static let tolerance = 0.25
 
-    /// Decodes the chosen tracks.
+    /// Decodes the selected tracks.
     ///
-    /// - Returns: nil if ffmpeg cannot read the file or finds no audio.
-    /// - Throws: `DeviceError` with `unsupported` if ffmpeg is not installed, `full`, or `missing` for a missing track.
+    /// - Returns: Nil if ffmpeg cannot read the file or finds no audio.
+    /// - Throws: `DeviceError` with `unsupported` if ffmpeg is not installed, `full` if the disk is full, or `missing`
+    ///   if the track does not exist.
     static func decode(_ joined: ByteSource, track: SoundTrack) throws(DeviceError) -> DecodedSound? {
-        guard let end = try FollowingFile.find(in: joined) else {
+        guard let end = try ConcatenatedFile.find(in: joined) else {
             if let decoded = try decode(first: joined, track) { return decoded }
             // Bytes before the first frame make ffmpeg misdetect the format.
             guard let start = try MpegFrame.first(in: joined), start > 0 else { return nil }
             var decoded = try decode(first: joined.window(from: start), track)
-            decoded?.account.notes.append("the first \(start) bytes are not audio")
+            decoded?.report.notes.append("the first \(start) bytes are not audio")
             return decoded
         }
         var decoded = try decode(first: joined.window(from: 0, to: end), track)
@@ -44,7 +46,7 @@ struct DecodedSound {
                 throw DeviceError(
                     .missing, "ffmpeg", on: source.name,
                     count == 1 ? "has one track with sound" : "has \(count) tracks with sound",
-                    remedy: "name one of 1 to \(count) with --track")
+                    remedy: "pass 1 to \(count) with --track")
             }
             return try decode(source, container, number - 1)
         case .all where count > 1:
@@ -54,7 +56,7 @@ struct DecodedSound {
             var decoded = try decode(source, container, chosen)
             if count > 1 {
                 let others = (0..<count).filter { $0 != chosen }.map(container.name).joined(separator: ", ")
-                decoded?.account.notes.insert(
+                decoded?.report.notes.insert(
                     "track \(container.name(chosen)) of \(count) is read, not \(others); --track all reads all of them",
                     at: 0)
             }
@@ -62,14 +64,14 @@ struct DecodedSound {
         }
     }
 
-    /// Decodes one track, counted from 0.
+    /// Decodes the track with an index.
     static func decode(
         _ source: ByteSource, _ container: ContainerDescription, _ index: Int
     ) throws(DeviceError) -> DecodedSound? {
         let track = container.tracks[index]
         let channels = track.channels > 1 ? 2 : 1
         let frames =
-            container.isRaw || container.isAlone
+            container.isRaw || container.hasSingleTrack
             ? try FrameBytes(of: source, track: index, format: container.format) : nil
         var placement = FramePlacement(
             isRaw: container.isRaw, promised: SamplePosition(seconds: track.promised ?? 0).samples,
@@ -104,42 +106,42 @@ struct DecodedSound {
         if errors.contains(where: { $0.contains("No space left") }) {
             throw .system("write", status: ENOSPC, on: target.path, remedy: "set TMPDIR to a folder with space")
         }
-        // ffmpeg does not always report it. The kernel writes up to the limit exactly.
+        // ffmpeg does not always report that the file is too large, but the kernel writes exactly up to the limit.
         if let limit = fileSizeLimit, try target.size() == limit {
             throw .system("write", status: EFBIG, on: target.path)
         }
         guard placement.decoded > 0 else { return nil }
-        var account = SoundAccount()
+        var report = SoundReport()
         let held = Double(placement.end) / Double(SamplePosition.rate)
         let isCutOff =
-            try OggEnd.isFinished(source) == false
+            try OggCheck.isComplete(source) == false
             || errors.contains { $0.contains("partial file") || $0.contains("ended prematurely") }
         if let promised = track.promised, promised - held > Self.tolerance {
-            account.add(promised: promised, held: held)
+            report.add(promised: promised, held: held)
         } else if isCutOff {
-            account.complaints.append("the file was cut off; it holds \(SoundAccount.seconds(held))")
+            report.problems.append("the file was cut off; it holds \(SoundReport.seconds(held))")
         } else if status != 0 {
             let reason = status > 128 ? "signal \(status - 128)" : "status \(status)"
-            account.complaints.append("ffmpeg ended early (\(reason)) after \(SoundAccount.seconds(held))")
+            report.problems.append("ffmpeg exited early (\(reason)) after \(SoundReport.seconds(held))")
         }
         let undecoded = Double(placement.undecoded) / Double(SamplePosition.rate)
         if undecoded > 2 * Self.tolerance {
-            account.complaints.append(
-                "\(SoundAccount.seconds(undecoded)) of frames cannot be decoded; they are read as silence")
+            report.problems.append(
+                "\(SoundReport.seconds(undecoded)) of frames cannot be decoded; they are read as silence")
         }
         if let frames, container.isRaw {
-            account.add(ends: frames)
-        } else if let frames, frames.ends.behind > max(16_384, source.length / 4) {
-            let share = frames.ends.behind * 100 / source.length
-            account.complaints.append("\(share) % of the file, after \(SoundAccount.seconds(held)), cannot be read")
-            if account.missingAtEnd == 0 { account.missingAtEnd = frames.seconds(of: frames.ends.behind) }
+            report.add(ends: frames)
+        } else if let frames, frames.ends.after > max(16_384, source.length / 4) {
+            let share = frames.ends.after * 100 / source.length
+            report.problems.append("\(share) % of the file, after \(SoundReport.seconds(held)), cannot be read")
+            if report.missingAtEnd == 0 { report.missingAtEnd = frames.seconds(of: frames.ends.after) }
         }
         return DecodedSound(
             source: try ByteSource(spool: target, named: source.name), channels: channels, isFloat: track.isFloat,
-            silences: placement.silences, account: account)
+            silences: placement.silences, report: report)
     }
 
-    /// A line of ffmpeg's `ashowinfo` filter.
+    /// A line from ffmpeg's `ashowinfo` filter.
     private struct Frame {
         var isFirst = false
         var time: Int64?
@@ -162,21 +164,21 @@ struct DecodedSound {
     }
 }
 
-extension SoundAccount {
-    /// Accounts for the bytes before and after the frames of a file without timestamps.
+extension SoundReport {
+    /// Reports the bytes before and after the frames in a file without timestamps.
     fileprivate mutating func add(ends frames: FrameBytes) {
         if frames.ends.before > 0 { notes.append("the first \(frames.ends.before) bytes are not audio") }
-        if frames.ends.behind > 0 {
-            if missingAtEnd == 0 { missingAtEnd = frames.seconds(of: frames.ends.behind) }
-            complaints.append(
-                "the last \(frames.ends.behind) bytes are not audio, "
-                    + "about \(SoundAccount.seconds(frames.seconds(of: frames.ends.behind)))")
+        if frames.ends.after > 0 {
+            if missingAtEnd == 0 { missingAtEnd = frames.seconds(of: frames.ends.after) }
+            problems.append(
+                "the last \(frames.ends.after) bytes are not audio, "
+                    + "about \(SoundReport.seconds(frames.seconds(of: frames.ends.after)))")
         }
     }
 }
 
 extension ContainerDescription {
-    /// Returns a track's display name: its number, with language and title if present.
+    /// Returns the display name for a track: its number, with the language and title if present.
     func name(_ index: Int) -> String {
         let words = [tracks[index].language, tracks[index].title].compactMap { word -> String? in
             guard let word, word != "und" else { return nil }

@@ -1,14 +1,14 @@
 internal import CSndfile
 import Glibc
 
-/// Measures the peak of a file whose samples may exceed full scale.
+/// Measures the peak level of a file whose samples may exceed full scale.
 enum FloatPeak {
-    /// Reads the file to its end and rewinds it.
+    /// Reads the file to its end, rewinds it, and returns the peak.
     ///
-    /// Ignores a few outliers, which damage causes: they would make the rest inaudible.
-    /// - Parameter buffer: Its length is a whole number of frames.
+    /// Ignores a few outliers caused by damage, since they would make the rest inaudible.
+    /// - Parameter buffer: A buffer whose length is a multiple of the channel count.
     static func measure(_ handle: OpaquePointer, _ buffer: UnsafeMutableBufferPointer<Float>, channels: Int) -> Float {
-        // The peak of each power of two, and the number of samples in it.
+        // For each power of two, the peak and the number of samples in that range.
         var peaks = [Float](repeating: 0, count: 64)
         var counts = [Int](repeating: 0, count: 64)
         var total = 0

@@ -1,51 +1,53 @@
 import Core
 
-/// The bytes of a file's frames. In formats without timestamps such as MP3, other bytes are tags or damage.
+/// The bytes of a file's frames. In formats without timestamps, such as MP3, all other bytes are tags or damage.
 struct FrameBytes {
-    /// Shorter sections may be part of a truncated frame, or an encoder's header.
-    private static let least: Int64 = 600
-    /// The longest frames; ffmpeg counts unreadable bytes as part of a frame.
-    private static let longest: [String: Double] = [
+    /// The minimum length of junk, since shorter ranges may be part of a truncated frame or an encoder's header.
+    private static let minimumJunk: Int64 = 600
+    /// The maximum frame sizes, since ffmpeg counts unreadable bytes as part of a frame.
+    private static let maximumFrameSizes: [String: Double] = [
         "mp3": 1_441, "aac": 1_536, "ac3": 3_840, "eac3": 4_096, "dts": 16_384,
     ]
-    /// The maximum number of places: a file with more damage is inaudible.
-    static let maxPlaces = 10_000
+    /// The maximum number of ranges of junk. A file with more damage is unintelligible anyway.
+    static let maximumRanges = 10_000
 
-    /// By the time of the following frame, in seconds on the container's clock.
+    /// The ranges without frames, with the time of the following frame in seconds on the container's clock.
     private(set) var junk: [(time: Double, bytes: Int64)] = []
-    /// The bytes before the first frame and after the last one.
-    private(set) var ends: (before: Int64, behind: Int64) = (0, 0)
-    /// Only the frames, if the other bytes would confuse ffmpeg.
+    /// The number of bytes before the first frame and after the last.
+    private(set) var ends: (before: Int64, after: Int64) = (0, 0)
+    /// The frames alone if the other bytes would confuse ffmpeg; otherwise nil.
     private(set) var cleaned: ByteSource?
     /// The total duration and size of all frames.
     private var frames: (seconds: Double, bytes: Int64) = (0, 0)
 
-    /// Finds the frames of a track.
+    /// Finds a track's frames.
     init(of source: ByteSource, track: Int, format: String = "") throws(DeviceError) {
-        let found: (places: [(from: Int64, to: Int64, time: Double)], end: Int64)
+        let junkRanges: [(from: Int64, to: Int64, time: Double)]
+        let end: Int64
         if format == "aac" {
             let adts = try AdtsFrames(of: source)
-            found = (adts.places, adts.end)
+            (junkRanges, end) = (adts.junkRanges, adts.end)
             frames = (adts.seconds, adts.bytes)
             cleaned = try adts.withoutJunk(source)
         } else {
-            found = try probe(source, track, longest: Self.longest[format] ?? .infinity)
+            (junkRanges, end) = try probe(
+                source, track, maximumFrameSize: Self.maximumFrameSizes[format] ?? .infinity)
         }
         guard frames.bytes > 0 else { return }
-        for place in found.places {
-            let bytes = place.to - (try SoundTags.end(of: source, at: place.from))
-            guard bytes >= Self.least else { continue }
-            if place.from == 0 { ends.before = bytes } else { junk.append((place.time, bytes)) }
+        for range in junkRanges {
+            let bytes = range.to - (try SoundTags.end(of: source, at: range.from))
+            guard bytes >= Self.minimumJunk else { continue }
+            if range.from == 0 { ends.before = bytes } else { junk.append((range.time, bytes)) }
         }
-        let behind = source.length - (try SoundTags.end(of: source, at: found.end))
-        if behind >= Self.least { ends.behind = behind }
+        let after = source.length - (try SoundTags.end(of: source, at: end))
+        if after >= Self.minimumJunk { ends.after = after }
     }
 
     /// Finds the frames with `ffprobe`.
     private mutating func probe(
-        _ source: ByteSource, _ track: Int, longest: Double
-    ) throws(DeviceError) -> (places: [(from: Int64, to: Int64, time: Double)], end: Int64) {
-        var places: [(from: Int64, to: Int64, time: Double)] = []
+        _ source: ByteSource, _ track: Int, maximumFrameSize: Double
+    ) throws(DeviceError) -> (junkRanges: [(from: Int64, to: Int64, time: Double)], end: Int64) {
+        var ranges: [(from: Int64, to: Int64, time: Double)] = []
         var end: Int64 = 0
         var sum: (seconds: Double, bytes: Int64) = (0, 0)
         _ = try Ffmpeg.run(
@@ -63,34 +65,36 @@ struct FrameBytes {
             guard let position = fields["pos"], let size = fields["size"], position >= 0, position < 1e15, size < 1e9
             else { return }
             let (start, time) = (Int64(position), fields["pts_time"] ?? 0)
-            let isJunk = size > longest
-            if start - end >= Self.least, places.count < Self.maxPlaces { places.append((end, start, time)) }
+            let isJunk = size > maximumFrameSize
+            if start - end >= Self.minimumJunk, ranges.count < Self.maximumRanges {
+                ranges.append((end, start, time))
+            }
             end = max(end, start + Int64(size))
-            if isJunk, places.count < Self.maxPlaces { places.append((start, end, time)) }
+            if isJunk, ranges.count < Self.maximumRanges { ranges.append((start, end, time)) }
             if isJunk { return }
             sum.seconds += fields["duration_time"] ?? 0
             sum.bytes += Int64(size)
         }
         frames = sum
-        return (places, end)
+        return (ranges, end)
     }
 
-    /// Estimates the duration of this many bytes from the mean bit rate.
+    /// Estimates the duration of a number of bytes from the mean bit rate.
     func seconds(of bytes: Int64) -> Double {
         frames.bytes > 0 ? Double(bytes) * frames.seconds / Double(frames.bytes) : 0
     }
 
-    /// Estimates the durations of the sections without frames; scaled to the total missing from the promised length if
-    /// that is plausible.
+    /// Estimates the durations of the ranges without frames. If plausible, they are scaled so that their total matches
+    /// the time that is missing from the promised length.
     func junk(since start: Double, promised: Double?) -> [FramePlacement.Junk] {
-        let guessed = junk.reduce(0) { $0 + seconds(of: $1.bytes) }
+        let estimated = junk.reduce(0) { $0 + seconds(of: $1.bytes) }
         let missing = (promised ?? 0) - frames.seconds
-        let agrees = guessed > 0 && missing > guessed / 3 && missing < guessed * 3
-        let factor = agrees && ends.behind == 0 ? missing / guessed : 1
-        return junk.map { place in
+        let isPlausible = estimated > 0 && missing > estimated / 3 && missing < estimated * 3
+        let factor = isPlausible && ends.after == 0 ? missing / estimated : 1
+        return junk.map { range in
             FramePlacement.Junk(
-                time: SamplePosition(seconds: place.time - start).samples,
-                count: SamplePosition(seconds: seconds(of: place.bytes) * factor).samples)
+                time: SamplePosition(seconds: range.time - start).samples,
+                count: SamplePosition(seconds: seconds(of: range.bytes) * factor).samples)
         }
     }
 }

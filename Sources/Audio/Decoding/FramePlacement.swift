@@ -1,4 +1,4 @@
-/// Places decoded frames on the clock that players show, and finds what is missing between them.
+/// Positions decoded frames on the clock that players show, and finds missing audio between them.
 ///
 /// Positions are samples per channel at 16 kHz.
 struct FramePlacement {
@@ -6,44 +6,45 @@ struct FramePlacement {
     struct Silence: Equatable, Sendable {
         var at: Int64
         var count: Int64
-        /// Whether audio is missing; otherwise the container has none there.
+        /// Whether audio is missing. If false, the container itself has no audio for this time.
         var isLoss: Bool
     }
 
-    /// Bytes that are not frames, by the time of the following frame.
+    /// A range of bytes without frames, with the time of the following frame.
     struct Junk: Equatable, Sendable {
         var time: Int64
         var count: Int64
     }
 
-    /// The timestamp jitter of browsers; longer gaps are filled with silence.
+    /// The maximum jitter of timestamps from browsers. Longer gaps are filled with silence.
     private static let jitter: Int64 = 1_600
-    /// The delay of decoders; a start this late is not a gap.
+    /// The maximum delay of decoders. A later start counts as a gap.
     private static let delay: Int64 = 800
-    /// A longer jump is a loss without further evidence; some encoders skip 0.4 s of silence.
+    /// The maximum jump that needs further evidence to count as a loss, since some encoders skip 0.4 s of silence.
     private static let pause: Int64 = 8_000
-    /// A longer jump begins another recording, unless the container promises such a length.
-    private static let longestJump: Int64 = 600 * 16_000
+    /// The maximum jump within a recording, unless the container promises a greater length. A longer jump begins
+    /// another recording.
+    private static let maximumJump: Int64 = 600 * 16_000
 
     private(set) var silences: [Silence] = []
     private(set) var decoded: Int64 = 0
     private(set) var silent: Int64 = 0
-    /// Samples of frames that were found but not decoded, if ffmpeg counts frames.
+    /// The number of samples in frames that were found but not decoded, if ffmpeg counts frames.
     private(set) var undecoded: Int64 = 0
-    /// ffmpeg errors not yet explained by a missing frame.
+    /// The number of ffmpeg errors that have not been explained by a missing frame yet.
     private var errors = 0
     private var hasErrors = false
 
     private let isRaw: Bool
     private let promised: Int64
     private var junk: ArraySlice<Junk>
-    /// The offset of the times of the current recording.
+    /// The offset to add to timestamps of the current recording.
     private var base: Int64 = 0
     private var previousEnd: Int64?
 
     /// - Parameters:
-    ///   - isRaw: whether times are counted from frames, so that they do not show losses.
-    ///   - promised: the container's length, 0 if unknown.
+    ///   - isRaw: Whether times are computed by counting frames, so that they do not reveal losses.
+    ///   - promised: The container's length; 0 if unknown.
     init(isRaw: Bool = false, promised: Int64 = 0, junk: [Junk] = []) {
         self.isRaw = isRaw
         self.promised = promised
@@ -53,7 +54,7 @@ struct FramePlacement {
     /// The position of the next frame unless its timestamp differs.
     var end: Int64 { decoded + silent }
 
-    /// Notes an ffmpeg error before the next frame.
+    /// Records an ffmpeg error before the next frame.
     mutating func addError() {
         hasErrors = true
         errors += 1
@@ -62,8 +63,9 @@ struct FramePlacement {
     /// Adds a frame.
     ///
     /// - Parameters:
-    ///   - time: nil without a timestamp.
-    ///   - isFirst: whether the format changed before it; ffmpeg then computes the time with the wrong rate.
+    ///   - time: The timestamp; nil if there is none.
+    ///   - isFirst: Whether the format changed before this frame, in which case ffmpeg computes the time with the wrong
+    ///     rate.
     mutating func add(time: Int64?, count: Int64, isFirst: Bool = false) {
         defer { decoded += count }
         guard let time, !isFirst || decoded == 0, time.magnitude < 1 << 46 else {
@@ -84,8 +86,8 @@ struct FramePlacement {
             return
         }
         let jump = time + base - end
-        let most = max(Self.longestJump, promised - end)
-        if jump > most || jump < -Self.pause || (decoded == 0 && jump < Self.delay) {
+        let maximum = max(Self.maximumJump, promised - end)
+        if jump > maximum || jump < -Self.pause || (decoded == 0 && jump < Self.delay) {
             base -= jump
         } else if decoded == 0 {
             insert(jump, isLoss: false)

@@ -1,21 +1,21 @@
 import Core
 
-/// A frame of MPEG audio layer III, from its header.
+/// An MPEG audio layer III frame, parsed from its header.
 struct MpegFrame {
-    // kbit/s by the header's index: MPEG 1, then MPEG 2 and 2.5.
+    // Bit rates in kbit/s by the index in the header: MPEG 1, then MPEG 2 and 2.5.
     private static let bitRates = [
         [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
         [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
     ]
     private static let rates = [44_100, 48_000, 32_000]
 
-    /// In bytes, header included.
+    /// The length in bytes, including the header.
     let length: Int
     let rate: Int
-    /// Per channel.
+    /// The number of samples per channel.
     let samples: Int
 
-    /// Parses a header; nil if it is invalid or has a free bit rate.
+    /// Parses a header. Returns nil if it is invalid or has a free bit rate.
     init?(_ bytes: [UInt8], at index: Int) {
         guard index + 4 <= bytes.count, bytes[index] == 0xff, bytes[index + 1] & 0xe6 == 0xe2 else { return nil }
         let version = Int(bytes[index + 1] >> 3 & 3)
@@ -28,14 +28,14 @@ struct MpegFrame {
         length = samples / 8 * 1_000 * kilobits / self.rate + Int(bytes[index + 2] >> 1 & 1)
     }
 
-    /// Finds the first frame of an MP3 after tags or junk; nil unless three frames follow one another.
+    /// Finds the first frame in an MP3 file, after tags or junk. Returns nil unless it is followed by two more frames.
     static func first(in source: ByteSource) throws(DeviceError) -> Int64? {
         let start = try SoundTags.end(of: source, at: 0)
         let bytes = try source.bytes(at: start, count: 1 << 18)
         for index in bytes.indices where bytes[index] == 0xff {
-            var (place, count) = (index, 0)
-            while count < 3, let frame = MpegFrame(bytes, at: place) {
-                place += frame.length
+            var (offset, count) = (index, 0)
+            while count < 3, let frame = MpegFrame(bytes, at: offset) {
+                offset += frame.length
                 count += 1
             }
             if count == 3 { return start + Int64(index) }
@@ -43,9 +43,9 @@ struct MpegFrame {
         return nil
     }
 
-    /// Returns the length in seconds from an MP3's first frame; nil if it has no frame count.
+    /// Returns the length in seconds from an MP3 file's first frame; nil if it has no frame count.
     ///
-    /// ffprobe ignores it if the file's size has changed, as in a concatenated or truncated file.
+    /// ffprobe ignores this length if the file's size has changed, as in a concatenated or truncated file.
     static func promisedLength(of source: ByteSource) throws(DeviceError) -> Double? {
         guard let start = try first(in: source) else { return nil }
         let bytes = try source.bytes(at: start, count: 256)

@@ -1,30 +1,30 @@
 import Glibc
 
-/// When a file's sound was recorded, by its metadata.
+/// When a file's sound was recorded, according to its metadata.
 struct RecordedDate: Hashable, Sendable {
     /// Wall time of the first sample, in seconds since 1970.
     var seconds: Double
-    /// Whether the metadata has the time of day from a clock that was set; otherwise, `seconds` is the beginning of the
-    /// day.
+    /// Whether the metadata contains the time of day from a clock that was set. If false, the time may be wrong or the
+    /// beginning of the day.
     var isVerified: Bool
 
-    /// Earlier dates are those of devices whose clock was not set.
+    /// The minimum date, since earlier dates come from devices whose clock was not set.
     private static let earliest = 315_532_800.0  // 1980
 
     /// - Parameters:
-    ///   - tags: by names in lower case, as `ffprobe` prints them.
-    ///   - now: seconds since 1970; later dates do not count.
-    /// - Returns: nil if the file does not say.
+    ///   - tags: The metadata from `ffprobe`, by lowercase name.
+    ///   - now: The current time in seconds since 1970. Later dates are ignored.
+    /// - Returns: Nil if the metadata contains no valid date.
     init?(_ tags: [String: String], now: Double) {
         // A Broadcast WAV has date and time in separate fields.
         let (date, time) = (tags["date"] ?? "", tags["creation_time"] ?? "")
         let stamps = [tags["com.apple.quicktime.creationdate"] ?? "", time, "\(date) \(time)", date]
-        func counts(_ seconds: Double) -> Bool { (Self.earliest...(now + 86_400)).contains(seconds) }
-        if let seconds = stamps.lazy.compactMap(Self.seconds(ofStamp:)).first(where: counts) {
-            // As in our own copies.
+        func isPlausible(_ seconds: Double) -> Bool { (Self.earliest...(now + 86_400)).contains(seconds) }
+        if let seconds = stamps.lazy.compactMap(Self.seconds(ofStamp:)).first(where: isPlausible) {
+            // Fieldscribe's own copies contain this comment.
             let isUnverified = tags["comment"]?.contains("clock unverified") ?? false
             (self.seconds, isVerified) = (seconds, !isUnverified)
-        } else if let seconds = Self.seconds(ofStamp: "\(date) 00:00:00"), counts(seconds) {
+        } else if let seconds = Self.seconds(ofStamp: "\(date) 00:00:00"), isPlausible(seconds) {
             (self.seconds, isVerified) = (seconds, false)
         } else {
             return nil
@@ -33,7 +33,8 @@ struct RecordedDate: Hashable, Sendable {
 
     private static let forms = ["dddd-dd-ddTdd:dd:dd", "dddd-dd-dd dd:dd:dd", "dddd:dd:dd dd:dd:dd"]
 
-    /// Parses `2026-11-20T09:30:12.5+01:00` and similar; without an offset in this machine's time zone.
+    /// Parses dates such as `2026-11-20T09:30:12.5+01:00`. If there is no offset, the time is in this machine's time
+    /// zone.
     static func seconds(ofStamp text: String) -> Double? {
         let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) }
         let head = Array(text.utf8.prefix(19))

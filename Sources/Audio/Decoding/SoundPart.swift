@@ -2,22 +2,22 @@ import Core
 internal import CSndfile
 import Glibc
 
-/// One of the concatenated parts of a file, read by libsndfile. Use it on one thread.
+/// A file, or one of the files concatenated in it, that libsndfile reads. Use it on one thread.
 final class SoundPart {
-    /// The maximum number of damaged places.
+    /// The maximum number of damaged ranges.
     private static let maxGaps = 4_096
-    /// FLAC's longest frame, in samples per channel.
-    private static let longestFrame: Int64 = 65_535
+    /// The maximum length of a FLAC frame, in samples per channel.
+    private static let maximumFrame: Int64 = 65_535
 
     private let rate: Int
     private let channels: Int
-    /// The frame count in the header; nil if there is none.
+    /// The frame count from the header; nil if there is none.
     private let promisedFrames: Int64?
-    /// What is missing; complete once `read` has returned 0.
-    private(set) var account: SoundAccount
+    /// Describes the missing audio. Complete once `read` has returned 0.
+    private(set) var report: SoundReport
 
     private let source: ByteSource
-    /// `source` for libsndfile.
+    /// Gives libsndfile access to `source`.
     private let stream: VirtualFile
     private var handle: OpaquePointer
     private var info: SF_INFO
@@ -28,24 +28,24 @@ final class SoundPart {
     private var silences: ArraySlice<FramePlacement.Silence>
     /// The factor that keeps all samples within full scale.
     private let scale: Float
-    /// The samples of all channels in `frames`, and how many of them were converted.
+    /// The number of samples, counting all channels, in `frames`, and how many of them have been converted.
     private var available = 0
     private var consumedSamples = 0
-    /// The frames from libsndfile, and those that replace missing ones.
+    /// The number of frames from libsndfile, and of silent frames that replace missing ones.
     private var framesRead: Int64 = 0
     private var framesMissing: Int64 = 0
     private var pendingSilence: Int64 = 0
     private var invalid = 0
     private var isAtEnd = false
 
-    private var kind: Int32 { info.format & Int32(SF_FORMAT_TYPEMASK) }
+    private var format: Int32 { info.format & Int32(SF_FORMAT_TYPEMASK) }
 
-    /// Whether the header's length is an estimate, as for MPEG audio.
-    private var isGuessed: Bool {
-        kind == Int32(SF_FORMAT_MPEG) || info.format & Int32(SF_FORMAT_SUBMASK) == Int32(SF_FORMAT_MPEG_LAYER_III)
+    /// Whether the header's length is only an estimate, as in MPEG audio.
+    private var isLengthEstimated: Bool {
+        format == Int32(SF_FORMAT_MPEG) || info.format & Int32(SF_FORMAT_SUBMASK) == Int32(SF_FORMAT_MPEG_LAYER_III)
     }
 
-    /// Opens a file that libsndfile reads.
+    /// Opens a file that libsndfile can read.
     convenience init(_ source: ByteSource, keeping: Int) throws(DeviceError) {
         var failure: DeviceError?
         let check = ContainerCheck(length: source.length) { offset, count in
@@ -57,12 +57,12 @@ final class SoundPart {
             }
         }
         if let failure { throw failure }
-        // libsndfile refuses a WAV that contains another one.
+        // libsndfile rejects a WAV file that contains another one.
         let source =
             try check?.following.map { end throws(DeviceError) in try source.window(from: 0, to: end) } ?? source
         source.patches = check?.patches ?? []
         try self.init(
-            source, check: check, isCutOff: OggEnd.isFinished(source) == false, silences: [], SoundAccount(),
+            source, check: check, isCutOff: OggCheck.isComplete(source) == false, silences: [], SoundReport(),
             following: nil, format: SF_INFO(), keeping: keeping)
     }
 
@@ -74,20 +74,20 @@ final class SoundPart {
         format.format =
             Int32(SF_FORMAT_RAW | (decoded.isFloat ? SF_FORMAT_FLOAT : SF_FORMAT_PCM_16)) | Int32(SF_ENDIAN_LITTLE)
         try self.init(
-            decoded.source, check: nil, isCutOff: false, silences: decoded.silences, decoded.account,
+            decoded.source, check: nil, isCutOff: false, silences: decoded.silences, decoded.report,
             following: decoded.following, format: format, keeping: keeping)
     }
 
     private init(
         _ source: ByteSource, check: ContainerCheck?, isCutOff: Bool, silences: [FramePlacement.Silence],
-        _ account: SoundAccount, following: Int64?, format: SF_INFO, keeping: Int
+        _ report: SoundReport, following: Int64?, format: SF_INFO, keeping: Int
     ) throws(DeviceError) {
         var info = format
         let stream = VirtualFile(source)
         defer { withExtendedLifetime(stream) {} }
         guard let handle = stream.open(Int32(SFM_READ), &info) else {
             if let failure = stream.failure { throw failure }
-            throw try Self.refusal(of: source)
+            throw try Self.openError(for: source)
         }
         let block = max(256, 32_768 / Int(max(1, info.channels)))
         do throws(DeviceError) {
@@ -108,18 +108,18 @@ final class SoundPart {
         self.check = check
         self.isCutOff = isCutOff
         self.silences = silences[...]
-        var account = account
+        var report = report
         if [Int32(SF_FORMAT_FLOAT), Int32(SF_FORMAT_DOUBLE)].contains(info.format & Int32(SF_FORMAT_SUBMASK)) {
             let peak = FloatPeak.measure(handle, frames, channels: channels)
             scale = peak > 1 ? 1 / peak : 1
             if peak > 1 {
-                account.notes.append(
+                report.notes.append(
                     "its samples reach \(FloatPeak.decibels(peak)) dB above full scale; they were scaled down")
             }
         } else {
             scale = 1
         }
-        self.account = account
+        self.report = report
         self.following = following
     }
 
@@ -128,7 +128,7 @@ final class SoundPart {
         frames.deallocate()
     }
 
-    /// 1 or 2 channels.
+    /// The number of output channels, 1 or 2.
     var outputs: Int { converter.outputs }
 
     var date: String? { sf_get_string(handle, Int32(SF_STR_DATE)).map { String(cString: $0) } }
@@ -139,24 +139,25 @@ final class SoundPart {
         }
     }
 
-    /// The offset of the next concatenated file. Known once `read` has returned 0.
+    /// The offset of the next concatenated file; nil if there is none. Valid once `read` has returned 0.
     private(set) var following: Int64?
 
-    /// Fills the buffer, whose size is a multiple of `outputs`. A shorter result is the last one; 0 is the end.
+    /// Fills the buffer, whose size must be a multiple of `outputs`. If the result is less than its size, it is the
+    /// last one; 0 is the end.
     ///
-    /// - Returns: the number of samples of all channels.
+    /// - Returns: The number of samples, counting all channels.
     func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int {
         var filled = 0
         while filled < buffer.count {
             if consumedSamples == available && !isAtEnd { try refill() }
-            let room = UnsafeMutableBufferPointer(rebasing: buffer[filled...])
+            let output = UnsafeMutableBufferPointer(rebasing: buffer[filled...])
             if isAtEnd {
-                let produced = try converter.flush(into: room)
+                let produced = try converter.flush(into: output)
                 if produced == 0 { break }
                 filled += produced * converter.outputs
             } else {
                 let rest = UnsafeBufferPointer(rebasing: frames[consumedSamples..<available])
-                let (consumed, produced) = try converter.convert(rest, into: room)
+                let (consumed, produced) = try converter.convert(rest, into: output)
                 consumedSamples += consumed * channels
                 filled += produced * converter.outputs
             }
@@ -179,8 +180,8 @@ final class SoundPart {
             frames[..<available].update(repeating: 0)
             return
         }
-        let most = silences.first.map { min(block, $0.at - framesRead) } ?? block
-        let count = sf_readf_float(handle, frames.baseAddress, most)
+        let limit = silences.first.map { min(block, $0.at - framesRead) } ?? block
+        let count = sf_readf_float(handle, frames.baseAddress, limit)
         if let failure = stream.failure { throw failure }
         if count <= 0, let missing = try skipDamage() {
             begin(silence: missing, isLoss: true)
@@ -190,55 +191,55 @@ final class SoundPart {
         available = Int(max(0, count)) * channels
         if scale != 1 { for index in 0..<available { frames[index] *= scale } }
         invalid += Samples.sanitize(UnsafeMutableBufferPointer(rebasing: frames[..<available]))
-        if count <= 0 { try end() }
+        if count <= 0 { try finish() }
     }
 
     private func begin(silence count: Int64, isLoss: Bool) {
         pendingSilence = count
         guard isLoss else { return }
         let start = Double(framesRead + framesMissing) / Double(rate)
-        account.gaps.append(
+        report.gaps.append(
             SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: start + Double(count) / Double(rate))))
     }
 
-    /// Finds the next readable place of a FLAC after damage, and seeks to it.
+    /// Finds the next readable frame in a FLAC file after damage, and seeks to it.
     ///
-    /// libsndfile stops at the first bad frame, but finds later ones when it opens the file again.
-    /// - Returns: the number of skipped frames; nil if nothing readable follows.
+    /// libsndfile stops at the first bad frame, but finds later frames if it opens the file again.
+    /// - Returns: The number of skipped frames; nil if nothing readable follows.
     private func skipDamage() throws(DeviceError) -> Int64? {
-        let place = framesRead + framesMissing
-        guard kind == Int32(SF_FORMAT_FLAC), let promisedFrames, place < promisedFrames,
-            account.gaps.count < Self.maxGaps
+        let start = framesRead + framesMissing
+        guard format == Int32(SF_FORMAT_FLAC), let promisedFrames, start < promisedFrames,
+            report.gaps.count < Self.maxGaps
         else { return nil }
-        if following == nil, let next = try FollowingFile.flac(in: source, after: stream.place) {
-            // The following file counts its frames from 0, too.
+        if following == nil, let next = try ConcatenatedFile.flac(in: source, after: stream.offset) {
+            // The following file also counts its frames from 0.
             following = next
             source.end(before: next)
         }
         var (bad, good): (Int64, Int64?) = (0, nil)
         var step: Int64 = 1_024
-        while good == nil, bad < promisedFrames - place - 1 {
-            let next = min(step, promisedFrames - place - 1)
-            if reopen(at: place + next) { good = next } else { bad = next }
+        while good == nil, bad < promisedFrames - start - 1 {
+            let next = min(step, promisedFrames - start - 1)
+            if reopen(at: start + next) { good = next } else { bad = next }
             step = max(step + 1_024, step * 5 / 4)
         }
         if let failure = stream.failure { throw failure }
-        guard var found = good else { return nil }
-        while found - bad > 64 {
-            let middle = (bad + found) / 2
-            if reopen(at: place + middle) { found = middle } else { bad = middle }
+        guard var skipped = good else { return nil }
+        while skipped - bad > 64 {
+            let middle = (bad + skipped) / 2
+            if reopen(at: start + middle) { skipped = middle } else { bad = middle }
         }
-        guard reopen(at: place + found) else { return nil }
-        // The rest of a frame with a wrong checksum is returned as zeros.
+        guard reopen(at: start + skipped) else { return nil }
+        // libsndfile returns the rest of a frame with a wrong checksum as zeros.
         var zeros: Int64 = 0
-        while zeros < Self.longestFrame {
+        while zeros < Self.maximumFrame {
             let count = Int(sf_readf_float(handle, frames.baseAddress, Int64(frames.count / channels)))
             let sound = frames[..<(max(0, count) * channels)].firstIndex { $0 != 0 }
             zeros += Int64(sound.map { $0 / channels } ?? max(0, count))
             if sound != nil || count <= 0 { break }
         }
-        found = min(found + zeros, promisedFrames - place)
-        return found == promisedFrames - place || reopen(at: place + found) ? found : nil
+        skipped = min(skipped + zeros, promisedFrames - start)
+        return skipped == promisedFrames - start || reopen(at: start + skipped) ? skipped : nil
     }
 
     private func reopen(at frame: Int64) -> Bool {
@@ -250,17 +251,17 @@ final class SoundPart {
         return sf_seek(handle, frame, SEEK_SET) == frame
     }
 
-    /// Records what is missing at the end.
-    private func end() throws(DeviceError) {
+    /// Reports audio that is missing at the end.
+    private func finish() throws(DeviceError) {
         isAtEnd = true
         following = following ?? check?.following
-        if following == nil, kind == Int32(SF_FORMAT_FLAC) {
-            following = try FollowingFile.flac(in: source, after: stream.place)
+        if following == nil, format == Int32(SF_FORMAT_FLAC) {
+            following = try ConcatenatedFile.flac(in: source, after: stream.offset)
         }
         compare(held: Double(framesRead + framesMissing) / Double(rate))
-        if invalid > 0 { account.complaints.append("\(invalid) samples are not numbers; they were read as silence") }
+        if invalid > 0 { report.problems.append("\(invalid) samples are not numbers; they were read as silence") }
         if converter.hasCancelled {
-            account.notes.append("its channels cancel each other, as with a balanced plug; the louder one was read")
+            report.notes.append("its channels cancel each other, as with a balanced plug; the louder one was read")
         }
     }
 
@@ -268,38 +269,38 @@ final class SoundPart {
     private func compare(held: Double) {
         if let check, check.claimed != check.held {
             if check.isPlaceholder {
-                // A writer to a pipe cannot complete the header.
+                // A program that writes to a pipe cannot complete the header.
                 guard !source.isSpooled else { return }
-                account.notes.append("the header was never completed; the file holds \(SoundAccount.seconds(held))")
+                report.notes.append("the header was never completed; the file holds \(SoundReport.seconds(held))")
             } else if check.held == 0 {
-                account.complaints.append("the header promises audio, but the file contains none")
+                report.problems.append("the header promises audio, but the file contains none")
             } else {
-                account.add(promised: held * Double(check.claimed) / Double(check.held), held: held)
+                report.add(promised: held * Double(check.claimed) / Double(check.held), held: held)
             }
             return
         }
-        let unread = source.length - stream.place
-        let isCompressed = [Int32(SF_FORMAT_MPEG), Int32(SF_FORMAT_OGG)].contains(kind)
+        let unread = source.length - stream.offset
+        let isCompressed = [Int32(SF_FORMAT_MPEG), Int32(SF_FORMAT_OGG)].contains(format)
         if isCompressed, unread > 65_536 || unread > source.length / 8 {
-            account.complaints.append(
-                "\(unread * 100 / source.length) % of the file, after \(SoundAccount.seconds(held)), was not read; "
+            report.problems.append(
+                "\(unread * 100 / source.length) % of the file, after \(SoundReport.seconds(held)), was not read; "
                     + "ffmpeg may read it: apt install ffmpeg")
         } else if isCutOff {
-            account.complaints.append("the file was cut off; it holds \(SoundAccount.seconds(held))")
-        } else if let promisedFrames, framesRead + framesMissing < promisedFrames, !isGuessed,
-            kind != Int32(SF_FORMAT_RAW)
+            report.problems.append("the file was cut off; it holds \(SoundReport.seconds(held))")
+        } else if let promisedFrames, framesRead + framesMissing < promisedFrames, !isLengthEstimated,
+            format != Int32(SF_FORMAT_RAW)
         {
-            account.add(promised: Double(promisedFrames) / Double(rate), held: held)
+            report.add(promised: Double(promisedFrames) / Double(rate), held: held)
         } else if sf_error(handle) != 0 {
-            account.complaints.append(
-                "unreadable after \(SoundAccount.seconds(held)): \(String(cString: sf_strerror(handle)))")
+            report.problems.append(
+                "unreadable after \(SoundReport.seconds(held)): \(String(cString: sf_strerror(handle)))")
         }
     }
 
-    /// Why libsndfile did not open a file.
-    private static func refusal(of source: ByteSource) throws(DeviceError) -> DeviceError {
+    /// Returns the error for a file that libsndfile did not open.
+    private static func openError(for source: ByteSource) throws(DeviceError) -> DeviceError {
         let status = sf_error(nil)
-        let words = String(cString: sf_error_number(status))
+        let text = String(cString: sf_error_number(status))
         let head = try source.bytes(at: 0, count: 12)
         guard isFamiliar(head) || ["OggS", "RIFF", "ID3"].contains(where: { head.starts(with: $0.utf8) }) else {
             return DeviceError(
@@ -311,23 +312,23 @@ final class SoundPart {
         guard Ffmpeg.isInstalled else {
             return DeviceError(
                 .unsupported, "sf_open", status: status, cause: .libsndfile, on: source.name,
-                "cannot be read by libsndfile (\(words))",
+                "cannot be read by libsndfile (\(text))",
                 remedy: "ffmpeg may read it: apt install ffmpeg")
         }
         return DeviceError(
             .damaged, "sf_open", status: status, cause: .libsndfile, on: source.name,
-            "cannot be read as audio (\(words))",
+            "cannot be read as audio (\(text))",
             remedy: "use another copy of it")
     }
 
-    /// Whether a file begins like uncompressed audio or FLAC, which libsndfile reads completely.
+    /// Returns whether a file begins like uncompressed audio or FLAC, which libsndfile supports fully.
     static func isFamiliar(_ head: [UInt8]) -> Bool {
         let (id, form) = (head.prefix(4), head.dropFirst(8).prefix(4))
-        func isOne(_ bytes: ArraySlice<UInt8>, of names: [String]) -> Bool {
+        func matches(_ bytes: ArraySlice<UInt8>, anyOf names: [String]) -> Bool {
             names.contains { bytes.elementsEqual($0.utf8) }
         }
-        if isOne(id, of: ["RIFF", "RIFX", "RF64", "BW64"]) { return isOne(form, of: ["WAVE"]) }
-        if isOne(id, of: ["FORM"]) { return isOne(form, of: ["AIFF", "AIFC"]) }
-        return isOne(id, of: ["fLaC", "caff", "riff", ".snd"])
+        if matches(id, anyOf: ["RIFF", "RIFX", "RF64", "BW64"]) { return matches(form, anyOf: ["WAVE"]) }
+        if matches(id, anyOf: ["FORM"]) { return matches(form, anyOf: ["AIFF", "AIFC"]) }
+        return matches(id, anyOf: ["fLaC", "caff", "riff", ".snd"])
     }
 }

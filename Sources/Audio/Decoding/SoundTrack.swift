@@ -1,10 +1,10 @@
 /// The audio tracks of a container to read.
 package enum SoundTrack: Equatable, Sendable {
-    /// The container's default, or the first.
+    /// The container's default track, or the first.
     case automatic
-    /// Counted from 1.
+    /// A single track, counted from 1.
     case number(Int)
-    /// All tracks: two as separate channels, more mixed into one.
+    /// All tracks. Two become separate channels; more are mixed into one.
     case all
 
     /// Parses `all` or a number from 1 to 99.
@@ -18,7 +18,7 @@ package enum SoundTrack: Equatable, Sendable {
         }
     }
 
-    /// The text that `init` parses; nil for the default.
+    /// The text for `init(_:)`; nil for `automatic`.
     package var option: String? {
         switch self {
         case .automatic: nil

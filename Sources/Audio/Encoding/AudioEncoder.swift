@@ -2,10 +2,10 @@ import Core
 internal import CSndfile
 
 /// The formats of exported audio.
-package enum AudioForm: String, Sendable, CaseIterable {
+package enum AudioFormat: String, Sendable, CaseIterable {
     case flac, wav
 
-    /// In a copy's folder.
+    /// The name of the file in a copy's folder.
     package var fileName: String { "audio.\(rawValue)" }
 }
 
@@ -15,17 +15,17 @@ package final class AudioEncoder {
     private let target: VirtualFile
     private var handle: OpaquePointer?
 
-    /// Starts a file: 16 kHz, 16-bit.
+    /// Starts a file with 16 kHz, 16-bit audio.
     ///
     /// - Parameters:
-    ///   - name: the name for error messages.
+    ///   - name: The file's name in errors.
     ///   - channels: 1 or 2.
-    ///   - artist: the recorder's name.
-    ///   - date: the wall time of the first sample as RFC 3339.
-    ///   - comment: the recording's number, its start, and why it ended.
-    ///   - track: the recording's number.
+    ///   - artist: The recorder's name.
+    ///   - date: The wall time of the first sample, in RFC 3339 format.
+    ///   - comment: The recording's number, its start time, and why it ended.
+    ///   - track: The recording's number.
     package init(
-        _ form: AudioForm, into bytes: any SeekableBytes, named name: String, channels: Int = 1, title: String,
+        _ format: AudioFormat, into bytes: any SeekableBytes, named name: String, channels: Int = 1, title: String,
         artist: String = "", date: String = "", comment: String = "", track: Int = 0
     ) throws(DeviceError) {
         self.name = name
@@ -34,14 +34,14 @@ package final class AudioEncoder {
         info.samplerate = Int32(SamplePosition.rate)
         info.channels = Int32(channels)
         // RF64 becomes a plain WAV unless it exceeds 4 GiB.
-        info.format = Int32(SF_FORMAT_PCM_16) | Int32(form == .flac ? SF_FORMAT_FLAC : SF_FORMAT_RF64)
+        info.format = Int32(SF_FORMAT_PCM_16) | Int32(format == .flac ? SF_FORMAT_FLAC : SF_FORMAT_RF64)
         handle = target.open(Int32(SFM_WRITE), &info)
         guard let handle else {
             throw target.failure
                 ?? DeviceError(
                     .failed, "sf_open", "\(name): \(String(cString: sf_strerror(nil))); try the other format")
         }
-        if form == .wav { sf_command(handle, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, 1) }
+        if format == .wav { sf_command(handle, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, 1) }
         for (kind, text) in [
             (SF_STR_TITLE, title), (SF_STR_ARTIST, artist), (SF_STR_DATE, date), (SF_STR_COMMENT, comment),
             (SF_STR_TRACKNUMBER, String(track)), (SF_STR_SOFTWARE, "fieldscribe"),
@@ -50,27 +50,27 @@ package final class AudioEncoder {
 
     deinit { if let handle { sf_close(handle) } }
 
-    /// Encodes whole frames: 16-bit, 16 kHz, interleaved.
+    /// Encodes complete interleaved frames, 16-bit, 16 kHz.
     ///
-    /// - Throws: the target's `DeviceError`, else `failed`.
+    /// - Throws: The target's `DeviceError`, or one with `failed`.
     package func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         let count = sf_write_short(handle, samples.baseAddress, Int64(samples.count))
-        guard count == samples.count, target.failure == nil else { throw failed("sf_write") }
+        guard count == samples.count, target.failure == nil else { throw failure("sf_write") }
     }
 
     /// Completes the file's header.
     package func finish() throws(DeviceError) {
         let status = sf_close(handle)
         handle = nil
-        guard status == 0, target.failure == nil else { throw failed("sf_close") }
+        guard status == 0, target.failure == nil else { throw failure("sf_close") }
     }
 
-    private func failed(_ operation: String) -> DeviceError {
+    private func failure(_ operation: String) -> DeviceError {
         target.failure ?? DeviceError(.failed, operation, "\(name): cannot be encoded; try export.audio = wav")
     }
 }
 
-/// Decodes a file of `AudioEncoder`. Use it on one thread.
+/// Decodes a file that `AudioEncoder` has written. Use it on one thread.
 package final class AudioDecoder {
     private let name: String
     private let source: VirtualFile
@@ -92,7 +92,7 @@ package final class AudioDecoder {
 
     deinit { sf_close(handle) }
 
-    /// Fills the buffer, of an even size; returns the number of interleaved samples, 0 at the end.
+    /// Fills the buffer, whose size must be even. Returns the number of interleaved samples; 0 at the end.
     package func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int {
         let count = sf_read_short(handle, buffer.baseAddress, Int64(buffer.count))
         if let failure = source.failure { throw failure }

@@ -2,33 +2,34 @@ import Core
 internal import CSndfile
 import Glibc
 
-/// A file with random access, for an audio library.
+/// A file that an audio library can access randomly.
 package protocol SeekableBytes: AnyObject {
-    /// In bytes.
+    /// The length in bytes.
     var length: Int64 { get }
 
-    /// Reads until the buffer is full or the file ends; returns the number of bytes.
+    /// Reads until the buffer is full or the file ends. Returns the number of bytes read.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DeviceError) -> Int
 
-    /// Writes all bytes.
+    /// Writes all bytes at an offset.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError)
 }
 
-/// A `SeekableBytes` with a position, for libsndfile. Use it on one thread.
+/// Gives libsndfile access to a `SeekableBytes` through a current offset. Use it on one thread.
 final class VirtualFile {
-    /// The first error, which libsndfile cannot pass on.
+    /// The first error, which libsndfile cannot report itself.
     private(set) var failure: DeviceError?
 
     private let bytes: any SeekableBytes
     /// The offset of the next byte.
-    private(set) var place: Int64 = 0
+    private(set) var offset: Int64 = 0
 
     init(_ bytes: any SeekableBytes) { self.bytes = bytes }
 
-    /// Returns to the first byte, so that libsndfile can open it again.
-    func rewind() { place = 0 }
+    /// Moves to the first byte, so that libsndfile can open the file again.
+    func rewind() { offset = 0 }
 
-    /// Opens it with libsndfile; nil if libsndfile refuses. The caller keeps this object alive until after sf_close.
+    /// Opens the file with libsndfile. Returns nil if that fails. The caller must keep this object alive until after
+    /// sf_close.
     func open(_ mode: Int32, _ info: inout SF_INFO) -> OpaquePointer? {
         var calls = Self.calls
         return sf_open_virtual(&calls, mode, &info, Unmanaged.passUnretained(self).toOpaque())
@@ -39,30 +40,30 @@ final class VirtualFile {
         seek: { offset, whence, context in VirtualFile.from(context)?.seek(offset, whence) ?? -1 },
         read: { target, count, context in VirtualFile.from(context)?.read(into: target, count) ?? 0 },
         write: { source, count, context in VirtualFile.from(context)?.write(source, count) ?? 0 },
-        tell: { VirtualFile.from($0)?.place ?? -1 })
+        tell: { VirtualFile.from($0)?.offset ?? -1 })
 
-    // Safety: libsndfile returns the pointer to this object, which outlives the open file; see `open`.
+    // Safety: libsndfile passes back the pointer to this object, which outlives the open file; see `open`.
     private static func from(_ context: UnsafeMutableRawPointer?) -> VirtualFile? {
         context.map { Unmanaged<VirtualFile>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private func seek(_ offset: Int64, _ whence: Int32) -> Int64 {
-        let origin = whence == SEEK_CUR ? place : whence == SEEK_END ? bytes.length : 0
-        let (target, overflow) = origin.addingReportingOverflow(offset)
+    private func seek(_ distance: Int64, _ whence: Int32) -> Int64 {
+        let base = whence == SEEK_CUR ? offset : whence == SEEK_END ? bytes.length : 0
+        let (target, overflow) = base.addingReportingOverflow(distance)
         guard !overflow, target >= 0 else { return -1 }
-        place = target
-        return place
+        offset = target
+        return offset
     }
 
     private func read(into target: UnsafeMutableRawPointer?, _ count: Int64) -> Int64 {
         transfer { () throws(DeviceError) in
-            Int64(try bytes.read(into: UnsafeMutableRawBufferPointer(start: target, count: Int(count)), at: place))
+            Int64(try bytes.read(into: UnsafeMutableRawBufferPointer(start: target, count: Int(count)), at: offset))
         }
     }
 
     private func write(_ source: UnsafeRawPointer?, _ count: Int64) -> Int64 {
         transfer { () throws(DeviceError) in
-            try bytes.write(UnsafeRawBufferPointer(start: source, count: Int(count)), at: place)
+            try bytes.write(UnsafeRawBufferPointer(start: source, count: Int(count)), at: offset)
             return count
         }
     }
@@ -71,7 +72,7 @@ final class VirtualFile {
         guard failure == nil else { return 0 }
         do throws(DeviceError) {
             let count = try body()
-            place += count
+            offset += count
             return count
         } catch {
             failure = error

@@ -2,49 +2,50 @@ import Core
 import Glibc
 import System
 
-/// The file into which a recording's parts are joined, `audio.wav.joining`. After a kill or a power cut, joining
-/// continues with what was copied. Its header counts only synced samples, and identifies the source files.
+/// The file into which a recording's parts are joined, `audio.wav.joining`. If the process is killed or the power
+/// fails, joining continues after the samples that were copied. The header counts only synced samples and identifies
+/// the source files.
 final class JoiningFile {
-    /// Bytes to copy between two syncs: the most that a power cut can lose.
-    private static let step: Int64 = 16 << 20
+    /// The number of bytes to copy between two syncs, which is the most that a power cut can lose.
+    private static let syncBytes: Int64 = 16 << 20
 
     let name: String
     private let file: FileDescriptor
     private var header: WaveHeader
     private let frameBytes: Int64
     private var dataBytes: Int64
-    private var keptBytes: Int64
+    private var syncedBytes: Int64
 
     /// The position of the next sample.
     var end: SamplePosition { SamplePosition(dataBytes / frameBytes) }
 
-    /// Opens the file if it is a copy of these sources, else creates it.
+    /// Opens the file if it is a partial copy of these sources; otherwise creates it.
     ///
     /// - Parameters:
-    ///   - sources: a checksum that identifies the source files.
-    ///   - channels: the channel count of all of them.
+    ///   - sources: A checksum that identifies the source files.
+    ///   - channels: The channel count of all sources.
     init(_ name: String, in folder: Folder, sources: UInt32, channels: Int) throws(DeviceError) {
         var header = WaveHeader(channels: channels)
         frameBytes = Frames.bytes(channels: channels)
         header.setJoining(sources)
-        let kept = try Self.kept(name, in: folder, like: header, channels: channels)
-        // Without a valid header, its content is unknown.
-        if kept == nil { try folder.remove(name) }
-        let file = try folder.openFile(name, kept == nil ? O_RDWR | O_CREAT | O_EXCL : O_RDWR)
-        try file.truncate(to: Int64(WaveHeader.size) + (kept ?? 0))
-        header.set(dataBytes: kept ?? 0)
+        let synced = try Self.syncedBytes(name, in: folder, like: header, channels: channels)
+        // If the header is not valid, the content is unknown.
+        if synced == nil { try folder.remove(name) }
+        let file = try folder.openFile(name, synced == nil ? O_RDWR | O_CREAT | O_EXCL : O_RDWR)
+        try file.truncate(to: Int64(WaveHeader.size) + (synced ?? 0))
+        header.set(dataBytes: synced ?? 0)
         self.name = name
         self.file = file
         self.header = header
-        dataBytes = kept ?? 0
-        keptBytes = kept ?? 0
+        dataBytes = synced ?? 0
+        syncedBytes = synced ?? 0
         try header.write(to: self.file)
         try self.file.sync()
         try folder.sync()
     }
 
-    /// Returns how many sample bytes the file certainly holds; nil if it is not a copy of the sources.
-    private static func kept(
+    /// Returns how many bytes of samples were synced to the file; nil if it is not a copy of the sources.
+    private static func syncedBytes(
         _ name: String, in folder: Folder, like header: WaveHeader, channels: Int
     ) throws(DeviceError) -> Int64? {
         guard let status = try folder.status(name), status.kind == .file else { return nil }
@@ -61,7 +62,7 @@ final class JoiningFile {
     func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         try file.write(UnsafeRawBufferPointer(samples), at: Int64(WaveHeader.size) + dataBytes)
         dataBytes += Int64(samples.count) * 2
-        if dataBytes - keptBytes >= Self.step { try keep() }
+        if dataBytes - syncedBytes >= Self.syncBytes { try sync() }
     }
 
     /// Appends silence as a hole.
@@ -70,15 +71,15 @@ final class JoiningFile {
         dataBytes += Int64(samples) * frameBytes
     }
 
-    /// Syncs the copied samples, and then a header that counts them.
-    func keep() throws(DeviceError) {
+    /// Syncs the copied samples, then writes a header that counts them.
+    func sync() throws(DeviceError) {
         try file.syncData()
-        keptBytes = dataBytes
-        header.set(dataBytes: keptBytes)
+        syncedBytes = dataBytes
+        header.set(dataBytes: syncedBytes)
         try header.write(to: file)
     }
 
-    /// Marks the file as joined with the stop reason, and syncs it.
+    /// Marks the file as joined, sets the stop reason, and syncs the file.
     func close(reason: StopReason) throws(DeviceError) {
         try file.syncData()
         header.set(dataBytes: dataBytes)

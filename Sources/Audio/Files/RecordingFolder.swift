@@ -1,28 +1,28 @@
 import Core
 import System
 
-/// The folder of a recording: `DIRECTORY/recordings/000007/`.
+/// A recording's folder: `DIRECTORY/recordings/000007/`.
 package struct RecordingFolder: Hashable, Sendable {
     package var path: String
 
-    /// - Parameter storage: the storage directory.
+    /// - Parameter storage: The storage directory.
     package init(storage: String, recording: Int) {
         path = "\(storage)/recordings/\(Self.name(of: recording))"
     }
 
-    /// Opens the folder of a recording; nothing below the storage directory may be a link.
+    /// Opens a recording's folder. Nothing below the storage directory may be a link.
     ///
-    /// - Throws: `DeviceError` with `missing` if there is none.
+    /// - Throws: `DeviceError` with `missing` if the folder does not exist.
     package static func open(_ recording: Int, in storage: String) throws(DeviceError) -> Folder {
-        try Folder(opening: storage, crosses: true).folder("recordings").folder(name(of: recording))
+        try Folder(opening: storage, crossesMounts: true).folder("recordings").folder(name(of: recording))
     }
 
-    /// Returns a folder's name: the number with at least six digits.
+    /// Returns the name of a recording's folder: the number with at least six digits.
     package static func name(of recording: Int) -> String {
         recording.padded(to: 6)
     }
 
-    /// Returns the number for a folder name; nil if it is not a recording's.
+    /// Returns the recording's number for a folder name; nil if the name is not that of a recording's folder.
     package static func recording(named name: String) -> Int? {
         guard let id = Int(name), id > 0, Self.name(of: id) == name else { return nil }
         return id
@@ -31,26 +31,26 @@ package struct RecordingFolder: Hashable, Sendable {
     package static let audioName = "audio.wav"
     package static let sealedName = "sealed.age"
 
-    /// A new encrypted file, while it replaces the old one.
+    /// The name of a new encrypted file while it replaces the old one.
     package static let resealedName = "resealed.age"
 
-    /// Exists during a redaction.
+    /// The name of a file that exists during a redaction.
     package static let redactionName = ".striking"
 
-    /// The name of an added file that was converted: `original.m4a`.
+    /// Returns the name for an added file that was converted: `original.m4a`.
     ///
-    /// - Parameter name: its former name; an extension is kept if it is short and plain.
+    /// - Parameter name: The file's former name. Its extension is kept if it is short and has only letters and digits.
     static func originalName(for name: String) -> String {
-        let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
-        return isOriginal("\(original).\(ending)") ? "\(original).\(ending)" : original
+        let suffix = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
+        return isOriginal("\(original).\(suffix)") ? "\(original).\(suffix)" : original
     }
 
-    /// Whether a file's name is one that `originalName` returns.
+    /// Returns whether a file has a name that `originalName` returns.
     package static func isOriginal(_ name: String) -> Bool {
         if name == original { return true }
         guard name.hasPrefix("\(original).") else { return false }
-        let ending = name.utf8.dropFirst(original.utf8.count + 1)
-        return 1...8 ~= ending.count && ending.allSatisfy { $0.isASCIIDigit || (0x61...0x7A).contains($0) }
+        let suffix = name.utf8.dropFirst(original.utf8.count + 1)
+        return 1...8 ~= suffix.count && suffix.allSatisfy { $0.isASCIIDigit || (0x61...0x7A).contains($0) }
     }
 
     private static let original = "original"

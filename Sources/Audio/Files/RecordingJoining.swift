@@ -3,50 +3,50 @@ import Glibc
 import System
 
 /// The result of joining a recording's parts.
-package enum Joining: Sendable {
+package enum JoinResult: Sendable {
     /// There are no parts.
     case whole
     case joined
-    /// Cancelled; the next call continues.
+    /// Joining was cancelled; the next call continues.
     case unfinished
 }
 
 /// Joins a recording's parts into one durable `audio.wav`; see `RecordingPart`.
 ///
-/// The source files are renamed to `audio.aside-000123456.wav`; none is deleted. After a kill at any moment, the next call
-/// continues. Do not call it while the recording is being written.
-/// - Parameter shouldContinue: called several times per second; return false to stop.
-/// - Throws: `DeviceError`, `full` if there is not enough space; the parts are then unchanged.
-package func joinParts(inFolder folder: String, while shouldContinue: () -> Bool) throws(DeviceError) -> Joining {
-    try joinParts(of: RecordingPlace("\(folder)/audio.wav"), while: shouldContinue)
+/// The source files are renamed to `audio.aside-000123456.wav`; none are deleted. If the process is killed at any time,
+/// the next call continues. Must not be called while the recording is being written.
+/// - Parameter shouldContinue: Called several times per second. Return false to stop.
+/// - Throws: `DeviceError`, with `full` if there is not enough space, in which case the parts are not changed.
+package func joinParts(inFolder folder: String, while shouldContinue: () -> Bool) throws(DeviceError) -> JoinResult {
+    try joinParts(of: RecordingLocation("\(folder)/audio.wav"), while: shouldContinue)
 }
 
-/// - Parameter place: the place of its `audio.wav`.
-func joinParts(of place: RecordingPlace, while shouldContinue: () -> Bool) throws(DeviceError) -> Joining {
-    let folder = place.folder
-    let parts = try RecordingPart.all(in: place)
+/// - Parameter location: The location of the `audio.wav`.
+func joinParts(of location: RecordingLocation, while shouldContinue: () -> Bool) throws(DeviceError) -> JoinResult {
+    let folder = location.folder
+    let parts = try RecordingPart.all(in: location)
     guard !parts.isEmpty else { return .whole }
-    let original = try WaveLayout(of: folder.openFile(place.name, O_RDONLY))
+    let original = try WaveLayout(of: folder.openFile(location.name, O_RDONLY))
     if !original.isJoined {
-        let joined = "\(place.name).joining"
+        let joined = "\(location.name).joining"
         do throws(DeviceError) {
-            let sources = try sources(of: [place.name] + parts.map(\.name), in: folder)
+            let sources = try sources(of: [location.name] + parts.map(\.name), in: folder)
             let file = try JoiningFile(joined, in: folder, sources: sources, channels: original.channels)
-            guard try copy(RecordingReader(place), to: file, while: shouldContinue) else { return .unfinished }
+            guard try copy(RecordingReader(location), to: file, while: shouldContinue) else { return .unfinished }
         } catch {
             try? folder.remove(joined)
             throw error
         }
-        // Link it first, so that `audio.wav` exists at every moment.
-        try setAside(place.name, start: .zero, in: place) { name, aside throws(DeviceError) in
+        // Link the original first, so that `audio.wav` exists at all times.
+        try setAside(location.name, start: .zero, in: location) { name, aside throws(DeviceError) in
             try folder.link(name, to: folder, as: aside)
         }
-        try folder.rename(joined, replacing: place.name)
+        try folder.rename(joined, replacing: location.name)
         try folder.sync()
     }
     for part in parts {
-        try setAside(part.name, start: part.start, in: place) { name, aside throws(DeviceError) in
-            try folder.rename(name, toFree: aside)
+        try setAside(part.name, start: part.start, in: location) { name, aside throws(DeviceError) in
+            try folder.rename(name, toUnused: aside)
         }
     }
     try folder.sync()
@@ -63,7 +63,7 @@ private func sources(of names: [String], in folder: Folder) throws(DeviceError) 
     return sum.value
 }
 
-/// Copies the missing samples; returns whether the copy is complete.
+/// Copies the missing samples. Returns whether the copy is complete.
 private func copy(
     _ reader: RecordingReader, to file: JoiningFile, while shouldContinue: () -> Bool
 ) throws(DeviceError) -> Bool {
@@ -72,7 +72,7 @@ private func copy(
     defer { buffer.deallocate() }
     while file.end < end {
         guard shouldContinue() else {
-            try file.keep()
+            try file.sync()
             return false
         }
         let count = try reader.readFrames(at: file.end, into: buffer)
@@ -80,7 +80,7 @@ private func copy(
             throw DeviceError(.damaged, "read", "\(file.name): a part of the recording cannot be read")
         }
         let samples = UnsafeBufferPointer(rebasing: buffer[..<(count * reader.channels)])
-        // Keep holes as holes.
+        // Preserve holes.
         if isSilence(samples) { try file.appendSilence(count) } else { try file.append(samples) }
     }
     try file.close(reason: reader.stopReason ?? .cutShort)
@@ -93,24 +93,24 @@ private func isSilence(_ samples: UnsafeBufferPointer<Int16>) -> Bool {
     return memcmp(base, base + 1, (samples.count - 1) * MemoryLayout<Int16>.size) == 0
 }
 
-/// Renames a file to an unused name.
+/// Renames a file to an unused name, by calling `call`.
 private func setAside(
-    _ name: String, start: SamplePosition, in place: RecordingPlace,
+    _ name: String, start: SamplePosition, in location: RecordingLocation,
     by call: (String, String) throws(DeviceError) -> Void
 ) throws(DeviceError) {
-    let folder = place.folder
-    for turn in 1...1_000 {
-        let aside = RecordingPart.aside(place.name, start: start, turn: turn)
+    let folder = location.folder
+    for ordinal in 1...1_000 {
+        let aside = RecordingPart.aside(location.name, start: start, ordinal: ordinal)
         do throws(DeviceError) { return try call(name, aside) } catch {
             guard error.status == EEXIST else { throw error }
         }
-        // Already linked to this name before a kill.
-        if let one = try folder.status(name), let other = try folder.status(aside), one.inode == other.inode,
-            one.device == other.device
+        // The file was already linked to this name before the process was killed.
+        if let status = try folder.status(name), let other = try folder.status(aside), status.inode == other.inode,
+            status.device == other.device
         {
             return
         }
     }
     throw DeviceError(
-        .failed, "rename", "\(place.path(of: name)): cannot be renamed; move the other files out of its folder")
+        .failed, "rename", "\(location.path(of: name)): cannot be renamed; move the other files out of its folder")
 }

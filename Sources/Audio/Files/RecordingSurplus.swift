@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// Audio after the end of a closed recording, which another program has appended.
+/// Audio that another program has appended to a closed recording.
 package struct RecordingSurplus: Hashable, Sendable {
     let path: String
     /// The length of the recording.
@@ -18,18 +18,18 @@ package struct RecordingSurplus: Hashable, Sendable {
 
     private let channels: Int
 
-    /// Checks a file with one of our headers, possibly damaged, for audio after the recording's end.
+    /// Checks a file with Fieldscribe's header, which may be damaged, for audio after the recording's end.
     ///
-    /// - Parameter length: the end of the recording.
-    /// - Returns: nil if there is not even one more whole sample.
+    /// - Parameter length: The recording's length.
+    /// - Returns: Nil if there are no complete samples after the end.
     /// - Throws: `DeviceError` if the file cannot be read.
-    package init?(path: String, behind length: SamplePosition) throws(DeviceError) {
+    package init?(path: String, after length: SamplePosition) throws(DeviceError) {
         guard length > .zero else { return nil }
-        let place = try RecordingPlace(path)
-        let file = try place.folder.openFile(place.name, O_RDONLY)
+        let location = try RecordingLocation(path)
+        let file = try location.folder.openFile(location.name, O_RDONLY)
         let layout = try RecordingRepair.layout(of: file)
         guard layout.map({ $0.dataOffset == Int64(WaveHeader.size) }) ?? true else { return nil }
-        channels = try RecordingSums.channels(of: file, layout, in: place)
+        channels = try RecordingSums.channels(of: file, layout, in: location)
         let frameBytes = Frames.bytes(channels: channels)
         samples = (try file.size() - Int64(WaveHeader.size)) / frameBytes - length.samples
         guard samples > 0 else { return nil }
@@ -40,66 +40,69 @@ package struct RecordingSurplus: Hashable, Sendable {
         reason = layout?.stopReason
     }
 
-    /// Returns the SHA-256 of the samples in the recording's own file up to a position, without its parts.
+    /// Returns the SHA-256 of the samples in the recording's `audio.wav` up to a position, without other parts.
     ///
-    /// - Returns: nil if `shouldContinue` returned false.
+    /// - Returns: Nil if `shouldContinue` returned false.
     package static func digest(
         of path: String, upTo end: SamplePosition, while shouldContinue: () -> Bool
     ) throws(DeviceError) -> String? {
-        let place = try RecordingPlace(path)
-        let file = try place.folder.openFile(place.name, O_RDONLY)
+        let location = try RecordingLocation(path)
+        let file = try location.folder.openFile(location.name, O_RDONLY)
         let layout = try RecordingRepair.layout(of: file)
-        let channels = try RecordingSums.channels(of: file, layout, in: place)
+        let channels = try RecordingSums.channels(of: file, layout, in: location)
         let start = layout?.dataOffset ?? Int64(WaveHeader.size)
         return try digest(
             of: file, start..<(start + end.samples * Frames.bytes(channels: channels)), while: shouldContinue)
     }
 
-    /// Moves the surplus to another file and corrects the header. After a kill at any moment, the next call completes it.
+    /// Moves the surplus to another file and corrects the header. If the process is killed at any time, the next call
+    /// finishes the work.
     ///
-    /// - Parameter fallback: why the recording ended, if the header is unreadable.
-    /// - Returns: the path of the new file.
-    /// - Throws: `DeviceError` with `full` without enough space; nothing is then changed.
+    /// - Parameter fallback: The stop reason to use if the header is unreadable.
+    /// - Returns: The path of the new file.
+    /// - Throws: `DeviceError` with `full` if there is not enough space, in which case nothing is changed.
     package func setAside(fallback: StopReason) throws(DeviceError) -> String {
-        let place = try RecordingPlace(path)
-        let file = try place.folder.openFile(place.name, O_RDWR)
-        let name = try keep(file, in: place)
-        if claimed == nil { try RecordingRepair.keepHeader(of: file, in: place.folder) }
-        // The header first: a closed file that is shorter than its header counts as damaged.
+        let location = try RecordingLocation(path)
+        let file = try location.folder.openFile(location.name, O_RDWR)
+        let name = try copySurplus(file, in: location)
+        if claimed == nil { try RecordingRepair.saveHeader(of: file, in: location.folder) }
+        // Write the header first, because a closed file that is shorter than its header says counts as damaged.
         try WaveHeader(channels: channels, dataBytes: end - Int64(WaveHeader.size), reason: reason ?? fallback)
             .write(to: file)
         try file.sync()
         try file.truncate(to: end)
         try file.sync()
-        return place.path(of: name)
+        return location.path(of: name)
     }
 
     /// The offset of the surplus in the file.
     private var end: Int64 { Int64(WaveHeader.size) + length.samples * Frames.bytes(channels: channels) }
 
-    /// Copies the surplus durably to an unused name, unless an earlier call has done it.
-    private func keep(_ file: borrowing FileDescriptor, in place: RecordingPlace) throws(DeviceError) -> String {
-        let (folder, size) = (place.folder, try file.size())
-        var turn = 1
-        while case let name = "\(place.name).surplus-\(turn)", let status = try folder.status(name) {
+    /// Copies the surplus durably to a file with an unused name, unless an earlier call has done so.
+    private func copySurplus(
+        _ file: borrowing FileDescriptor, in location: RecordingLocation
+    ) throws(DeviceError) -> String {
+        let (folder, size) = (location.folder, try file.size())
+        var number = 1
+        while case let name = "\(location.name).surplus-\(number)", let status = try folder.status(name) {
             if status.kind == .file, status.bytes == size - end {
-                let kept = try folder.openFile(name, O_RDONLY)
-                let mine = try Self.digest(of: file, end..<size, while: { true })
-                if try Self.digest(of: kept, 0..<status.bytes, while: { true }) == mine { return name }
+                let copy = try folder.openFile(name, O_RDONLY)
+                let digest = try Self.digest(of: file, end..<size, while: { true })
+                if try Self.digest(of: copy, 0..<status.bytes, while: { true }) == digest { return name }
             }
-            turn += 1
+            number += 1
         }
-        let (name, temporary) = ("\(place.name).surplus-\(turn)", "\(place.name).surplus.new")
+        let (name, temporary) = ("\(location.name).surplus-\(number)", "\(location.name).surplus.new")
         do throws(DeviceError) {
             try folder.remove(temporary)
-            let kept = try folder.openFile(temporary, O_RDWR | O_CREAT | O_EXCL)
+            let copy = try folder.openFile(temporary, O_RDWR | O_CREAT | O_EXCL)
             var offset = end
-            while case let bytes = try file.bytes(at: offset, count: Self.step), !bytes.isEmpty {
-                try rethrowing { try bytes.withUnsafeBytes { try kept.write($0, at: offset - end) } }
+            while case let bytes = try file.bytes(at: offset, count: Self.blockBytes), !bytes.isEmpty {
+                try rethrowing { try bytes.withUnsafeBytes { try copy.write($0, at: offset - end) } }
                 offset += Int64(bytes.count)
             }
-            try kept.sync()
-            try folder.rename(temporary, toFree: name)
+            try copy.sync()
+            try folder.rename(temporary, toUnused: name)
         } catch {
             try? folder.remove(temporary)
             throw error
@@ -108,7 +111,7 @@ package struct RecordingSurplus: Hashable, Sendable {
         return name
     }
 
-    private static let step = 1 << 20
+    private static let blockBytes = 1 << 20
 
     private static func digest(
         of file: borrowing FileDescriptor, _ range: Range<Int64>, while shouldContinue: () -> Bool
@@ -117,7 +120,7 @@ package struct RecordingSurplus: Hashable, Sendable {
         var offset = range.lowerBound
         while offset < range.upperBound {
             guard shouldContinue() else { return nil }
-            let bytes = try file.bytes(at: offset, count: Int(min(Int64(step), range.upperBound - offset)))
+            let bytes = try file.bytes(at: offset, count: Int(min(Int64(blockBytes), range.upperBound - offset)))
             if bytes.isEmpty { break }
             bytes.withUnsafeBytes { digest.add($0) }
             offset += Int64(bytes.count)

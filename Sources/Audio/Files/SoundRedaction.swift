@@ -2,28 +2,28 @@ import Core
 import Glibc
 import System
 
-/// Replaces audio with silence in all files of a recording. It can be repeated after an interruption.
+/// Replaces audio with silence in all of a recording's files. Can be repeated after an interruption.
 package enum SoundRedaction {
     private static let zeros = [UInt8](repeating: 0, count: 1 << 16)
 
-    /// Replaces ranges with silence, and syncs the files.
+    /// Replaces ranges with silence and syncs the files.
     ///
     /// - Parameters:
-    ///   - ranges: parts after the recording's end are ignored.
-    ///   - path: the path of its `audio.wav`.
+    ///   - ranges: The ranges. Anything after the recording's end is ignored.
+    ///   - path: The path of the `audio.wav`.
     /// - Throws: `DeviceError` if a file cannot be opened or written.
     package static func silence(_ ranges: [SampleRange], in path: String) throws(DeviceError) {
-        let place = try RecordingPlace(path)
-        var files = [(name: place.name, start: SamplePosition.zero)]
-        files += try RecordingPart.all(in: place).map { ($0.name, $0.start) }
-        files += try RecordingPart.asides(in: place)
-        for file in files { try silence(ranges, in: file.name, from: file.start, in: place) }
+        let location = try RecordingLocation(path)
+        var files = [(name: location.name, start: SamplePosition.zero)]
+        files += try RecordingPart.all(in: location).map { ($0.name, $0.start) }
+        files += try RecordingPart.asides(in: location)
+        for file in files { try silence(ranges, in: file.name, from: file.start, in: location) }
     }
 
     private static func silence(
-        _ ranges: [SampleRange], in name: String, from start: SamplePosition, in place: RecordingPlace
+        _ ranges: [SampleRange], in name: String, from start: SamplePosition, in location: RecordingLocation
     ) throws(DeviceError) {
-        let file = try place.folder.openFile(name, O_RDWR)
+        let file = try location.folder.openFile(name, O_RDWR)
         let layout = try WaveLayout(of: file)
         let size = try file.size()
         for range in ranges where range.end > start {

@@ -2,11 +2,11 @@ import Core
 import Glibc
 import System
 
-/// Writes a recording as one WAV file (16 kHz, 16-bit, one or two channels) that is playable after every sync.
+/// Writes a WAV file with a recording (16 kHz, 16-bit, one or two channels) that is playable after every sync.
 ///
-/// Use it on one thread. The header says "cut short" until the file is closed.
+/// Use it on one thread. The stop reason in the header is "cut short" until the file is closed.
 package final class WaveFile {
-    private let place: RecordingPlace
+    private let location: RecordingLocation
     private let file: FileDescriptor
     private let faults: DiskFaults?
     private var header: WaveHeader
@@ -18,34 +18,35 @@ package final class WaveFile {
 
     var path: String { file.path }
 
-    /// Creates a new file; fails if it exists.
+    /// Creates a new file. Throws if the file exists.
     package convenience init(new path: String, channels: Int = 1) throws(DeviceError) {
-        try self.init(creating: RecordingPlace(path), channels: channels)
+        try self.init(creating: RecordingLocation(path), channels: channels)
     }
 
-    /// Creates an empty file durably; fails if it exists.
-    init(creating place: RecordingPlace, channels: Int = 1, faults: DiskFaults? = nil) throws(DeviceError) {
+    /// Creates an empty file durably. Throws if the file exists.
+    init(creating location: RecordingLocation, channels: Int = 1, faults: DiskFaults? = nil) throws(DeviceError) {
         self.faults = faults
         header = WaveHeader(channels: channels)
         frameBytes = Frames.bytes(channels: channels)
-        self.place = place
-        try faults?(.create, place.path(of: place.name))
-        file = try place.folder.openFile(place.name, O_RDWR | O_CREAT | O_EXCL)
+        self.location = location
+        try faults?(.create, location.path(of: location.name))
+        file = try location.folder.openFile(location.name, O_RDWR | O_CREAT | O_EXCL)
         do throws(DeviceError) {
             try writeHeader()
             try file.sync()
-            try place.folder.sync()
+            try location.folder.sync()
         } catch {
             remove()
             throw error
         }
     }
 
-    func remove() { try? place.folder.remove(place.name) }
+    func remove() { try? location.folder.remove(location.name) }
 
-    /// Appends interleaved samples. On return they are in the page cache, so they can be read.
+    /// Appends interleaved samples. On return, the samples are in the page cache and can be read.
     ///
-    /// - Throws: `DeviceError`, `full` if the disk is full; `end` then includes what was written.
+    /// - Throws: `DeviceError`, with `full` if the disk is full, in which case `end` includes the samples that were
+    ///   written.
     package func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         let bytes = UnsafeRawBufferPointer(samples)
         do throws(DeviceError) {
@@ -70,25 +71,25 @@ package final class WaveFile {
 
     /// Writes the current length to the header and syncs the file.
     ///
-    /// - Throws: `DeviceError`; a failure is final, see `FileDescriptor.syncData`.
+    /// - Throws: `DeviceError`. Failures are final; see `FileDescriptor.syncData`.
     func sync() throws(DeviceError) {
         try writeHeader()
         try faults?(.sync, path)
         try file.syncData()
     }
 
-    /// The file's descriptor if the file has been deleted.
+    /// The file's descriptor if the file was deleted; otherwise nil.
     var removedFile: Int32? { (try? file.status())?.links == 0 ? file.number : nil }
 
     /// Writes the stop reason and syncs everything.
     package func close(reason: StopReason) throws(DeviceError) {
         header.set(reason: reason)
         try writeHeader()
-        // If the disk was full, part of a sample may follow.
+        // If the disk was full, an incomplete sample may follow.
         try file.truncate(to: Int64(WaveHeader.size) + dataBytes)
         try faults?(.sync, path)
         try file.sync()
-        try place.folder.sync()
+        try location.folder.sync()
     }
 
     private func writeHeader() throws(DeviceError) {
@@ -98,8 +99,8 @@ package final class WaveFile {
     }
 }
 
-/// A disk operation of a recording, which tests can make fail.
+/// A disk operation during a recording, which tests can cause to fail.
 enum DiskOperation: Hashable, Sendable { case create, write, truncate, sync }
 
-/// Called before each operation on the file with that path; an error is thrown as the operation's failure.
+/// Called before each operation on a file. If it throws, the operation fails with that error.
 typealias DiskFaults = @Sendable (DiskOperation, String) throws(DeviceError) -> Void

@@ -1,15 +1,15 @@
 import Core
 import System
 
-/// The first 512 bytes of a recording; the layout never changes.
+/// The first 512 bytes of a recording's file. The layout never changes.
 ///
-/// RIFF, JUNK (28 bytes), fmt, LIST INFO with the stop reason, JUNK (filler), data. Beyond 4 GiB it is RF64 (EBU Tech
-/// 3306): the first JUNK becomes ds64 with 64-bit sizes.
+/// RIFF, JUNK (28 bytes), fmt, LIST INFO with the stop reason, JUNK (filler), data. Files larger than 4 GiB become RF64
+/// (EBU Tech 3306), in which the first JUNK is a ds64 with 64-bit sizes.
 struct WaveHeader {
     /// The offset of the samples.
     static let size = 512
 
-    /// The maximum number of sample bytes with 32-bit sizes.
+    /// The maximum number of bytes of samples with 32-bit sizes.
     static let maximumDataBytes = (Int64(UInt32.max) - Int64(size - 8)) & ~3
 
     /// The beginning of the filler in a file that was joined from parts.
@@ -28,7 +28,7 @@ struct WaveHeader {
     private(set) var bytes: [UInt8] = []
     private let frameBytes: Int64
 
-    /// By default a header without samples that says `cutShort`, which is correct if nothing follows.
+    /// By default, creates a header with no samples and the reason `cutShort`, which is correct if nothing follows.
     init(channels: Int = 1, dataBytes: Int64 = 0, reason: StopReason = .cutShort) {
         frameBytes = Frames.bytes(channels: channels)
         bytes.reserveCapacity(Self.size)
@@ -39,7 +39,7 @@ struct WaveHeader {
         for field: UInt32 in [
             0x0000_0001 | UInt32(channels) << 16,  // PCM, number of channels
             UInt32(SamplePosition.rate), UInt32(SamplePosition.rate) * UInt32(frameBytes),
-            0x0010_0000 | UInt32(frameBytes),  // bytes a frame, 16 bits a sample
+            0x0010_0000 | UInt32(frameBytes),  // bytes per frame, 16 bits per sample
         ] { append(field) }
         append("LIST", UInt32(4 + 8 + 12 + 8 + Self.reasonSize), "INFO")
         append("ISFT", 12, "Fieldscribe\0")
@@ -52,7 +52,7 @@ struct WaveHeader {
         set(reason: reason)
     }
 
-    /// Sets the number of sample bytes. A file that has become RF64 stays RF64.
+    /// Sets the number of bytes of samples. A file that has become RF64 remains RF64.
     mutating func set(dataBytes: Int64) {
         guard dataBytes > Self.maximumDataBytes else {
             put(UInt32(dataBytes) + UInt32(Self.size - 8), at: Self.riffSizeOffset)
@@ -73,17 +73,18 @@ struct WaveHeader {
         put(Self.joinedWord, at: Self.fillerOffset)
     }
 
-    /// Marks the file as being joined from these parts.
+    /// Marks the file as being joined from parts with this checksum.
     mutating func setJoining(_ sources: UInt32) {
         put(Self.joiningWord, at: Self.fillerOffset)
         put(sources, at: Self.fillerOffset + Self.joiningWord.utf8.count)
     }
 
-    /// Returns the checksum of the parts that are being joined into a file with this header; nil if none are.
+    /// Returns the checksum of the parts that are being joined into the file with this header; nil if it is not being
+    /// joined.
     static func sources(in bytes: [UInt8]) -> UInt32? {
-        let place = fillerOffset + joiningWord.utf8.count
-        guard bytes.count >= size, bytes[fillerOffset..<place].elementsEqual(joiningWord.utf8) else { return nil }
-        return (0..<4).reduce(0) { $0 | UInt32(bytes[place + $1]) << (8 * UInt32($1)) }
+        let offset = fillerOffset + joiningWord.utf8.count
+        guard bytes.count >= size, bytes[fillerOffset..<offset].elementsEqual(joiningWord.utf8) else { return nil }
+        return (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << (8 * UInt32($1)) }
     }
 
     mutating func set(reason: StopReason) {

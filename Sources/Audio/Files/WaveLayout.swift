@@ -1,29 +1,29 @@
 import Core
 import System
 
-/// The chunks of a WAV or RF64 file. Any input yields a layout or an error.
+/// The layout of a WAV or RF64 file, read from its chunks. Any input results in a layout or an error.
 struct WaveLayout: Equatable {
     /// The offset of the samples.
     var dataOffset: Int64
 
-    /// 1 or 2.
+    /// The number of channels, 1 or 2.
     var channels: Int
 
     var frameBytes: Int64 { Frames.bytes(channels: channels) }
 
-    /// According to the header; outdated in a growing or truncated file.
+    /// The number of bytes of samples according to the header, which is outdated in a growing or truncated file.
     var claimedBytes: Int64
 
-    /// Whether the file was joined from all its parts.
+    /// Whether the file was joined from all parts.
     var isJoined = false
 
-    /// Why the recording ended; nil if the file does not contain one of our reasons.
+    /// Why the recording ended; nil if the file does not contain a valid reason.
     var stopReason: StopReason?
 
     /// Reads the chunks up to the samples.
     ///
-    /// - Throws: `DeviceError`, `damaged` if it is not a WAV, `unsupported` unless it is 16 kHz, 16-bit, with one or two
-    ///   channels.
+    /// - Throws: `DeviceError`, with `damaged` if this is not a WAV file, or `unsupported` if it is not 16 kHz, 16-bit,
+    ///   with one or two channels.
     init(of file: borrowing FileDescriptor) throws(DeviceError) {
         let start = try Self.bytes(of: file, at: 0, count: 12)
         let name = Self.text(start.prefix(4))
@@ -34,7 +34,7 @@ struct WaveLayout: Equatable {
         var reason: StopReason?
         var channels: Int?
         var longSize: Int64?
-        // A limit for malicious files.
+        // A limit, because the file may be malicious.
         for _ in 0..<1000 {
             let chunk = try Self.bytes(of: file, at: offset, count: 8)
             let size = Self.number(chunk, at: 4)
@@ -55,7 +55,7 @@ struct WaveLayout: Equatable {
                 // Values beyond a file's possible size are never used for reading.
                 claimedBytes = min(
                     size == .max ? longSize ?? Int64(size) : Int64(size),
-                    Frames.bytes(channels: channels) * SamplePosition.furthest)
+                    Frames.bytes(channels: channels) * SamplePosition.maximumSamples)
                 stopReason = reason
                 return
             default: break
@@ -74,13 +74,13 @@ struct WaveLayout: Equatable {
         else {
             throw DeviceError(
                 .unsupported, "read",
-                "\(file.path): is not 16 kHz, 16-bit, with one or two channels, like a recording; use fieldscribe transcribe "
-                    + "for it")
+                "\(file.path): is not in a recording's format (16 kHz, 16-bit, one or two channels); use "
+                    + "fieldscribe transcribe instead")
         }
         return channels
     }
 
-    /// Returns the comment of a LIST INFO chunk if it is a stop reason.
+    /// Returns the comment in a LIST INFO chunk if it is a stop reason.
     private static func stopReason(in list: [UInt8]) -> StopReason? {
         guard text(list.prefix(4)) == "INFO" else { return nil }
         var rest = list.dropFirst(4)
@@ -110,6 +110,6 @@ struct WaveLayout: Equatable {
     private static func damaged(_ path: String) -> DeviceError {
         DeviceError(
             .damaged, "read", cause: .damagedAudio,
-            "\(path): is not a WAV with samples; repair it with fieldscribe recover")
+            "\(path): is not a WAV file with samples; repair it with fieldscribe recover")
     }
 }

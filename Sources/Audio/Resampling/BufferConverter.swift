@@ -1,8 +1,8 @@
 import Core
 
-/// Converts buffers of any rate and channel count to 16 kHz, 16-bit, mono. Use it on one thread at a time.
+/// Converts buffers with any rate and channel count to 16 kHz, 16-bit mono. Only one thread may use it at a time.
 package final class BufferConverter {
-    /// The frames converted at once.
+    /// The maximum number of frames to convert at once.
     private static let block = 4_096
 
     private let converter: ChannelConverter
@@ -18,7 +18,7 @@ package final class BufferConverter {
 
     deinit { buffer.deallocate() }
 
-    /// Converts interleaved frames; an incomplete last frame is ignored. The result may lag behind.
+    /// Converts interleaved frames. Ignores an incomplete last frame. The output may lag behind the input.
     package func convert(_ frames: [Float]) throws(DeviceError) -> [Int16] {
         var frames = frames
         var converted: [Int16] = []
@@ -41,7 +41,7 @@ package final class BufferConverter {
     /// Converts interleaved 16-bit frames.
     package func convert(_ frames: [Int16]) throws(DeviceError) -> [Int16] { try convert(frames.map(Samples.float)) }
 
-    /// Returns what is left after the last buffer. Nothing may follow.
+    /// Returns the remaining samples after the last buffer. No further buffers may follow.
     package func finish() throws(DeviceError) -> [Int16] {
         var converted: [Int16] = []
         while case let count = try converter.flush(into: buffer), count > 0 { converted += buffer[..<count] }

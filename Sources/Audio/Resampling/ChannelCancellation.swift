@@ -1,24 +1,26 @@
-/// Detects channels that are each other's negative, as with a balanced plug in a stereo input: their mean is silence.
+/// Detects channels whose mean is silent because they are inverted copies of each other, as with a balanced plug in a
+/// stereo input.
 ///
-/// It measures over about a second, the current block included, and replaces the mean with the loudest channel. Allocates
-/// nothing per block.
+/// Measures over approximately a second, including the current block, and replaces the mean with the loudest channel.
+/// Does not allocate.
 struct ChannelCancellation {
-    /// The minimum ratio: if one of two channels is silent, the mean has 1/4 of the other's power; here less than 1/100.
-    private static let least = 25.0
-    /// A channel below this power, about -70 dBFS, is noise.
-    private static let quiet = 1e-7
+    /// The minimum factor by which the mean's power is too low. If one of two channels is silent, the mean has 1/4 of
+    /// the other's power; if they cancel each other out, it has less than 1/100.
+    private static let minimumRatio = 25.0
+    /// The minimum power, approximately -70 dBFS, of a channel that is not noise.
+    private static let minimumPower = 1e-7
 
-    /// Whether channels have cancelled, and whether they do so now.
+    /// Whether the channels have ever cancelled each other out, and whether they do now.
     private(set) var hasCancelled = false
     private(set) var isCancelling = false
 
     private let channels: Int
     private let window: Double
-    /// Weighted sums of squares.
+    /// Each channel's weighted sum of squares.
     private var powers: [Double]
     private var mean = 0.0
     private var weight = 0.0
-    /// The channel that replaces the mean; changes once another is clearly louder.
+    /// The channel that replaces the mean. Changes once another channel is clearly louder.
     private var chosen = 0
 
     init(channels: Int, rate: Int) {
@@ -27,19 +29,19 @@ struct ChannelCancellation {
         powers = [Double](repeating: 0, count: channels)
     }
 
-    /// Replaces a mean in which channels cancel each other.
+    /// Replaces the mean if the channels cancel each other out.
     ///
-    /// - Parameter frames: the interleaved channels of the mean.
+    /// - Parameter frames: The interleaved channels.
     mutating func repair(_ mono: UnsafeMutableBufferPointer<Float>, of frames: UnsafeBufferPointer<Float>) {
         let count = mono.count
         guard channels > 1, count > 0 else { return }
-        let kept = max(0, 1 - Double(count) / window)
-        weight = weight * kept + Double(count)
-        mean *= kept
+        let decay = max(0, 1 - Double(count) / window)
+        weight = weight * decay + Double(count)
+        mean *= decay
         for sample in mono { mean += Double(sample * sample) }
         var loudest = 0
         for channel in 0..<channels {
-            var power = powers[channel] * kept
+            var power = powers[channel] * decay
             for frame in 0..<count {
                 let sample = frames[frame * channels + channel]
                 power += Double(sample * sample)
@@ -47,10 +49,10 @@ struct ChannelCancellation {
             powers[channel] = power
             if power > powers[loudest] { loudest = channel }
         }
-        let share = Double(channels * channels) * Self.least
+        let ratio = Double(channels * channels) * Self.minimumRatio
         if !isCancelling || powers[loudest] > 2 * powers[chosen] { chosen = loudest }
-        // Quiet audio proves nothing.
-        if powers[loudest] > weight * Self.quiet { isCancelling = mean * share < powers[loudest] }
+        // Quiet audio is not conclusive.
+        if powers[loudest] > weight * Self.minimumPower { isCancelling = mean * ratio < powers[loudest] }
         guard isCancelling else { return }
         hasCancelled = true
         for frame in 0..<count { mono[frame] = frames[frame * channels + chosen] }

@@ -1,9 +1,9 @@
 import Core
 internal import CSoxr
 
-/// Converts the sample rate of interleaved channels to 16 kHz. Input and output are aligned in time.
+/// Converts interleaved channels to a sample rate of 16 kHz. Input and output are aligned in time.
 ///
-/// Use it on one thread. Allocates nothing after the first blocks, except in `reset`.
+/// Use it on one thread. Does not allocate after the first blocks, except in `reset`.
 final class Resampler {
     /// The supported rates in Hz.
     static let rates = 1_000.0...1_000_000.0
@@ -21,7 +21,7 @@ final class Resampler {
                 "cannot resample from \(rate) Hz to \(target) Hz; use audio between 1 kHz and 1 MHz")
         }
         var problem: soxr_error_t?
-        // 20 bits: more precise than the 16-bit output, and below 1 % of a Raspberry Pi's core.
+        // 20 bits are more precise than the 16-bit output and take less than 1 % of a core on a Raspberry Pi.
         var quality = soxr_quality_spec(UInt(SOXR_20_BITQ), 0)
         var format = soxr_io_spec(SOXR_FLOAT32_I, SOXR_FLOAT32_I)
         var runtime = soxr_runtime_spec(1)
@@ -36,13 +36,13 @@ final class Resampler {
 
     deinit { soxr_delete(soxr) }
 
-    /// Consumes input and returns available output, which may be none at first and more later.
+    /// Consumes input and writes available output, which may be empty at first and longer later.
     ///
-    /// The caller passes unconsumed input again. Counts are per channel.
+    /// The caller must pass unconsumed input again. Counts are per channel.
     func process(
         _ input: UnsafeBufferPointer<Float>, into output: UnsafeMutableBufferPointer<Float>
     ) throws(DeviceError) -> (consumed: Int, produced: Int) {
-        // soxr reads from address 0 if it gets more input after the end.
+        // soxr dereferences a null pointer if it gets more input after the end.
         guard !isFlushed else { throw Self.failure("soxr_process", "input after the end") }
         guard let source = input.baseAddress else { return (0, 0) }
         var consumed = 0
@@ -53,23 +53,24 @@ final class Resampler {
         return (consumed, produced)
     }
 
-    /// Returns what is buffered after the last input; 0 at the end. Afterwards, only `reset` may follow.
+    /// Writes buffered output after the last input. Returns the number of samples per channel; 0 at the end. Only
+    /// `reset` may follow.
     func flush(into output: UnsafeMutableBufferPointer<Float>) throws(DeviceError) -> Int {
         isFlushed = true
         var produced = 0
-        // Null input means its end.
+        // A null input marks the end.
         let problem = soxr_process(soxr, nil, 0, nil, output.baseAddress, output.count / channels, &produced)
         if let problem { throw Self.failure("soxr_process", String(cString: problem)) }
         return produced
     }
 
-    /// Starts a new stream with the same rates.
+    /// Starts a new stream with the same rate.
     func reset() throws(DeviceError) {
         if let problem = soxr_clear(soxr) { throw Self.failure("soxr_clear", String(cString: problem)) }
         isFlushed = false
     }
 
-    private static func failure(_ operation: String, _ words: String) -> DeviceError {
-        DeviceError(.failed, operation, "resampling failed: \(words); restart the program")
+    private static func failure(_ operation: String, _ reason: String) -> DeviceError {
+        DeviceError(.failed, operation, "resampling failed: \(reason); restart the program")
     }
 }

@@ -1,9 +1,9 @@
-/// Sample conversions: full scale is 1.0 in floating point and 32,768 in 16 bits.
+/// Converts samples. Full scale is 1.0 in floating point and 32,768 in 16 bits.
 enum Samples {
-    /// The largest magnitude before mixing and resampling; the output is clipped at 1.
+    /// The maximum magnitude before mixing and resampling. The output is clipped at 1.
     static let limit: Float = 8
 
-    /// Replaces NaN and infinity with silence, and clamps the rest; returns how many were not numbers.
+    /// Replaces NaN and infinity with silence and clamps other samples. Returns how many samples were not finite.
     static func sanitize(_ samples: UnsafeMutableBufferPointer<Float>) -> Int {
         var invalid = 0
         for index in samples.indices {
@@ -18,7 +18,7 @@ enum Samples {
         return invalid
     }
 
-    /// Averages the channels of interleaved frames, as many as fit `mono`.
+    /// Averages the channels of as many interleaved frames as fit in `mono`.
     static func mixDown(
         _ interleaved: UnsafeBufferPointer<Float>, channels: Int, into mono: UnsafeMutableBufferPointer<Float>
     ) {
@@ -31,7 +31,7 @@ enum Samples {
         }
     }
 
-    /// Rounds to a 16-bit sample, clipped at full scale; NaN becomes silence.
+    /// Rounds to a 16-bit sample, clipped at full scale. NaN becomes silence.
     static func quantize(_ sample: Float) -> Int16 {
         let scaled = sample * 32_768
         if scaled >= 32_767 { return 32_767 }

@@ -1,16 +1,17 @@
 import Core
 import System
 
-/// A microphone that plays an audio file: in real time and then silence, or as fast as it is read and then the end.
+/// A microphone that plays an audio file, either in real time followed by silence, or as fast as it is read until the
+/// file ends.
 struct FileMicrophone: MicrophoneProvider {
     let name: String
     private let path: String
     private let isFast: Bool
     let channels: Int
 
-    /// Parses `file:PATH` and `file+fast:PATH`.
+    /// Parses `file:PATH` or `file+fast:PATH`.
     ///
-    /// - Parameter channels: 2 to keep both channels of a stereo file; else they are mixed.
+    /// - Parameter channels: 2 to keep both channels of a stereo file; otherwise they are mixed.
     init?(uri: String, channels: Int = 1) {
         guard let colon = uri.firstIndex(of: ":") else { return nil }
         let scheme = uri[..<colon]
@@ -46,7 +47,7 @@ private final class FileCapture: Microphone {
         let block = UnsafeMutableBufferPointer(rebasing: buffer[..<min(maximumBlock * channels, buffer.count)])
         let count = try reader.read(into: block)
         if isFast { return count == 0 ? .ended : .samples(count / channels) }
-        // Silence after the end of the file.
+        // After the end of the file there is silence.
         for index in count..<block.count { block[index] = 0 }
         metronome.wait(forNext: block.count / channels)
         return .samples(block.count / channels)

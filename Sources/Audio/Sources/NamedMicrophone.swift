@@ -1,13 +1,13 @@
 import Core
 
-/// Returns the microphone for a name as in `capture.device`: `alsa:NAME`, `file:PATH`, `file+fast:PATH`, `tone:HZ`.
+/// Returns the microphone for a value of `capture.device`: `alsa:NAME`, `file:PATH`, `file+fast:PATH`, `tone:HZ`.
 ///
 /// - Parameters:
-///   - rate: of a sound card, in Hz.
-///   - channels: of a sound card.
-///   - kept: 2 to keep both channels of a stereo file; else they are mixed.
-/// - Returns: nil for another scheme.
-/// - Throws: `DeviceError` with `unsupported` for a wrong frequency.
+///   - rate: The requested rate of a sound card, in Hz.
+///   - channels: The requested number of channels of a sound card.
+///   - kept: 2 to keep both channels of a stereo file; otherwise they are mixed.
+/// - Returns: Nil if the scheme is unknown.
+/// - Throws: `DeviceError` with `unsupported` for an invalid frequency.
 package func microphone(
     named name: String, rate: Int, channels: Int, kept: Int
 ) throws(DeviceError) -> (any MicrophoneProvider)? {

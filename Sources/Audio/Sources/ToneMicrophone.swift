@@ -2,13 +2,13 @@ import Core
 import Glibc
 import System
 
-/// A microphone that plays an endless sine with peaks at -20 dBFS, in real time or as fast as it is read.
+/// A microphone that plays an endless sine wave with peaks at -20 dBFS, in real time or as fast as it is read.
 struct ToneMicrophone: MicrophoneProvider {
     let name: String
     private let frequency: Double
     private let isFast: Bool
 
-    /// Parses `tone:HZ` and `tone+fast:HZ`.
+    /// Parses `tone:HZ` or `tone+fast:HZ`.
     ///
     /// - Throws: `DeviceError` with `unsupported` unless the frequency is below half the sample rate.
     init?(uri: String) throws(DeviceError) {
@@ -17,7 +17,8 @@ struct ToneMicrophone: MicrophoneProvider {
         guard scheme == "tone" || scheme == "tone+fast" else { return nil }
         guard let frequency = Double(uri[uri.index(after: colon)...]), frequency > 0, frequency < 8_000 else {
             throw DeviceError(
-                .unsupported, "tone", on: "\(uri)", "not a frequency", remedy: "write 1 to 7999 Hz, as in tone:440")
+                .unsupported, "tone", on: "\(uri)", "is not a valid frequency",
+                remedy: "use 1 to 7999 Hz, for example tone:440")
         }
         name = uri
         self.frequency = frequency
@@ -35,7 +36,7 @@ private final class ToneCapture: Microphone {
     let maximumBlock = SamplePosition.rate / 10
     private let step: Double
     private let isFast: Bool
-    /// In periods, 0 to 1.
+    /// The phase in periods, 0 to 1.
     private var phase = 0.0
     private var metronome = Metronome(start: MonotonicClock.nanoseconds)
 

@@ -1,4 +1,4 @@
-// CGpiod.h by libgpiod 1.6.
+// Implements CGpiod.h with libgpiod 1.6.
 #include "CGpiod.h"
 #include "text.h"
 #include <errno.h>
@@ -32,7 +32,7 @@ int fieldscribe_gpio_user(struct gpiod_chip *chip, unsigned offset, char *user, 
 
 void fieldscribe_gpio_release(struct fieldscribe_gpio_line *line) {
     if (!line) return;
-    // Releases the line as well.
+    // Closing the chip also releases the line.
     if (line->chip) gpiod_chip_close(line->chip);
     free(line);
 }

@@ -1,4 +1,4 @@
-// CGpiod.h by libgpiod 2.2.
+// Implements CGpiod.h with libgpiod 2.2.
 #include "CGpiod.h"
 #include "text.h"
 #include <errno.h>
@@ -97,7 +97,7 @@ int fieldscribe_gpio_read(struct fieldscribe_gpio_line *line, struct fieldscribe
     if (ready <= 0) return ready;
     int count = gpiod_line_request_read_edge_events(line->request, line->events, 1);
     if (count <= 0) return count;
-    // Owned by the buffer.
+    // The buffer owns the event.
     struct gpiod_edge_event *event = gpiod_edge_event_buffer_get_event(line->events, 0);
     if (!event) return -1;
     edge->time = gpiod_edge_event_get_timestamp_ns(event);

@@ -1,4 +1,4 @@
-// Calls of Linux that Swift cannot import: variadic ones, and macros.
+// Linux calls that Swift cannot import: variadic functions and macros.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
@@ -29,17 +29,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/// open(2) with a mode: variadic in C.
+/// Calls open(2) with a mode. It is variadic in C.
 static inline int fieldscribe_open(const char *path, int flags, unsigned mode) {
     return open(path, flags | O_CLOEXEC, mode);
 }
 
-// stdlib.h and pthread.h show these to _GNU_SOURCE only.
+// stdlib.h and pthread.h declare these only with _GNU_SOURCE.
 extern int mkostemp(char *name, int flags);
 extern int pthread_getattr_default_np(pthread_attr_t *attributes);
 extern int pthread_setattr_default_np(const pthread_attr_t *attributes);
 
-/// Has threads that ask for no size of their own get stacks of at least 1 MiB, however small `ulimit -s` is.
+/// Sets the default stack size of threads to at least 1 MiB, even if `ulimit -s` is smaller.
 static inline void fieldscribe_widen_stacks(void) {
     pthread_attr_t attributes;
     size_t size;
@@ -50,48 +50,48 @@ static inline void fieldscribe_widen_stacks(void) {
     pthread_attr_destroy(&attributes);
 }
 
-/// Names the calling thread; at most 15 bytes count.
+/// Sets the name of the calling thread, which is truncated to 15 bytes.
 static inline void fieldscribe_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-// semaphore.h shows this one to _GNU_SOURCE only, which Swift does not set.
+// semaphore.h declares this only with _GNU_SOURCE, which Swift does not define.
 extern int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *deadline);
 
-/// Waits for a semaphore until a moment of the monotonic clock, by sem_clockwait; returns 0, or -1 and errno.
+/// Waits for a semaphore until a time on the monotonic clock, using sem_clockwait. Returns 0, or -1 and sets errno.
 static inline int fieldscribe_wait_until(sem_t *semaphore, const struct timespec *deadline) {
     return sem_clockwait(semaphore, CLOCK_MONOTONIC, deadline);
 }
 
 int pipe2(int ends[2], int flags);
 
-/// Makes a pipe that no child inherits by accident; returns 0 or an errno.
+/// Creates a pipe that children do not inherit unless it is passed to them. Returns 0 or an errno.
 static inline int fieldscribe_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno; }
 
-/// Has a pipe hold 1 MiB, where the system allows that.
+/// Sets a pipe's capacity to 1 MiB if the system allows it.
 static inline void fieldscribe_widen_pipe(int end) { fcntl(end, 1031 /* F_SETPIPE_SZ */, 1 << 20); }
 
-// fcntl.h shows this one to _GNU_SOURCE only, too.
+// fcntl.h also declares this only with _GNU_SOURCE.
 extern int sync_file_range(int file, int64_t offset, int64_t count, unsigned flags);
 
-/// Has the kernel begin to write what was written to a part of a file, without waiting for it.
-static inline void fieldscribe_begin_writing(int file, int64_t offset, int64_t count) {
+/// Starts writing back a range of a file, without waiting for it.
+static inline void fieldscribe_start_writeback(int file, int64_t offset, int64_t count) {
     sync_file_range(file, offset, count, 2 /* SYNC_FILE_RANGE_WRITE */);
 }
 
-/// Has orphans of this process's children become children of its own.
-static inline void fieldscribe_take_orphans(void) { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+/// Makes this process adopt the orphans of its descendants.
+static inline void fieldscribe_adopt_orphans(void) { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
-/// The nice value of the calling thread.
+/// Returns the nice value of the calling thread.
 static inline int fieldscribe_niceness(void) { return getpriority(PRIO_PROCESS, 0); }
 
-/// Starts a program, which the kernel kills when the calling thread ends. `pairs` holds `count` pairs of a descriptor
-/// of this process and its number in the program. Returns its number, or -1 and errno.
+/// Starts a program, which the kernel kills when the calling thread exits. `pairs` has `count` pairs of a descriptor in
+/// this process and its number in the program. Returns the process ID, or -1 and sets errno.
 __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char *const arguments[],
                                                          char *const environment[], const int *pairs, int count,
                                                          int shows_errors, int niceness) {
     sigset_t all, before;
     pid_t parent = getpid();
     int ends[2], failure = 0, highest = STDERR_FILENO;
-    // If exec fails, the child sends the errno through a pipe, whose number is above all that the program expects.
+    // If exec fails, the child sends the errno through a pipe, whose number is above all numbers that the program expects.
     for (int pair = 0; pair < count; pair++)
         if (pairs[2 * pair + 1] > highest) highest = pairs[2 * pair + 1];
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
@@ -103,9 +103,9 @@ __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char 
         errno = status;
         return -1;
     }
-    // Until exec, the child runs in the memory of this process, where none of its signal handlers may run. They are listed
-    // first. SIGABRT's is left alone, which nobody sends to a program that has not begun: glibc 2.41 keeps it under a lock, for
-    // which a copy of this process waits forever if another thread holds it (qemu's vfork makes a copy).
+    // Until exec, the child runs in this process's memory, so none of its signal handlers may run. They are listed first.
+    // SIGABRT, which nobody sends to a program that has not started, is left alone: glibc 2.41 protects its handler with a
+    // lock, and a copy of this process would wait forever if another thread holds it (qemu's vfork makes a copy).
     int handled[NSIG], handlers = 0;
     for (int number = 1; number < NSIG; number++) {
         struct sigaction action;
@@ -123,20 +123,21 @@ __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char 
             sigaction(handled[index], &action, NULL);
         }
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-        // Who ended before that call tells nothing any more.
+        // If the parent exited before that call, there will be no signal.
         if (getppid() != parent) _exit(127);
         setpriority(PRIO_PROCESS, 0, niceness);
         for (int pair = 0; pair < count; pair++) {
-            int ours = pairs[2 * pair], childs = pairs[2 * pair + 1];
-            // What has its number already is only kept open.
-            if (failure == 0 && (ours == childs ? fcntl(childs, F_SETFD, 0) : dup2(ours, childs)) < 0) failure = errno;
+            int own = pairs[2 * pair], target = pairs[2 * pair + 1];
+            // A descriptor that already has the right number only needs to be kept open.
+            if (failure == 0 && (own == target ? fcntl(target, F_SETFD, 0) : dup2(own, target)) < 0) failure = errno;
         }
         if (failure == 0 && !shows_errors) {
-            int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-            if (nothing < 0 || dup2(nothing, STDERR_FILENO) < 0) failure = errno;
+            int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+            if (null < 0 || dup2(null, STDERR_FILENO) < 0) failure = errno;
         }
         if (failure == 0) {
-            // None blocked: libdispatch's threads block all, and a limit of CPU time then ends the child by SIGKILL.
+            // Unblock all signals. libdispatch's threads block them, and then a CPU time limit would kill the child with
+            // SIGKILL instead of SIGXCPU.
             sigemptyset(&all);
             sigprocmask(SIG_SETMASK, &all, NULL);
             execve(path, arguments, environment);
@@ -147,10 +148,10 @@ __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char 
     if (child < 0) status = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(report);
-    ssize_t told = 0;
-    while (child > 0 && (told = read(ends[0], &failure, sizeof failure)) < 0 && errno == EINTR) {}
+    ssize_t received = 0;
+    while (child > 0 && (received = read(ends[0], &failure, sizeof failure)) < 0 && errno == EINTR) {}
     close(ends[0]);
-    if (told == sizeof failure) status = failure;
+    if (received == sizeof failure) status = failure;
     if (child > 0 && status != 0) {
         while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
         child = -1;
@@ -159,9 +160,9 @@ __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char 
     return child;
 }
 
-/// Forks a copy that ends together with the process that adopts its parent's orphans, which must be the parent's own parent.
-/// Returns 0 in the copy, its process number in the caller, or -1.
-static inline pid_t fieldscribe_fork_away(void) {
+/// Forks a copy that is killed when the caller's parent exits. That parent must be the process that adopts the caller's
+/// orphans. Returns 0 in the copy and its process ID in the caller, or -1.
+static inline pid_t fieldscribe_fork_copy(void) {
     int ends[2];
     pid_t copy = -1, parent = getppid();
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
@@ -172,7 +173,7 @@ static inline pid_t fieldscribe_fork_away(void) {
         if (copy == 0) {
             close(ends[0]);
             close(ends[1]);
-            // The parent-death signal is of the parent at the time of the call, so wait for the final parent.
+            // The parent-death signal depends on the parent at the time of the call, so wait for the final parent.
             while (getppid() == self) {
                 struct timespec pause = {.tv_nsec = 100000};
                 nanosleep(&pause, NULL);
@@ -189,29 +190,29 @@ static inline pid_t fieldscribe_fork_away(void) {
         do count = read(ends[0], &copy, sizeof copy);
         while (count < 0 && errno == EINTR);
         if (count != sizeof copy) copy = -1;
-        // Then the copy is an orphan.
+        // Once the process in between has exited, the copy is an orphan.
         while (waitpid(between, NULL, 0) < 0 && errno == EINTR) {}
     }
     close(ends[0]);
     return copy;
 }
 
-/// How wrong the kernel takes its wall clock to be at most, in microseconds; -1 where it may not be asked, as in the service's
+/// Returns the kernel's maximum error for the wall clock, in microseconds; -1 if the call is forbidden, as in the service's
 /// sandbox, which protects the clock.
 static inline long fieldscribe_clock_maximum_error(void) {
     struct timex state = {0};
     return adjtimex(&state) < 0 ? -1 : state.maxerror;
 }
 
-/// A counter to wake a poll with; returns a descriptor, or -1 and errno.
+/// Creates a counter that can wake up poll(2). Returns a descriptor, or -1 and sets errno.
 static inline int fieldscribe_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
-/// A socket of the family AF_UNIX, of SOCK_STREAM or SOCK_DGRAM; returns a descriptor, or -1 and errno.
+/// Creates an AF_UNIX socket of type SOCK_STREAM or SOCK_DGRAM. Returns a descriptor, or -1 and sets errno.
 static inline int fieldscribe_unix_socket(int datagrams) {
     return socket(AF_UNIX, (datagrams ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC, 0);
 }
 
-/// Binds to a path, or connects to it; one that begins with @ is abstract. Returns 0, or -1 and errno.
+/// Binds a socket to a path, or connects it. Paths that begin with @ are abstract. Returns 0, or -1 and sets errno.
 static inline int fieldscribe_unix_name(int socket, const char *path, int binds) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(path);
@@ -228,12 +229,13 @@ static inline int fieldscribe_unix_name(int socket, const char *path, int binds)
 
 int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 
-/// Takes a connection, nonblocking; returns a descriptor, or -1 and errno.
+/// Accepts a connection as a nonblocking socket. Returns a descriptor, or -1 and sets errno.
 static inline int fieldscribe_accept(int socket) { return accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
 
-/// Who is at the other end of a connection: user, group, and `count` other groups. Returns 0, or -1 and errno.
+/// Gets the user, the group and up to `count` supplementary groups of a connection's peer. Returns 0, or -1 and sets
+/// errno.
 static inline int fieldscribe_peer(int socket, uid_t *user, gid_t *group, gid_t *others, int *count) {
-    // struct ucred, which sys/socket.h shows to _GNU_SOURCE only.
+    // struct ucred, which sys/socket.h declares only with _GNU_SOURCE.
     struct {
         pid_t process;
         uid_t user;
@@ -248,9 +250,9 @@ static inline int fieldscribe_peer(int socket, uid_t *user, gid_t *group, gid_t 
     return 0;
 }
 
-/// Opens one name in a folder and nothing outside it: no links, no way up, and no mount points unless it may cross them.
-/// Returns a descriptor or -1. Under a sandbox that forbids openat2, whose flags it cannot see, openat does the same for
-/// a single name; so that name must hold no slash.
+/// Opens a name in a folder and nothing outside it: no links, no parent folders, and no mount points unless `crosses` is
+/// set. Returns a descriptor, or -1 and sets errno. If a sandbox forbids openat2, whose flags it cannot inspect, openat
+/// does the same for a single name, which must then contain no slash.
 static inline int fieldscribe_open_beneath(int folder, const char *name, int flags, unsigned mode, int crosses) {
     struct open_how how = {
         .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
@@ -263,20 +265,20 @@ static inline int fieldscribe_open_beneath(int folder, const char *name, int fla
         errno = EXDEV;
         return -1;
     }
-    struct stat one, other;
-    if (!crosses && (fstat(folder, &one) != 0 ||
-                     (fstatat(folder, name, &other, AT_SYMLINK_NOFOLLOW) == 0 && one.st_dev != other.st_dev))) {
+    struct stat own, other;
+    if (!crosses && (fstat(folder, &own) != 0 ||
+                     (fstatat(folder, name, &other, AT_SYMLINK_NOFOLLOW) == 0 && own.st_dev != other.st_dev))) {
         errno = EXDEV;
         return -1;
     }
     file = openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW, mode);
-    // A link to a folder is reported as a link, as openat2 does.
+    // Like openat2, report a link to a folder as a link.
     if (file < 0 && errno == ENOTDIR && fstatat(folder, name, &other, AT_SYMLINK_NOFOLLOW) == 0)
         errno = S_ISLNK(other.st_mode) ? ELOOP : ENOTDIR;
     return file;
 }
 
-/// Renames within a folder where the new name is free; returns 0 or -1.
+/// Renames an entry within a folder if the new name does not exist. Returns 0, or -1 and sets errno.
 static inline int fieldscribe_rename_new(int folder, const char *name, const char *new_name) {
     return (int)syscall(SYS_renameat2, folder, name, folder, new_name, 1 /* RENAME_NOREPLACE */);
 }
@@ -286,24 +288,24 @@ int syncfs(int descriptor);
 int setresuid(uid_t real, uid_t effective, uid_t saved);
 int setresgid(gid_t real, gid_t effective, gid_t saved);
 
-/// Takes the user, the group and the other groups for the whole process; those of `keeps` are kept to be taken back.
-/// Returns 0, or an errno; the process is then what it was, as far as it may.
+/// Changes the user, group and supplementary groups of the whole process. With `keeps`, the current user and group remain
+/// as saved IDs, so that the change can be undone. Returns 0 or an errno, in which case the user is unchanged.
 static inline int fieldscribe_become(uid_t user, gid_t group, const char *name, int keeps) {
-    uid_t back = keeps ? geteuid() : user;
-    gid_t group_back = keeps ? getegid() : group;
+    uid_t saved_user = keeps ? geteuid() : user;
+    gid_t saved_group = keeps ? getegid() : group;
     if ((name ? initgroups(name, group) : setgroups(0, NULL)) != 0) return errno;
-    if (setresgid(group, group, group_back) != 0) return errno;
-    if (setresuid(user, user, back) != 0) return errno;
+    if (setresgid(group, group, saved_group) != 0) return errno;
+    if (setresuid(user, user, saved_user) != 0) return errno;
     return 0;
 }
 
-/// Takes back what `fieldscribe_become` kept of root; returns 0, or an errno.
+/// Undoes `fieldscribe_become` for root. Returns 0 or an errno.
 static inline int fieldscribe_become_root_again(void) {
     if (setresuid(0, 0, 0) != 0 || setresgid(0, 0, 0) != 0) return errno;
     return initgroups("root", 0) != 0 ? errno : 0;
 }
 
-/// The flag of open(2) for reading past the page cache; its value is the machine's.
+/// Returns the open(2) flag for bypassing the page cache, whose value depends on the architecture.
 static inline int fieldscribe_direct(void) {
 #ifdef O_DIRECT
     return O_DIRECT;
@@ -312,37 +314,37 @@ static inline int fieldscribe_direct(void) {
 #endif
 }
 
-/// A file that is in memory alone and has no name; -1 where there can be none.
+/// Creates an unnamed file in memory. Returns a descriptor, or -1 and sets errno.
 static inline int fieldscribe_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC); }
 
-// Whether a file lies in a file system in memory: TMPFS_MAGIC, RAMFS_MAGIC. Not 0 where it does.
+/// Returns nonzero if a file is in a memory file system (TMPFS_MAGIC or RAMFS_MAGIC).
 static inline int fieldscribe_is_in_memory(int descriptor) {
     struct statfs status;
     return fstatfs(descriptor, &status) == 0
         && ((unsigned int)status.f_type == 0x01021994u || (unsigned int)status.f_type == 0x858458f6u);
 }
 
-/// All threads allocate from one arena from here on.
+/// Makes all threads allocate from one arena.
 static inline void fieldscribe_use_one_arena(void) { mallopt(M_ARENA_MAX, 1); }
 
-/// Limits a child's address space, data and seconds of CPU from here on; it may write no file, and leaves no core.
+/// Limits a child's address space, data segment, CPU time in seconds and file size, and disables core dumps.
 static inline void fieldscribe_limit_child(int child, uint64_t memory, uint64_t data, uint64_t cpu, uint64_t file) {
     const struct {
         int resource;
         uint64_t value;
     } limits[] = {{RLIMIT_AS, memory}, {RLIMIT_DATA, data}, {RLIMIT_CPU, cpu}, {RLIMIT_CORE, 0}, {RLIMIT_FSIZE, file}};
     for (size_t index = 0; index < sizeof limits / sizeof *limits; index++) {
-        // Between the two limits of CPU time the child ends by SIGXCPU, which tells why.
+        // The soft limit for CPU time is lower, so that the child is killed by SIGXCPU, which shows the reason.
         int is_time = limits[index].resource == RLIMIT_CPU;
-        uint64_t both[2] = {limits[index].value, limits[index].value + (is_time ? 1 : 0)};
-        syscall(SYS_prlimit64, child, limits[index].resource, both, NULL);
+        uint64_t soft_and_hard[2] = {limits[index].value, limits[index].value + (is_time ? 1 : 0)};
+        syscall(SYS_prlimit64, child, limits[index].resource, soft_and_hard, NULL);
     }
 }
 
-/// Leaves the calling process, which has one thread, its memory and the files that are open, and nothing else: it can open, change or end
-/// no file, process or socket, permanently. Returns 0 or an errno.
-static inline int fieldscribe_confine(void) {
-    // What reading a pipe, computing and writing an answer needs; all else gets EPERM.
+/// Permanently restricts the calling process, which must have one thread, to its memory and its open files: it cannot
+/// open, change or kill any file, process or socket. Returns 0 or an errno.
+static inline int fieldscribe_enter_sandbox(void) {
+    // The calls for reading a pipe, computing and writing an answer. All others fail with EPERM.
     static const int allowed[] = {
         SYS_read,         SYS_readv,       SYS_write,         SYS_writev,         SYS_close,         SYS_fstat,
         SYS_newfstatat,   SYS_lseek,       SYS_ppoll,         SYS_mmap,           SYS_munmap,        SYS_mremap,
@@ -356,7 +358,7 @@ static inline int fieldscribe_confine(void) {
 #elif defined(__aarch64__)
     const uint32_t machine = AUDIT_ARCH_AARCH64;
 #else
-#error "name this machine's AUDIT_ARCH"
+#error "add the AUDIT_ARCH of this architecture"
 #endif
     struct sock_filter filter[count + 6] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
@@ -371,12 +373,13 @@ static inline int fieldscribe_confine(void) {
     filter[4 + count] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
     filter[5 + count] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     const struct sock_fprog program = {.len = count + 6, .filter = filter};
-    // Even without the filter, as in qemu's user mode, no file or socket can be opened. Not by setrlimit, which systemd's filters forbid.
+    // Even if there is no filter, as in qemu's user mode, no file or socket can be opened. Not set with setrlimit, which
+    // systemd's filters forbid.
     const uint64_t none[2] = {0, 0};
     if (syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, none, NULL) != 0) return errno;
     if (syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, none, NULL) != 0) return errno;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
-    // They forbid seccomp(2), too.
+    // Not set with seccomp(2), which those filters forbid too.
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0) return 0;
     return errno == EINVAL || errno == ENOSYS ? 0 : errno;
 }

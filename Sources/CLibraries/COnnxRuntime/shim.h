@@ -1,8 +1,8 @@
-// ONNX Runtime's C interface, found at run time: neither its header nor its library is needed to build.
+// ONNX Runtime's C API, loaded at run time, so that neither its header nor its library is needed to build.
 //
-// The library has one entry, OrtGetApiBase. It gives a table of functions which only ever grows, so that a place in it never
-// changes its meaning: what stands below has been there since version 1.6, of which the interface is number 6. Each function
-// returns null, or a status that has to be released.
+// The library has one entry point, OrtGetApiBase. It returns a table of functions that only ever grows, so that the meaning
+// of an entry never changes. The entries below have existed since version 1.6, whose API has the number 6. Each function
+// returns null or a status that must be released.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -19,11 +19,11 @@ typedef struct OrtArenaCfg OrtArenaCfg;
 typedef struct OrtTensorTypeAndShapeInfo OrtTensorTypeAndShapeInfo;
 typedef struct OrtTypeInfo OrtTypeInfo;
 
-/// Takes what the library logs.
+/// Receives the library's log messages.
 typedef void (*fieldscribe_ort_logger)(
     void *parameter, int level, const char *category, const char *log, const char *location, const char *message);
 
-/// The first 145 places of OrtApi; a number names places that are not used.
+/// The first 145 entries of OrtApi. Entries that are not used are named by number.
 struct fieldscribe_ort_api {
     const void *place_0[2];
     const char *(*GetErrorMessage)(const OrtStatus *);
@@ -85,7 +85,7 @@ struct fieldscribe_ort_api {
     OrtStatus *(*CreateAndRegisterAllocator)(OrtEnv *, const OrtMemoryInfo *, const OrtArenaCfg *);
 };
 
-/// What OrtGetApiBase gives.
+/// The result of OrtGetApiBase.
 struct fieldscribe_ort_base {
     const struct fieldscribe_ort_api *(*GetApi)(uint32_t version);
     const char *(*GetVersionString)(void);
@@ -97,20 +97,21 @@ _Static_assert(offsetof(struct fieldscribe_ort_api, ReleaseEnv) == 92 * sizeof(v
 _Static_assert(offsetof(struct fieldscribe_ort_api, AddSessionConfigEntry) == 130 * sizeof(void *), "place 130");
 _Static_assert(offsetof(struct fieldscribe_ort_api, CreateAndRegisterAllocator) == 144 * sizeof(void *), "place 144");
 
-/// The interface whose functions are used.
+/// The version of the API whose functions are used.
 enum { fieldscribe_ort_version = 6 };
 
-/// Element types of tensors, by the library's numbers.
+/// The library's numbers for the element types of tensors.
 enum { fieldscribe_ort_float = 1, fieldscribe_ort_int64 = 7, fieldscribe_ort_bool = 9 };
 
-/// The kinds of allocator and of memory, by the library's numbers.
+/// The library's numbers for types of allocators and memory.
 enum { fieldscribe_ort_arena = 1, fieldscribe_ort_default_memory = 0 };
 
-/// The table, where the library knows this interface; null where not. `entry` is the address of OrtGetApiBase.
+/// Returns the table, or null if the library does not support this version of the API. `entry` is the address of
+/// OrtGetApiBase.
 static inline const struct fieldscribe_ort_api *fieldscribe_ort_open(void *entry, const char **version) {
     const struct fieldscribe_ort_base *(*base)(void);
     *(void **)&base = entry;
-    const struct fieldscribe_ort_base *found = base();
-    *version = found ? found->GetVersionString() : NULL;
-    return found ? found->GetApi(fieldscribe_ort_version) : NULL;
+    const struct fieldscribe_ort_base *api_base = base();
+    *version = api_base ? api_base->GetVersionString() : NULL;
+    return api_base ? api_base->GetApi(fieldscribe_ort_version) : NULL;
 }

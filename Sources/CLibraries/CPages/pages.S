@@ -1,10 +1,10 @@
-// The files that CPages.h names, each as text that ends with a zero byte. Package.swift has the folders. Swift's own embedding makes
-// an array literal of them, which takes 20 s to compile.
+// The files listed in CPages.h, each as text with a terminating zero byte. Package.swift has their folders. Swift's own
+// embedding would create array literals, which take 20 s to compile.
 
-// Also makes an edited file a reason to build again.
+// This check also triggers a rebuild when a file changes.
 #if !(__has_include("shared.css") && __has_include("player.css") && __has_include("words.js") \
-    && __has_include("player.js") && __has_include("editor.js") && __has_include("keeping.js") \
-    && __has_include("places.js") && __has_include("writing.js") && __has_include("arriving.js") \
+    && __has_include("player.js") && __has_include("editor.js") && __has_include("storage.js") \
+    && __has_include("annotations.js") && __has_include("downloads.js") && __has_include("startup.js") \
     && __has_include("bridge.js") && __has_include("index.css") && __has_include("index.js") \
     && __has_include("served.css") && __has_include("adding.js"))
 #error "a style or script of the pages is missing"
@@ -23,10 +23,10 @@ page_\name\()_text:
     page words_js, "words.js"
     page player_js, "player.js"
     page editor_js, "editor.js"
-    page keeping_js, "keeping.js"
-    page places_js, "places.js"
-    page writing_js, "writing.js"
-    page arriving_js, "arriving.js"
+    page storage_js, "storage.js"
+    page annotations_js, "annotations.js"
+    page downloads_js, "downloads.js"
+    page startup_js, "startup.js"
     page bridge_js, "bridge.js"
     page index_css, "index.css"
     page index_js, "index.js"

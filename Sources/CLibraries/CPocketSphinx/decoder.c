@@ -1,4 +1,4 @@
-// Loading a decoder, what it logs, and its cepstral mean.
+// Loads a decoder, handles its log messages, and sets its cepstral mean.
 #include "library.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,18 +8,18 @@
 const char *fieldscribe_ps_version(void) { return FIELDSCRIBE_POCKETSPHINX_5 ? "5" : "0.8+5prealpha"; }
 
 char *fieldscribe_ps_last_error(void) {
-    // Of the calling thread alone, as errno is.
+    // Thread-local, like errno.
     static _Thread_local char line[512];
     return line;
 }
 
-static void keep_error(const char *text) {
+static void store_error(const char *text) {
     char *line = fieldscribe_ps_last_error();
     snprintf(line, 512, "%s", text);
     line[strcspn(line, "\n")] = 0;
 }
 
-// What the library calls with each line.
+// The library calls this with each line.
 static void log_line(void *listener, err_lvl_t level, const char *format, ...) {
     if (level < ERR_ERROR && !listener) return;
     char text[512];
@@ -28,7 +28,7 @@ static void log_line(void *listener, err_lvl_t level, const char *format, ...) {
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     text[strcspn(text, "\n")] = 0;
-    if (level >= ERR_ERROR) keep_error(text);
+    if (level >= ERR_ERROR) store_error(text);
     if (listener && *text) ((fieldscribe_ps_listener)listener)(text);
 }
 
@@ -53,7 +53,7 @@ ps_decoder_t *fieldscribe_ps_open(
     if (!json) return NULL;
     *end++ = '{';
     for (int i = 0; i + 1 < count; i += 2) {
-        // 5.x never drops frames, and no longer knows the setting.
+        // 5.x never drops frames and no longer has this setting.
         if (!strcmp(options[i], "remove_silence")) continue;
         if (end[-1] != '{') *end++ = ',';
         for (int part = 0; part < 2; part++) {

@@ -1,4 +1,4 @@
-// From samples to cepstra and pitch, and cepstra into the search.
+// Computes cepstra and pitch from samples, and passes cepstra to the search.
 #include "library.h"
 #include <stdio.h>
 
@@ -11,9 +11,9 @@ fieldscribe_fe *fieldscribe_fe_open(ps_decoder_t *decoder, double warp) {
 void fieldscribe_fe_close(fieldscribe_fe *fe) { (void)fe; }
 void fieldscribe_fe_begin(fieldscribe_fe *fe) { (void)fe; }
 int fieldscribe_fe_width(fieldscribe_fe *fe) { return (void)fe, 0; }
-int fieldscribe_fe_hear(
-    fieldscribe_fe *fe, const int16_t **samples, size_t *count, float *cepstra, int most) {
-    return (void)fe, (void)samples, (void)count, (void)cepstra, (void)most, -1;
+int fieldscribe_fe_process(
+    fieldscribe_fe *fe, const int16_t **samples, size_t *count, float *cepstra, int limit) {
+    return (void)fe, (void)samples, (void)count, (void)cepstra, (void)limit, -1;
 }
 int fieldscribe_fe_end(fieldscribe_fe *fe, float *cepstra) { return (void)fe, (void)cepstra, 0; }
 int fieldscribe_ps_search(ps_decoder_t *decoder, float *cepstra, int width, int frames) {
@@ -43,10 +43,10 @@ void fieldscribe_fe_begin(fieldscribe_fe *fe) {
 
 int fieldscribe_fe_width(fieldscribe_fe *fe) { return fe_get_output_size((fe_t *)fe); }
 
-int fieldscribe_fe_hear(
-    fieldscribe_fe *fe, const int16_t **samples, size_t *count, float *cepstra, int most) {
+int fieldscribe_fe_process(
+    fieldscribe_fe *fe, const int16_t **samples, size_t *count, float *cepstra, int limit) {
     mfcc_t *rows[64];
-    int32 frames = most < 64 ? most : 64;
+    int32 frames = limit < 64 ? limit : 64;
     for (int i = 0; i < frames; i++) rows[i] = cepstra + (size_t)i * (size_t)fieldscribe_fe_width(fe);
     return fe_process_frames((fe_t *)fe, samples, count, rows, &frames, NULL) < 0 ? -1 : frames;
 }
@@ -57,10 +57,10 @@ int fieldscribe_fe_end(fieldscribe_fe *fe, float *cepstra) {
 }
 
 int fieldscribe_ps_search(ps_decoder_t *decoder, float *cepstra, int width, int frames) {
-    // One streamed utterance switches the library permanently to its own normalisation; this code normalises instead.
+    // A streamed utterance permanently switches the library to its own normalization; this code normalizes instead.
     ps_get_feat(decoder)->cmn = CMN_NONE;
     for (int done = 0; done < frames;) {
-        // More at a time than fit into the library's buffer of a dozen frames it loses.
+        // The library loses frames that do not fit in its buffer of a dozen frames.
         mfcc_t *rows[4];
         int count = 0;
         for (; count < 4 && done < frames; count++, done++) rows[count] = cepstra + (size_t)done * (size_t)width;
@@ -97,7 +97,7 @@ void fieldscribe_voice_close(struct yin_s *voice) {
 #endif
 }
 
-int fieldscribe_voice_hear(
+int fieldscribe_voice_process(
     struct yin_s *voice, const int16_t *window, uint16_t *period, uint16_t *difference) {
 #if FIELDSCRIBE_POCKETSPHINX_5
     (void)voice, (void)window, (void)period, (void)difference;

@@ -1,4 +1,4 @@
-// The headers of the library that is there, and the names that its versions have for the same.
+// The headers of the installed version of the library, and common names for functions that differ between versions.
 #pragma once
 #include "CPocketSphinx.h"
 
@@ -30,5 +30,5 @@
 #define fieldscribe_ps_remove ps_unset_search
 #endif
 
-/// Makes the library log to `listener`, if there is one, and keep its last error line.
+/// Makes the library log to `listener`, if it is not null, and store its last error line.
 void fieldscribe_ps_log_to(fieldscribe_ps_listener listener);

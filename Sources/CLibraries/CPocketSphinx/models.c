@@ -1,12 +1,12 @@
-// What a decoder listens for: language models, grammars and graphs of words.
+// Sets what a decoder listens for: language models, grammars and word graphs.
 #include "library.h"
 #include <stdio.h>
 
 int fieldscribe_ps_add_model(ps_decoder_t *decoder, const char *path) {
     char name[64];
     snprintf(name, sizeof name, "%s", fieldscribe_ps_current(decoder));
-    // The decoder keeps its model in a set that takes every word of the dictionary for one of the model's: the model
-    // itself is wanted, else words that it does not know are searched for, too.
+    // The decoder keeps its model in a set that considers every word in the dictionary to be in the model. Use the model
+    // itself; otherwise words that are not in the model would be searched for too.
     ngram_model_t *own = NULL;
     const char *unused;
     ngram_model_set_iter_t *first = ngram_model_set_iter(ps_get_lm(decoder, name));
@@ -21,12 +21,12 @@ int fieldscribe_ps_add_model(ps_decoder_t *decoder, const char *path) {
     char *names[] = {(char *)"own", (char *)"added"};
     const float weights[] = {1, 1};
     ngram_model_t *both = ngram_model_set_init(ps_get_config(decoder), models, names, weights, 2);
-    // Under the same name: the search without it is freed.
+    // The model has the same name, so that the search without the addition is freed.
     if (!both || fieldscribe_ps_set_lm(decoder, name, both) < 0) return -1;
     return fieldscribe_ps_activate(decoder, name) < 0 ? -1 : 0;
 }
 
-int fieldscribe_ps_take_grammar(ps_decoder_t *decoder, const char *path) {
+int fieldscribe_ps_set_grammar(ps_decoder_t *decoder, const char *path) {
     char name[64];
     snprintf(name, sizeof name, "%s", fieldscribe_ps_current(decoder));
     if (fieldscribe_ps_set_jsgf(decoder, "grammar", path) < 0) return -1;
@@ -35,7 +35,7 @@ int fieldscribe_ps_take_grammar(ps_decoder_t *decoder, const char *path) {
     return 0;
 }
 
-int fieldscribe_ps_take_graph(
+int fieldscribe_ps_set_graph(
     ps_decoder_t *decoder, int states, const int32_t *from, const int32_t *to, const char *const *words, int count,
     double beam, double word_beam) {
 #if FIELDSCRIBE_POCKETSPHINX_5
@@ -51,7 +51,7 @@ int fieldscribe_ps_take_graph(
     graph->start_state = 0;
     graph->final_state = states - 1;
     for (int i = 0; i < count; i++) fsg_model_trans_add(graph, from[i], to[i], 0, fsg_model_word_add(graph, words[i]));
-    // The decoder retains it, and frees the one before, which has the same name.
+    // The decoder retains the graph and frees the previous one, which has the same name.
     int status = ps_set_fsg(decoder, "words", graph);
     fsg_model_free(graph);
     if (status < 0) return -1;
@@ -78,8 +78,8 @@ void fieldscribe_lm_close(fieldscribe_lm opened) {
 double fieldscribe_lm_probability(fieldscribe_lm opened, const char *const *words, int count) {
     ngram_model_t *model = opened.model;
     if (ngram_wid(model, words[0]) == ngram_unknown_wid(model)) return 0;
-    // What stands before an unknown word tells nothing.
-    int known = 1;
-    while (known < count && ngram_wid(model, words[known]) != ngram_unknown_wid(model)) known++;
-    return logmath_exp(opened.math, ngram_prob(model, words, known));
+    // Words before an unknown word are not useful as context.
+    int length = 1;
+    while (length < count && ngram_wid(model, words[length]) != ngram_unknown_wid(model)) length++;
+    return logmath_exp(opened.math, ngram_prob(model, words, length));
 }

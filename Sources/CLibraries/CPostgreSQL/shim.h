@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The connection timeout in seconds that the address sets; at least 2, as in libpq.
+/// Returns the connection timeout, in seconds, from the connection string; at least 2, as in libpq.
 static inline long fieldscribe_connect_timeout(PGconn *connection) {
     long seconds = 0;
     PQconninfoOption *options = PQconninfo(connection);
@@ -13,26 +13,27 @@ static inline long fieldscribe_connect_timeout(PGconn *connection) {
     return seconds <= 0 ? 86400 : seconds < 2 ? 2 : seconds;
 }
 
-/// Copies the path of the password file that an address names; returns its length, 0 if it names none or cannot be parsed.
-static inline size_t fieldscribe_password_file(const char *address, char *path, size_t room) {
+/// Copies the path of the password file in a connection string. Returns its length; 0 if there is no such file or the
+/// string cannot be parsed.
+static inline size_t fieldscribe_password_file(const char *address, char *path, size_t capacity) {
     size_t length = 0;
     PQconninfoOption *options = PQconninfoParse(address, NULL);
     for (PQconninfoOption *option = options; option && option->keyword; option++) {
         if (strcmp(option->keyword, "passfile") != 0 || !option->val) continue;
         length = strlen(option->val);
-        if (length < room) memcpy(path, option->val, length + 1);
+        if (length < capacity) memcpy(path, option->val, length + 1);
     }
     PQconninfoFree(options);
-    return length < room ? length : 0;
+    return length < capacity ? length : 0;
 }
 
-/// Takes what the server says besides, and says it nowhere.
+/// Discards a notice from the server.
 static void fieldscribe_ignore_notice(void *context, const char *message) {
     (void)context;
     (void)message;
 }
 
-/// Has the server's notices be said nowhere: they would stand between a command's own lines.
-static inline void fieldscribe_be_silent(PGconn *connection) {
+/// Makes libpq discard the server's notices, which would appear between a command's own lines.
+static inline void fieldscribe_ignore_notices(PGconn *connection) {
     PQsetNoticeProcessor(connection, fieldscribe_ignore_notice, 0);
 }

@@ -1,8 +1,8 @@
-// A file system of SQLite's for one archive: several connections of this process share one database in WAL mode, with the
-// log's index on the heap, while every other process is kept out.
+// An SQLite VFS for one archive: several connections in this process share one database in WAL mode, with the WAL index on
+// the heap, while all other processes are locked out.
 //
-// SQLite's own would map the index from a file, and a mapping dies of SIGBUS where the disk fails or is full; or, in
-// exclusive mode, it would have it on the heap, but for a single connection.
+// SQLite's own VFS would map the index from a file, and accessing the mapping raises SIGBUS if the disk fails or is full.
+// In exclusive mode, it would keep the index on the heap, but only for a single connection.
 #pragma once
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -10,27 +10,27 @@
 
 typedef struct fieldscribe_share fieldscribe_share;
 
-/// The database as one connection has it open; SQLite's own file lies behind it in memory.
+/// The database as opened by one connection. SQLite's own file object follows it in memory.
 typedef struct fieldscribe_file {
     sqlite3_file base;
     fieldscribe_share *share;
     struct fieldscribe_file *next;
-    /// SQLITE_LOCK_NONE to SQLITE_LOCK_EXCLUSIVE, among the connections of this process.
+    /// The lock level among the connections of this process, from SQLITE_LOCK_NONE to SQLITE_LOCK_EXCLUSIVE.
     int level;
-    /// Whether the lock that keeps other processes out was taken through this file.
+    /// Whether the lock that excludes other processes was acquired through this file.
     int holds;
-    /// Which of the index's eight locks it has, a bit each.
+    /// Which of the index's eight locks this connection has, with one bit for each.
     unsigned shared, exclusive;
     int maps;
 } fieldscribe_file;
 
-/// What the connections share.
+/// The state that the connections share.
 struct fieldscribe_share {
     sqlite3_vfs vfs;
     sqlite3_vfs *system;
     sqlite3_mutex *mutex;
     fieldscribe_file *files;
-    /// The index of the log, in pieces of equal length.
+    /// The WAL index, in regions of equal length.
     void **regions;
     int regionCount;
 };
@@ -79,7 +79,7 @@ static int fieldscribe_file_characteristics(sqlite3_file *file) {
     return file->pMethods->xDeviceCharacteristics(file);
 }
 
-/// Keeps other processes out until the file is closed; the caller has the mutex.
+/// Locks out other processes until the file is closed. The caller must hold the mutex.
 static int fieldscribe_share_own(fieldscribe_share *share, fieldscribe_file *file) {
     for (fieldscribe_file *other = share->files; other; other = other->next)
         if (other->holds) return SQLITE_OK;
@@ -102,10 +102,10 @@ static int fieldscribe_file_lock(sqlite3_file *opened, int level) {
     if (level <= file->level) return SQLITE_OK;
     sqlite3_mutex_enter(share->mutex);
     for (fieldscribe_file *other = share->files; other; other = other->next) {
-        int least = level == SQLITE_LOCK_SHARED ? SQLITE_LOCK_PENDING
+        int conflicting = level == SQLITE_LOCK_SHARED ? SQLITE_LOCK_PENDING
             : level == SQLITE_LOCK_RESERVED     ? SQLITE_LOCK_RESERVED
                                                 : SQLITE_LOCK_SHARED;
-        if (other != file && other->level >= least) status = SQLITE_BUSY;
+        if (other != file && other->level >= conflicting) status = SQLITE_BUSY;
     }
     if (status == SQLITE_OK) status = fieldscribe_share_own(share, file);
     if (status == SQLITE_OK) file->level = level;
@@ -141,8 +141,8 @@ static int fieldscribe_index_map(sqlite3_file *opened, int region, int size, int
     while (extends && region >= share->regionCount && status == SQLITE_OK) {
         void **regions = (void **)realloc(share->regions, sizeof(void *) * (size_t)(share->regionCount + 1));
         if (regions) share->regions = regions;
-        void *fresh = regions ? calloc(1, (size_t)size) : NULL;
-        if (fresh) share->regions[share->regionCount++] = fresh;
+        void *memory = regions ? calloc(1, (size_t)size) : NULL;
+        if (memory) share->regions[share->regionCount++] = memory;
         else status = SQLITE_IOERR_NOMEM;
     }
     if (region < share->regionCount) *mapped = share->regions[region];
@@ -180,8 +180,8 @@ static void fieldscribe_index_barrier(sqlite3_file *opened) {
     sqlite3_mutex_leave(mutex);
 }
 
-/// Forgets the index once nobody has it; the caller has the mutex.
-static void fieldscribe_share_forget(fieldscribe_share *share) {
+/// Frees the index once no connection has mapped it. The caller must hold the mutex.
+static void fieldscribe_share_free_index(fieldscribe_share *share) {
     for (fieldscribe_file *file = share->files; file; file = file->next)
         if (file->maps) return;
     for (int region = 0; region < share->regionCount; region++) free(share->regions[region]);
@@ -196,7 +196,7 @@ static int fieldscribe_index_unmap(sqlite3_file *opened, int deletes) {
     sqlite3_mutex_enter(file->share->mutex);
     file->maps = 0;
     file->shared = file->exclusive = 0;
-    fieldscribe_share_forget(file->share);
+    fieldscribe_share_free_index(file->share);
     sqlite3_mutex_leave(file->share->mutex);
     return SQLITE_OK;
 }
@@ -208,7 +208,7 @@ static int fieldscribe_file_close(sqlite3_file *opened) {
     fieldscribe_file **link = &share->files;
     while (*link && *link != file) link = &(*link)->next;
     if (*link) *link = file->next;
-    fieldscribe_share_forget(share);
+    fieldscribe_share_free_index(share);
     sqlite3_mutex_leave(share->mutex);
     sqlite3_file *system = fieldscribe_system_file(opened);
     return system->pMethods->xClose(system);
@@ -237,7 +237,7 @@ static const sqlite3_io_methods fieldscribe_file_methods = {
 static int fieldscribe_share_open(
     sqlite3_vfs *vfs, const char *name, sqlite3_file *opened, int flags, int *flagsOut) {
     fieldscribe_share *share = (fieldscribe_share *)vfs->pAppData;
-    // The log, and whatever else there is, are files as ever.
+    // The WAL and all other files are ordinary files.
     if (!(flags & SQLITE_OPEN_MAIN_DB)) return share->system->xOpen(share->system, name, opened, flags, flagsOut);
     fieldscribe_file *file = (fieldscribe_file *)opened;
     memset(file, 0, sizeof(*file));
@@ -257,7 +257,8 @@ static int fieldscribe_share_open(
     return SQLITE_OK;
 }
 
-/// Makes one, known to SQLite under `name`, which is borrowed until it is freed; null if there is no memory.
+/// Creates a VFS and registers it with SQLite as `name`, which must stay valid until the VFS is freed. Returns null if
+/// there is not enough memory.
 static inline fieldscribe_share *fieldscribe_share_make(const char *name) {
     sqlite3_initialize();
     fieldscribe_share *share = (fieldscribe_share *)calloc(1, sizeof(*share));
@@ -284,7 +285,7 @@ static inline fieldscribe_share *fieldscribe_share_make(const char *name) {
     return share;
 }
 
-/// Frees it; all of its connections are closed.
+/// Frees a VFS. All connections must be closed.
 static inline void fieldscribe_share_free(fieldscribe_share *share) {
     sqlite3_vfs_unregister(&share->vfs);
     sqlite3_mutex_free(share->mutex);

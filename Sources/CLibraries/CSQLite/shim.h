@@ -1,17 +1,17 @@
-// What Swift cannot import from sqlite3.h: macros that are more than a number.
+// Macros from sqlite3.h that Swift cannot import because they are not plain numbers.
 #pragma once
 #include <sqlite3.h>
 
-/// The extended result code of a row that names a parent that is not there.
+/// The extended result code for a row that refers to a missing parent row.
 static const int fieldscribe_sqlite_foreign_key = SQLITE_CONSTRAINT_FOREIGNKEY;
 
-/// Binds a copy of `length` bytes of UTF-8, which may be 0; returns the result code.
+/// Binds a copy of `length` bytes of UTF-8; `length` may be 0. Returns the result code.
 static inline int fieldscribe_sqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, long length) {
     return sqlite3_bind_text64(
         statement, index, text ? text : "", (sqlite3_uint64)length, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-/// Whether closing the database leaves its write-ahead log as it is; variadic in C. Returns the result code.
+/// Sets whether closing the database keeps its write-ahead log. The function is variadic in C. Returns the result code.
 static inline int fieldscribe_sqlite_keep_log(sqlite3 *database, int keep) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep, (int *)0);
 }

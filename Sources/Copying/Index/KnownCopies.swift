@@ -1,13 +1,13 @@
 import Core
 
-/// The ledger's entries for one recorder's copies on a volume, in the order in which they were made.
+/// The ledger's entries for one recorder's copies on a volume, in order of creation.
 struct KnownCopies<Name: CopyNaming>: Sendable {
     struct Copy: Sendable {
         var name: Name
         var entry: ExportEntry
     }
 
-    /// Every name that a copy has had.
+    /// All names of copies in the ledger.
     private(set) var names: Set<Name> = []
     private(set) var copies: [Int: [Copy]] = [:]
     private let prefix: String
@@ -24,7 +24,7 @@ struct KnownCopies<Name: CopyNaming>: Sendable {
         copies[entry.recording, default: []].append(Copy(name: name, entry: entry))
     }
 
-    /// Returns the copies of one recording, the latest first.
+    /// Returns the copies of a recording, the latest first.
     func latest(of recording: Int) -> [Copy] { copies[recording, default: []].reversed() }
 
     /// The latest copy of each name.
@@ -36,6 +36,7 @@ struct KnownCopies<Name: CopyNaming>: Sendable {
 }
 
 extension ExportEntry {
-    /// The manifest, if the copy turned out to have the text of another pass, which the ledger has to list as well.
+    /// Returns the manifest if the entry has a different pass, so that the ledger needs another entry for the same
+    /// copy.
     func manifest(unlessOf pass: Int?) -> String? { pass == nil || pass == self.pass ? nil : manifest }
 }

@@ -1,19 +1,22 @@
 import Core
 import System
 
-/// Runs Debian's `age`, which encrypts and decrypts, in a process with limits. Fieldscribe itself has no cryptography.
+/// Runs Debian's `age`, which encrypts and decrypts, in a process with limits. Fieldscribe itself contains no
+/// cryptography.
 package struct Age: Sendable {
-    /// KiB of address space and of data, and seconds of CPU. It may not write files.
+    /// The limits on address space and data in KiB, and on CPU time in seconds. The process may not write files.
     private static let limits = (memory: 4 << 20, data: 256 << 10, cpu: 21_600)
 
-    /// The timeout without input or output, in seconds.
+    /// The number of seconds without input or output after which age is stopped.
     static let timeout = 120
 
-    /// The beginning of every encrypted file.
-    static let mark = Array("age-encryption.org/v1\n".utf8)
+    /// The first bytes of every encrypted file.
+    static let magic = Array("age-encryption.org/v1\n".utf8)
 
     private let program: String
 
+    /// Finds the program.
+    ///
     /// - Throws: `DeviceError` with `missing` if age is not installed.
     package init() throws(DeviceError) {
         guard let program = installedProgram("age") else {
@@ -27,7 +30,7 @@ package struct Age: Sendable {
 
     /// Checks public keys without encrypting anything.
     ///
-    /// - Throws: `DeviceError` with `unsupported` for the first key that age refuses.
+    /// - Throws: `DeviceError` with `unsupported` for the first key that age rejects.
     package func check(_ recipients: [Recipient]) throws(DeviceError) {
         if try answer(to: Self.recipients(recipients)).status == 0 { return }
         for (index, recipient) in recipients.enumerated() {
@@ -40,22 +43,22 @@ package struct Age: Sendable {
         }
     }
 
-    /// Starts to encrypt.
+    /// Starts an encryption.
     ///
-    /// - Parameter take: called with the encrypted bytes in order; they are valid only during the call.
-    package func sealer(
-        for recipients: [Recipient], take: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void
-    ) throws(DeviceError) -> Sealer {
-        Sealer(try child(Self.recipients(recipients)), take: take)
+    /// - Parameter consume: called with the encrypted bytes in order; they are valid only during the call.
+    package func encryptor(
+        for recipients: [Recipient], consume: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+    ) throws(DeviceError) -> AgeStream {
+        AgeStream(try child(Self.recipients(recipients)), consume: consume)
     }
 
-    /// Starts to decrypt.
+    /// Starts a decryption.
     ///
-    /// - Parameter take: called with the decrypted bytes in order; they are valid only during the call.
-    package func opener(
-        with key: OpeningKey, take: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void
-    ) throws(DeviceError) -> Sealer {
-        Sealer(try child(["-d", "-i", ChildProcess.file], file: key.number), isSealing: false, take: take)
+    /// - Parameter consume: called with the decrypted bytes in order; they are valid only during the call.
+    package func decryptor(
+        with key: DecryptionKey, consume: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+    ) throws(DeviceError) -> AgeStream {
+        AgeStream(try child(["-d", "-i", ChildProcess.file], file: key.number), isEncrypting: false, consume: consume)
     }
 
     private static func recipients(_ recipients: [Recipient]) -> [String] {
@@ -73,7 +76,7 @@ package struct Age: Sendable {
     /// Runs age without input and returns its exit status and the first line of its errors.
     private func answer(to arguments: [String]) throws(DeviceError) -> (status: Int32, text: String) {
         let limits = Self.limits
-        // The recorder's sandbox has no shell. Only checks of keys, which read errors, use one.
+        // The recorder's sandbox has no shell. Only the checks of keys, which need age's error output, use a shell.
         let child = try ChildProcess(
             "/bin/sh",
             arguments: [
@@ -92,7 +95,7 @@ package struct Age: Sendable {
     private static func reason(_ text: String) -> String {
         let prefix = "age: error: "
         let message = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
-        let shown = message.prefix(300).filter { $0.isASCII && !$0.isNewline }
-        return shown.isEmpty ? "it does not start" : PrivateKey.hidden(in: shown)
+        let excerpt = message.prefix(300).filter { $0.isASCII && !$0.isNewline }
+        return excerpt.isEmpty ? "it does not start" : PrivateKey.hidden(in: excerpt)
     }
 }

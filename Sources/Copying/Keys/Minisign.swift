@@ -2,23 +2,25 @@ import Core
 import Glibc
 import System
 
-/// Runs Debian's `minisign`, which makes and checks signatures (Ed25519), in a process with limits. Fieldscribe itself has no
-/// cryptography.
+/// Runs Debian's `minisign`, which makes and checks signatures (Ed25519), in a process with limits. Fieldscribe itself
+/// contains no cryptography.
 package struct Minisign: Sendable {
-    /// KiB of address space and of data, and seconds of CPU.
+    /// The limits on address space and data in KiB, and on CPU time in seconds.
     private static let limits = (memory: 1 << 20, data: 128 << 10, cpu: 60)
-    /// The timeout of one run, in seconds. A run needs 10 ms, but a worn card may delay it by longer than a write, and
-    /// after a timeout minisign is not run again.
+    /// The timeout for one run, in seconds. A run takes 10 ms, but a worn card may delay it by more than it delays a
+    /// write, and after a timeout minisign is not run again.
     private static let timeout = 60
-    /// The maximum size of a signature file in bytes; usually it has a few hundred.
-    package static let longest = 4_096
+    /// The maximum size of a key file or signature file in bytes; usually it has a few hundred.
+    package static let maximumFileBytes = 4_096
 
     private let program: String
     private let timeout: Int
 
-    /// - Parameter timeout: seconds for one run.
+    /// - Parameter timeout: the timeout for one run, in seconds.
     init(program: String, timeout: Int) { (self.program, self.timeout) = (program, timeout) }
 
+    /// Finds the program.
+    ///
     /// - Throws: `DeviceError` with `missing` if minisign is not installed.
     package init() throws(DeviceError) {
         guard let program = installedProgram("minisign") else {
@@ -30,32 +32,35 @@ package struct Minisign: Sendable {
         self.init(program: program, timeout: Self.timeout)
     }
 
-    /// Makes a pair of keys, the secret one without a password, since nobody could type it.
+    /// Makes a key pair. The secret key has no password, because nobody could enter it.
     ///
-    /// - Returns: the content of the two key files.
-    func newKeys() throws(DeviceError) -> (secret: [UInt8], open: [UInt8]) {
+    /// - Returns: the contents of the two key files.
+    func newKeys() throws(DeviceError) -> (secretKey: [UInt8], publicKey: [UInt8]) {
         let folder = try ScratchFolder(for: "key")
-        let (secret, open) = ("\(folder.path)/secret", "\(folder.path)/public")
-        let (status, _) = try run(["-G", "-W", "-f", "-s", secret, "-p", open])
+        let (secretFile, publicFile) = ("\(folder.path)/secret", "\(folder.path)/public")
+        let (status, _) = try run(["-G", "-W", "-f", "-s", secretFile, "-p", publicFile])
         guard status == 0 else { throw failed(status) }
-        return (try content(ofFile: secret, limit: Self.longest), try content(ofFile: open, limit: Self.longest))
+        return (
+            try content(ofFile: secretFile, limit: Self.maximumFileBytes),
+            try content(ofFile: publicFile, limit: Self.maximumFileBytes)
+        )
     }
 
-    /// Returns the content of the public key's file for a secret key.
-    func openKey(of secret: borrowing FileDescriptor) throws(DeviceError) -> [UInt8] {
+    /// Returns the content of the public key file for a secret key.
+    func publicKeyFile(of secret: borrowing FileDescriptor) throws(DeviceError) -> [UInt8] {
         let folder = try ScratchFolder(for: "key")
-        let open = "\(folder.path)/public"
-        let (status, _) = try run(["-R", "-s", ChildProcess.file, "-p", open], reading: secret.number)
+        let publicFile = "\(folder.path)/public"
+        let (status, _) = try run(["-R", "-s", ChildProcess.file, "-p", publicFile], reading: secret.number)
         guard status == 0 else { throw failed(status) }
-        return try content(ofFile: open, limit: Self.longest)
+        return try content(ofFile: publicFile, limit: Self.maximumFileBytes)
     }
 
-    /// Signs some bytes.
+    /// Signs data.
     ///
     /// - Parameters:
-    ///   - comment: one line that is signed with them.
-    ///   - secret: the open file of the secret key.
-    /// - Returns: the content of a `.minisig`.
+    ///   - comment: a line that is signed with the data.
+    ///   - secret: the opened file with the secret key.
+    /// - Returns: the content of a `.minisig` file.
     func sign(_ bytes: [UInt8], comment: String, with secret: borrowing FileDescriptor) throws(DeviceError) -> String {
         let (status, answer) = try run(
             [
@@ -69,11 +74,11 @@ package struct Minisign: Sendable {
 
     /// Checks a signature.
     ///
-    /// - Returns: the signed comment; nil if the signature is not valid.
+    /// - Returns: the comment that was signed with the data; nil if the signature is not valid.
     package func comment(of bytes: [UInt8], signature: [UInt8], key: String) throws(DeviceError) -> String? {
         if signature.isEmpty { return nil }
         let file = try MemoryFile(signature, named: "signature", isSecret: false)
-        // Kept until minisign has read it.
+        // Keeps the file until minisign has read it.
         defer { withExtendedLifetime(file) {} }
         let (status, answer) = try run(
             ["-V", "-Q", "-P", key, "-m", "/dev/stdin", "-x", ChildProcess.file], giving: bytes, reading: file.number)
@@ -87,14 +92,14 @@ package struct Minisign: Sendable {
         let limits = Self.limits
         child.limit(
             memory: UInt64(limits.memory) << 10, data: UInt64(limits.data) << 10, cpuSeconds: UInt64(limits.cpu),
-            file: UInt64(Self.longest))
+            file: UInt64(Self.maximumFileBytes))
         let deadline = MonotonicClock.nanoseconds + Int64(timeout) * 1_000_000_000
         func secondsLeft() -> Int { Int(max(0, deadline - MonotonicClock.nanoseconds + 999_999_999) / 1_000_000_000) }
         do throws(DeviceError) {
             do throws(DeviceError) {
                 try rethrowing { try bytes.withUnsafeBytes { try child.pipes.write($0, timeoutSeconds: timeout) } }
             } catch {
-                // It rejected its input early; the exit status says so.
+                // minisign stopped reading its input early. The exit status says why.
                 guard error.status == EPIPE else { throw error }
             }
             child.pipes.closeInput()
@@ -104,7 +109,7 @@ package struct Minisign: Sendable {
             guard error.status == ETIMEDOUT else { throw error }
             throw DeviceError(
                 .failed, "minisign", status: ETIMEDOUT, cause: .minisign,
-                "the program minisign has not answered within \(timeout) s",
+                "the program minisign did not answer within \(timeout) s",
                 remedy: "install Debian's: apt install --reinstall minisign")
         }
     }
@@ -113,7 +118,7 @@ package struct Minisign: Sendable {
         do throws(DeviceError) {
             return try ChildProcess(program, arguments: arguments, showsErrors: false, file: file)
         } catch {
-            // Names minisign, so that the signed file is not blamed.
+            // The error mentions minisign, so that it does not seem to be about the signed file.
             throw DeviceError(
                 error.code, "minisign", status: error.status, cause: .minisign, "\(program): \(error.reason)",
                 remedy: error.remedy)
@@ -123,13 +128,13 @@ package struct Minisign: Sendable {
     private func failed(_ status: Int32) -> DeviceError {
         DeviceError(
             .failed, "minisign", status: status, cause: .minisign,
-            "the program minisign ended early (status \(status))",
+            "the program minisign failed (status \(status))",
             remedy: "install Debian's: apt install --reinstall minisign; if signing.key is damaged, move it away")
     }
 
     // MARK: history
 
-    /// Returns whether a key made an entry's signature of the sound.
+    /// Returns whether an entry's signature of the sound was made with a key.
     ///
     /// - Throws: `DeviceError` if minisign does not answer.
     package func fits(_ entry: HistoryEntry, key: String) throws(DeviceError) -> Bool {
@@ -139,9 +144,9 @@ package struct Minisign: Sendable {
         return try comment(of: bytes, signature: signature, key: key) == HistoryEntry.signedComment
     }
 
-    /// Returns whether an entry's signature names this key by its number, valid or not.
-    package static func names(_ key: String, in entry: HistoryEntry) -> Bool {
-        // Base64 of two letters and the 8 bytes of the number; its last bits share a digit with the next byte.
+    /// Returns whether an entry's signature contains the ID of this key. Does not check whether the signature is valid.
+    package static func hasID(of key: String, in entry: HistoryEntry) -> Bool {
+        // In base64, the first two letters and the 8 bytes of the ID; the last bits share a digit with the next byte.
         entry.signature?.dropFirst(2).prefix(11) == key.dropFirst(2).prefix(11)
     }
 }

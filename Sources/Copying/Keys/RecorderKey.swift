@@ -3,22 +3,22 @@ import Glibc
 import Synchronization
 import System
 
-/// The recorder's key, which signs recordings and copies: `signing.key` in the storage directory, readable only by its owner, and the
-/// public `signing.pub`. May be used from any thread.
+/// The recorder's key, which signs recordings and copies. The secret key is `signing.key` in the storage directory,
+/// readable only by its owner; the public key is `signing.pub` beside it. May be used from any thread.
 package final class RecorderKey: Sendable {
     package static let secretName = "signing.key"
-    package static let openName = "signing.pub"
+    package static let publicName = "signing.pub"
 
-    /// In minisign's format: `RW` and 54 more digits of base64.
+    /// The public key in minisign's format: `RW` and 54 more base64 digits.
     let publicKey: String
-    /// The content of the public key's file, for minisign.
+    /// The content of the public key file, for minisign.
     let publicText: String
 
     private let minisign: Minisign
     private let folder: Folder
     private let failure = Mutex<DeviceError?>(nil)
 
-    /// Opens the key in a storage directory, or makes one.
+    /// Opens the key in a storage directory. Makes a key if there is none.
     ///
     /// - Throws: `DeviceError` with `missing` if minisign is not installed, `denied` if another user owns the key.
     package convenience init(in storage: String) throws(DeviceError) {
@@ -27,20 +27,20 @@ package final class RecorderKey: Sendable {
 
     init(in storage: String, by minisign: Minisign) throws(DeviceError) {
         self.minisign = minisign
-        folder = try Folder(opening: storage, crosses: true)
+        folder = try Folder(opening: storage, crossesMounts: true)
         if try !folder.exists(Self.secretName) { try Self.make(in: folder, minisign) }
         let secret = try folder.openFile(Self.secretName, O_RDONLY)
         var text = try? Self.text(in: folder)
         if text.flatMap({ Self.key(in: $0) }) == nil {
-            let bytes = try minisign.openKey(of: secret)
+            let bytes = try minisign.publicKeyFile(of: secret)
             // If this fails, the next start derives it again.
-            try? folder.replace(Self.openName, with: bytes, mode: 0o644)
+            try? folder.replace(Self.publicName, with: bytes, mode: 0o644)
             text = String(decoding: bytes, as: UTF8.self)
         }
         guard let text, let key = Self.key(in: text) else {
             throw DeviceError(
                 .damaged, "read", on: "\(storage)/\(Self.secretName)", "is not a minisign key",
-                remedy: "move it elsewhere; a new one is then made")
+                remedy: "move it elsewhere; a new one will be made")
         }
         publicKey = key
         publicText = text
@@ -48,43 +48,44 @@ package final class RecorderKey: Sendable {
 
     /// Returns the public key in a storage directory; nil if there is none yet.
     package static func publicKey(in storage: String) -> String? {
-        guard let folder = try? Folder(opening: storage, crosses: true) else { return nil }
+        guard let folder = try? Folder(opening: storage, crossesMounts: true) else { return nil }
         return (try? text(in: folder)).flatMap { key(in: $0) }
     }
 
-    /// Returns the public key in the text of a key file or a single line.
+    /// Returns the public key in the text of a key file, or in a single line.
     package static func key(in text: String) -> String? {
         text.split(whereSeparator: \.isNewline).map(String.init).first { SigningKey.isPublic($0) }
     }
 
     private static func text(in folder: Folder) throws(DeviceError) -> String {
         String(
-            decoding: try folder.content(ofFile: openName, limit: Minisign.longest), as: UTF8.self)
+            decoding: try folder.content(ofFile: publicName, limit: Minisign.maximumFileBytes), as: UTF8.self)
     }
 
-    /// If another process makes a key at the same time, the first one with the final name wins.
+    /// Makes a key. If another process makes one at the same time, the first key with the final name is used.
     private static func make(in folder: Folder, _ minisign: Minisign) throws(DeviceError) {
-        let (secret, open) = try minisign.newKeys()
+        let (secretKey, publicKey) = try minisign.newKeys()
         let temporary = "\(secretName).\(getpid()).new"
         try folder.remove(temporary)
         do throws(DeviceError) {
             let file = try folder.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
-            try rethrowing { try secret.withUnsafeBytes { try file.write($0) } }
+            try rethrowing { try secretKey.withUnsafeBytes { try file.write($0) } }
             try file.sync()
-            try folder.rename(temporary, toFree: secretName)
+            try folder.rename(temporary, toUnused: secretName)
         } catch {
             try? folder.remove(temporary)
             if error.status == EEXIST { return }
             throw error
         }
         try folder.sync()
-        try folder.replace(openName, with: open, mode: 0o644)
+        try folder.replace(publicName, with: publicKey, mode: 0o644)
     }
 
-    /// Signs some bytes.
+    /// Signs data.
     ///
-    /// - Parameter comment: one line that is signed with them.
-    /// - Returns: the content of a `.minisig`; nil after a failure, which `error` holds. After one failure, minisign is not run again.
+    /// - Parameter comment: a line that is signed with the data.
+    /// - Returns: the content of a `.minisig` file; nil after a failure, which `error` returns. After a failure,
+    ///   minisign is not run again.
     package func sign(_ bytes: [UInt8], comment: String) -> String? {
         guard error == nil else { return nil }
         do throws(DeviceError) {
@@ -96,13 +97,13 @@ package final class RecorderKey: Sendable {
         }
     }
 
-    /// Why something could not be signed; nil if everything was.
+    /// The reason why something could not be signed; nil if everything was signed.
     package var error: DeviceError? { failure.withLock { $0 } }
 }
 
 extension Result<RecorderKey, DeviceError> {
-    /// Why something could not be signed: no key, or a later failure; nil if everything was.
-    package var whyUnsigned: DeviceError? {
+    /// The reason why something could not be signed: there is no key, or signing failed. Nil if everything was signed.
+    package var signingError: DeviceError? {
         switch self {
         case .success(let key): key.error
         case .failure(let error): error

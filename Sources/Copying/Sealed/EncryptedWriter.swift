@@ -1,10 +1,12 @@
 import Core
 
-/// Encrypts copies for the configured recipients: one file for each recording.
+/// Writes copies encrypted for the configured public keys, one file per recording.
 struct EncryptedWriter: CopyWriter {
     private let folder: CopyFolder
     private let copy: SealedCopy
+    /// The digest of the public keys.
     private let recipients: String
+    /// The digest of the content, computed when it is first needed.
     private var content: String?
     private var plan: SealedCopy.Plan?
 
@@ -29,7 +31,7 @@ struct EncryptedWriter: CopyWriter {
     }
 
     func write(as temporary: String) throws(DeviceError) -> WrittenCopy {
-        guard let plan else { preconditionFailure("expectedBytes comes before write") }
+        guard let plan else { preconditionFailure("expectedBytes must be called before write") }
         let (manifest, isDirect) = try copy.write(plan, as: temporary, in: folder.folder)
         return WrittenCopy(manifest: manifest.text, bytes: manifest.bytes, isDirect: isDirect)
     }

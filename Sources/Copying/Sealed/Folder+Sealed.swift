@@ -2,16 +2,17 @@ import Core
 import System
 
 extension Folder {
-    /// Returns the manifest of an encrypted copy in the ledger if its file is here, by its length and its beginning.
+    /// Returns the manifest of an encrypted copy that the ledger lists, if its file is in this folder. Compares only
+    /// the file's length and first bytes.
     func manifest(of copy: KnownCopies<SealedName>.Copy) throws(DeviceError) -> SealedManifest? {
         guard let manifest = SealedManifest(copy.entry.manifest) else { return nil }
-        return try RecordingSealer.isThere(manifest, in: self, as: copy.name.text) ? manifest : nil
+        return try RecordingSealer.exists(manifest, in: self, as: copy.name.text) ? manifest : nil
     }
 
-    /// Writes the digests of the encrypted files here, for `sha256sum -c`.
+    /// Writes the digests of the encrypted files in this folder, for `sha256sum -c`.
     func writeSums(_ known: KnownCopies<SealedName>) throws(DeviceError) {
         var sums: [String: String] = [:]
-        // Files that the ledger does not list, such as those of an earlier ledger.
+        // Keeps the digests of files that the ledger does not list, such as those from an earlier ledger.
         let before = (try? content(ofFile: CopySettings.manifestName, limit: 1 << 22)) ?? []
         for line in String(decoding: before, as: UTF8.self).split(separator: "\n") {
             let digest = line.prefix(64)
@@ -25,7 +26,7 @@ extension Folder {
             if let manifest = try manifest(of: copy) { sums[copy.name.text] = manifest.file }
         }
         if sums.isEmpty { return }
-        _ = try renewList(CopySettings.manifestName, with: Manifest(sums).text)
+        _ = try replaceIfChanged(CopySettings.manifestName, with: Manifest(sums).text)
     }
 
     /// Removes an encrypted file and its line in the list of digests.
@@ -37,7 +38,7 @@ extension Folder {
             if lines.isEmpty {
                 try remove(sums)
             } else {
-                _ = try renewList(sums, with: lines.map { $0 + "\n" }.joined())
+                _ = try replaceIfChanged(sums, with: lines.map { $0 + "\n" }.joined())
             }
         }
         try remove(name.text)
@@ -46,8 +47,8 @@ extension Folder {
 }
 
 extension CopyFolder {
-    /// Returns the recorder's recordings that are on the volume unencrypted.
-    func recordingsInClear(device: DeviceName, identity: String?) throws(DeviceError) -> [Int] {
+    /// Returns the recorder's recordings that are unencrypted on the volume.
+    func unencryptedRecordings(device: DeviceName, identity: String?) throws(DeviceError) -> [Int] {
         var found: Set<Int> = []
         for other in try top.names() where DeviceName(other) != nil && other != self.device.text {
             guard RecorderFolder.belongs(other, to: device, identity, in: top), let folder = try? top.folder(other),

@@ -3,9 +3,10 @@ import Glibc
 import System
 
 extension FolderExport {
-    /// Encrypts what the target lacks. Never writes anything readable: if encryption is impossible, nothing is copied.
+    /// Copies the recordings that the target lacks, encrypted. Never writes unencrypted recordings: if encryption
+    /// fails, nothing is copied.
     ///
-    /// - Parameter recipients: for whom, or why they are not known.
+    /// - Parameter recipients: the public keys to encrypt for, or why they are not known.
     func encrypt(
         _ chosen: [RecordingSummary], to path: String, for recipients: Result<[Recipient], DeviceError>
     ) async throws -> CopyReport {
@@ -27,15 +28,15 @@ extension FolderExport {
         _ chosen: [RecordingSummary], to folder: CopyFolder, _ age: Age, _ recipients: [Recipient]
     ) async throws -> CopyReport {
         var session = try await CopySession<SealedName>(folder, ledger?.exports(to: settings.volume) ?? [])
-        let carried = try await copySealed(chosen.filter(\.isSealed), in: &session)
+        let sealedFailures = try await copySealed(chosen.filter(\.isSealed), in: &session)
         // If age fails to start, it fails for every other recording too.
-        let failures = try await each(of: chosen.filter { !$0.isSealed }, endsAll: { $0.cause == .age }) {
+        let failures = try await forEach(of: chosen.filter { !$0.isSealed }, stopsAll: { $0.cause == .age }) {
             job, pass in
             try await place(job, pass, in: &session) {
                 EncryptedWriter(SealedCopy(copy: job, age: age, recipients: recipients), in: folder)
             }
         }
-        session.report.failures = carried + failures
+        session.report.failures = sealedFailures + failures
         return try await finish(await writeSums(session), on: folder, error: nil)
     }
 
@@ -48,7 +49,7 @@ extension FolderExport {
         if report.listsError != nil { return report }
         do {
             try await onThread(named: "copy") {
-                _ = try folder.top.renewList(SealedTexts.readmeName, with: SealedTexts.readme)
+                _ = try folder.top.replaceIfChanged(SealedTexts.readmeName, with: SealedTexts.readme)
             }
         } catch let error as DeviceError { report.listsError = error }
         return report
@@ -63,9 +64,9 @@ extension FolderExport {
         return report
     }
 
-    /// Copies files that are sealed on the recorder.
+    /// Copies the encrypted files of recordings that are sealed on the recorder.
     ///
-    /// - Returns: what failed.
+    /// - Returns: the failures.
     private func copySealed(
         _ sealed: [RecordingSummary], in session: inout CopySession<SealedName>
     ) async throws -> [(recording: Int, error: DeviceError)] {
@@ -76,15 +77,15 @@ extension FolderExport {
                 do { try await copySealed(summary, number, in: &session) } catch let error as DeviceError
                     where error.code == .damaged
                 {
-                    // It may have been sealed again since the list was read.
-                    let now = try await archive.recordings().first { $0.id == summary.id }
-                    guard let now, now.isSealed, now.seal != summary.seal else { throw error }
-                    try await copySealed(now, number, in: &session)
+                    // The recording may have been sealed again since the list was read.
+                    let current = try await archive.recordings().first { $0.id == summary.id }
+                    guard let current, current.isSealed, current.seal != summary.seal else { throw error }
+                    try await copySealed(current, number, in: &session)
                 }
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw error }
                 failures.append((summary.id, error))
-                if error.endsCopies { break }
+                if error.stopsCopying { break }
             }
         }
         return failures
@@ -95,14 +96,15 @@ extension FolderExport {
     ) async throws {
         guard let manifest = summary.seal.flatMap({ SealedManifest($0) }) else { return }
         let earlier = session.entries.filter { $0.recording == summary.id }
-        // Only earlier copies need the history: a sealed recording can no longer be redacted.
+        // The history is needed only for earlier copies, because a sealed recording can no longer be redacted.
         let history = earlier.isEmpty ? [] : try await archive.history(of: summary.id).map(\.entry)
         let outdated = Set(earlier.beforeRedaction(in: history))
         let (folder, audio, shouldStop, progress) = (session.folder, audioPath(summary.id), shouldStop, progress)
         let placed = try await place(summary.id, history, in: &session, written: nil) {
             SealedFileWriter(
                 folder: folder, recording: summary.id, manifest: manifest,
-                source: try Folder.holding(audio, crosses: true).folder, outdated: outdated, shouldStop: shouldStop
+                source: try Folder.parent(of: audio, crossesMounts: true).folder, outdated: outdated,
+                shouldStop: shouldStop
             ) { bytes in
                 let reached = Double(bytes) / Double(manifest.bytes) * Double(summary.length.samples)
                 progress(
@@ -118,17 +120,17 @@ extension FolderExport {
         try await add(entry, of: placed, to: &session)
     }
 
-    /// Writes the texts beside encrypted copies if they changed.
+    /// Writes the readable texts beside encrypted copies if they changed.
     private func finish(_ report: CopyReport, on folder: CopyFolder, error: DeviceError?) async throws -> CopyReport {
         var report = report
         do {
-            report.inClear = try await onThread(named: "copy") {
-                try folder.recordingsInClear(device: settings.device, identity: settings.identity)
+            report.unencryptedRecordings = try await onThread(named: "copy") {
+                try folder.unencryptedRecordings(device: settings.device, identity: settings.identity)
             }
             let text = encryptedResultText(report, error: error)
             try await onThread(named: "copy") {
-                let readme = try folder.top.renewList(SealedTexts.readmeName, with: SealedTexts.readme)
-                let result = try folder.top.renewList("RESULT.txt", with: text)
+                let readme = try folder.top.replaceIfChanged(SealedTexts.readmeName, with: SealedTexts.readme)
+                let result = try folder.top.replaceIfChanged("RESULT.txt", with: text)
                 if readme || result { try folder.top.syncFileSystem() }
             }
         } catch let error as DeviceError {

@@ -3,7 +3,8 @@ import Core
 import Glibc
 import System
 
-/// Encrypts a recording on the recorder: a copy's folder and the journal, in one file beside the sound. Blocks; used on one thread.
+/// Encrypts a recording on the recorder: writes the folder of a copy, with the journal, into one encrypted file beside
+/// the sound. Blocks; used on one thread.
 package struct RecordingSealer {
     private static let temporary = "sealing.partial"
 
@@ -11,19 +12,19 @@ package struct RecordingSealer {
     let copy: SealedCopy
 
     /// - Parameters:
-    ///   - sound: the storage directory with the sound, if different.
+    ///   - sound: the storage directory that contains the sound; nil for `storage`.
     ///   - journal: the recording's current journal.
-    ///   - signer: nil for an unsigned copy.
-    ///   - shouldContinue: polled; if false, sealing ends without a change.
+    ///   - signer: signs the copy; nil for an unsigned copy.
+    ///   - shouldContinue: polled; if false, sealing stops without a change.
     package init(
         _ summary: RecordingSummary, _ timeline: Timeline, journal: String, history: [HistoryLine],
         signer: RecorderKey? = nil, in storage: String,
         soundIn sound: String? = nil, settings: CopySettings, for recipients: [Recipient],
         shouldContinue: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
-        let place = RecordingFolder(storage: sound ?? storage, recording: summary.id)
+        let location = RecordingFolder(storage: sound ?? storage, recording: summary.id)
         folder = try RecordingFolder.open(summary.id, in: storage)
-        let source = try RecordingReader(path: place.audio)
+        let source = try RecordingReader(path: location.audio)
         let recording = RecordingCopy(
             summary: summary, timeline: timeline, settings: settings, source: source, length: try source.length,
             shouldStop: { !shouldContinue() }, progress: { _ in }, history: history, signer: signer,
@@ -32,10 +33,10 @@ package struct RecordingSealer {
             copy: recording, age: try Age(), recipients: recipients, extra: [("journal.jsonl", Array(journal.utf8))])
     }
 
-    /// Writes the encrypted file, reads it back, and renames it. Sound, text and journal stay.
+    /// Writes the encrypted file, reads it back, and renames it. Does not remove the sound, the text and the journal.
     ///
-    /// - Parameter name: the final name.
-    /// - Throws: `DeviceError` with `ECANCELED` if it was stopped.
+    /// - Parameter name: the file's final name.
+    /// - Throws: `DeviceError`; with `ECANCELED` if sealing was stopped.
     package func seal(as name: String = RecordingFolder.sealedName) throws(DeviceError) -> SealedManifest {
         let plan = try copy.plan()
         let (free, needed) = (try folder.freeBytes(), copy.expectedBytes(plan))
@@ -43,7 +44,7 @@ package struct RecordingSealer {
             throw DeviceError(
                 .full, "statvfs", status: ENOSPC, on: folder.path,
                 "sealing this recording needs \(needed / 1_000_000 + 1) MB temporarily, \(free / 1_000_000) MB are free",
-                remedy: "erase recordings that were copied; sealing is tried again")
+                remedy: "erase recordings that were copied; sealing is retried automatically")
         }
         try folder.remove(Self.temporary)
         do throws(DeviceError) {
@@ -57,8 +58,9 @@ package struct RecordingSealer {
         }
     }
 
-    /// Returns whether a folder has the encrypted file of a manifest, by its length and its beginning.
-    package static func isThere(
+    /// Returns whether a folder contains the encrypted file that a manifest describes. Compares only the length and the
+    /// first bytes.
+    package static func exists(
         _ manifest: SealedManifest, in folder: Folder, as name: String = RecordingFolder.sealedName
     ) throws(DeviceError) -> Bool {
         guard let status = try folder.status(name), status.kind == .file,
@@ -69,9 +71,9 @@ package struct RecordingSealer {
     }
 
     /// Returns the SHA-256 of a recording's encrypted file on the disk.
-    package static func digest(in folder: Folder, shouldContinue: @escaping @Sendable () -> Bool) throws(DeviceError)
-        -> String
-    {
+    package static func digest(
+        in folder: Folder, shouldContinue: @escaping @Sendable () -> Bool
+    ) throws(DeviceError) -> String {
         try ReadBack(RecordingFolder.sealedName, in: folder, shouldStop: { !shouldContinue() }).finish()
     }
 }

@@ -2,10 +2,10 @@ import Core
 import System
 import Transcripts
 
-/// Encrypts one recording: a copy's folder as a tar, streamed through `age` into one file. Nothing readable is written anywhere.
-/// Blocks; used on one thread.
+/// Encrypts one recording: streams the folder of a copy as a tar archive through `age` into one file. Writes no
+/// unencrypted data to any disk. Blocks; used on one thread.
 struct SealedCopy {
-    /// The number of first bytes that identify an encrypted file: they hold its unique keys.
+    /// The number of bytes at the beginning of an encrypted file that identify it: they contain its unique keys.
     static let headLength = 4_096
 
     let copy: RecordingCopy
@@ -13,29 +13,29 @@ struct SealedCopy {
     let recipients: [Recipient]
     var extra: [(name: String, bytes: [UInt8])] = []
 
-    /// The content, known before anything is written.
+    /// The content of the encrypted file, determined before anything is written.
     struct Plan {
-        var audio: EncodedAudio.Measure
+        var audio: EncodedAudio.Measurement
         /// SHA-256 of the samples.
         var sound: String
         var texts: [(name: String, bytes: [UInt8])]
-        /// Bytes of the tar.
+        /// The size of the tar archive in bytes.
         var bytes: Int64
     }
 
-    /// Returns a digest that changes with text, sound, name and settings of the copy.
+    /// Returns a digest that changes with the text, sound, name and settings of the copy.
     ///
     /// - Parameter sound: the digest of the samples; nil if it is not known yet.
     func contentDigest(sound: String? = nil) throws(DeviceError) -> String {
         let text = try copy.textDigest(sound: sound)
-        var parts = [
+        var fields = [
             folderName, "\(copy.length.samples)", copy.names.sorted().joined(separator: " "), text?.digest ?? "",
         ]
-        // Corrections are not in every text, but they have a pass of their own.
-        if copy.timeline.annotations != nil, let pass = copy.timeline.pass { parts.append("pass \(pass)") }
+        // Corrections are not in every text, but each creates a new pass.
+        if copy.timeline.annotations != nil, let pass = copy.timeline.pass { fields.append("pass \(pass)") }
         // Redactions are not in every text either.
-        parts += copy.timeline.gaps.redacted.map { "struck \($0.start.samples) \($0.end.samples)" }
-        return Digest.of(parts.joined(separator: "\n"))
+        fields += copy.timeline.gaps.redacted.map { "struck \($0.start.samples) \($0.end.samples)" }
+        return Digest.of(fields.joined(separator: "\n"))
     }
 
     /// Returns a digest of the public keys, independent of their order.
@@ -45,13 +45,14 @@ struct SealedCopy {
 
     /// Reads the recording once and renders the texts.
     func plan() throws(DeviceError) -> Plan {
-        var half = copy
+        // Measuring is the first half of the work.
+        var firstHalf = copy
         let (progress, length) = (copy.progress, copy.length.samples)
-        half.progress = { progress(SamplePosition($0.samples / 2)) }
+        firstHalf.progress = { progress(SamplePosition($0.samples / 2)) }
         let measured = EncodedAudio()
-        let (sound, peaks) = try half.encodeAudio(into: measured, named: copy.settings.audioName)
+        let (sound, peaks) = try firstHalf.encodeAudio(into: measured, named: copy.settings.audioName)
         let texts = try copy.texts(copy.details(peaks: peaks, sound: sound)) + copy.companions + extra
-        let audio = try measured.finish().measure
+        let audio = try measured.finish().measurement
         progress(SamplePosition(length / 2))
         // All digests have the same length.
         let placeholder = String(repeating: "0", count: 64)
@@ -63,9 +64,10 @@ struct SealedCopy {
         return Plan(audio: audio, sound: sound, texts: texts, bytes: bytes)
     }
 
-    /// Returns an upper bound of the bytes of the encrypted file and the files beside it.
+    /// Returns an upper bound on the total size of the encrypted file and the files beside it, in bytes.
     func expectedBytes(_ plan: Plan) -> Int64 {
-        // The header's part for each key, 16 bytes per 64 KiB, the signature, and whole clusters for this and three small files.
+        // The header's part for each key, 16 bytes per 64 KiB, the signature, and whole clusters for this file and four
+        // small ones.
         plan.bytes + plan.bytes / 4_096 + Int64(recipients.count + 1) * 1_024 + 5 * 65_536
     }
 
@@ -78,62 +80,66 @@ struct SealedCopy {
         let file = try NewFile(name, in: folder, shouldStop: copy.shouldStop)
         var digest = Digest()
         var head: [UInt8] = []
-        let sealer = try age.sealer(for: recipients) { bytes throws(DeviceError) in
+        let encryptor = try age.encryptor(for: recipients) { bytes throws(DeviceError) in
             digest.add(bytes)
             head += bytes.prefix(Self.headLength - head.count)
             try file.write(bytes, at: file.length)
         }
-        let plain = try writeTar(plan, to: sealer)
-        try sealer.finish()
+        let plain = try writeTar(plan, to: encryptor)
+        try encryptor.finish()
         guard file.length > plan.bytes else {
             throw DeviceError(
                 .failed, "age", cause: .age, "the program age wrote less than it read",
                 remedy: "see fieldscribe recipients check")
         }
         let written = digest.finish()
-        let isDirect = try file.prove(written, as: name, in: folder, shouldStop: copy.shouldStop)
+        let isDirect = try file.syncAndReadBack(written, as: name, in: folder, shouldStop: copy.shouldStop)
         let manifest = SealedManifest(
             file: written, bytes: file.length, head: Digest.of(head), plain: plain,
             content: try contentDigest(sound: plan.sound), recipients: Self.digest(of: recipients))
         return (manifest, isDirect)
     }
 
-    /// - Returns: the digest of the SHA256SUMS inside.
-    private func writeTar(_ plan: Plan, to sealer: Sealer) throws(DeviceError) -> String {
+    /// Writes the tar archive.
+    ///
+    /// - Returns: the digest of the SHA256SUMS in the archive.
+    private func writeTar(_ plan: Plan, to encryptor: AgeStream) throws(DeviceError) -> String {
         let time = Int64(max(0, copy.settings.now))
-        try sealer.write(Tar.folder(folderName, time: time))
-        for (name, bytes) in plan.texts { try write(bytes, as: name, time, to: sealer) }
-        try sealer.write(Tar.file("\(folderName)/\(copy.settings.audioName)", bytes: plan.audio.length, time: time))
-        let audio = EncodedAudio(expected: plan.audio) { bytes throws(DeviceError) in try sealer.write(bytes) }
-        var half = copy
+        try encryptor.write(Tar.folder(folderName, time: time))
+        for (name, bytes) in plan.texts { try write(bytes, as: name, time, to: encryptor) }
+        try encryptor.write(Tar.file("\(folderName)/\(copy.settings.audioName)", bytes: plan.audio.length, time: time))
+        let audio = EncodedAudio(expected: plan.audio) { bytes throws(DeviceError) in try encryptor.write(bytes) }
+        var secondHalf = copy
         let (progress, length) = (copy.progress, copy.length.samples)
-        half.progress = { progress(SamplePosition(length / 2 + $0.samples / 2)) }
-        try half.encodeAudioAgain(into: audio, named: copy.settings.audioName)
+        secondHalf.progress = { progress(SamplePosition(length / 2 + $0.samples / 2)) }
+        try secondHalf.encodeAudioAgain(into: audio, named: copy.settings.audioName)
         let digest = try audio.finish().digest
-        try sealer.write(Tar.padding(after: plan.audio.length))
-        let original = try writeOriginal(time, to: sealer)
+        try encryptor.write(Tar.padding(after: plan.audio.length))
+        let original = try writeOriginal(time, to: encryptor)
         let manifest = manifest(of: plan.texts, audio: digest, original: original)
-        try write(Array(manifest.text.utf8), as: CopySettings.manifestName, time, to: sealer)
+        try write(Array(manifest.text.utf8), as: CopySettings.manifestName, time, to: encryptor)
         if let signature = copy.signature(of: manifest) {
-            try write(Array(signature.utf8), as: CopySettings.signatureName, time, to: sealer)
+            try write(Array(signature.utf8), as: CopySettings.signatureName, time, to: encryptor)
         }
-        try sealer.write(Tar.end)
+        try encryptor.write(Tar.end)
         return manifest.digest
     }
 
-    private func write(_ bytes: [UInt8], as name: String, _ time: Int64, to sealer: Sealer) throws(DeviceError) {
+    private func write(_ bytes: [UInt8], as name: String, _ time: Int64, to encryptor: AgeStream) throws(DeviceError) {
         let count = Int64(bytes.count)
-        try sealer.write(Tar.file("\(folderName)/\(name)", bytes: count, time: time))
-        try sealer.write(bytes)
-        try sealer.write(Tar.padding(after: count))
+        try encryptor.write(Tar.file("\(folderName)/\(name)", bytes: count, time: time))
+        try encryptor.write(bytes)
+        try encryptor.write(Tar.padding(after: count))
     }
 
-    /// - Returns: the digest of the file that the recording was converted from; nil if there is none.
-    private func writeOriginal(_ time: Int64, to sealer: Sealer) throws(DeviceError) -> String? {
+    /// Writes the file that the recording was converted from, if any.
+    ///
+    /// - Returns: the file's digest; nil if there is no such file.
+    private func writeOriginal(_ time: Int64, to encryptor: AgeStream) throws(DeviceError) -> String? {
         guard let original = copy.original else { return nil }
-        try sealer.write(Tar.file("\(folderName)/\(original.name)", bytes: original.bytes, time: time))
-        let digest = try copy.read(original) { part throws(DeviceError) in try sealer.write(part) }
-        try sealer.write(Tar.padding(after: original.bytes))
+        try encryptor.write(Tar.file("\(folderName)/\(original.name)", bytes: original.bytes, time: time))
+        let digest = try copy.read(original) { bytes throws(DeviceError) in try encryptor.write(bytes) }
+        try encryptor.write(Tar.padding(after: original.bytes))
         return digest
     }
 

@@ -10,22 +10,23 @@ struct SealedFileWriter: CopyWriter {
     let manifest: SealedManifest
     /// The recording's folder on the recorder.
     let source: Folder
-    /// The ledger's entries of copies from before the last redaction.
+    /// The ledger's entries for copies made before the last redaction.
     let outdated: Set<ExportEntry>
     let shouldStop: @Sendable () -> Bool
-    /// Called with the bytes that were read, out of `manifest.bytes`.
+    /// Called with the number of bytes copied so far, out of `manifest.bytes`.
     let progress: @Sendable (Int64) -> Void
 
     var firstName: SealedName { SealedName(recording) }
 
-    /// A copy for other keys stays: their owners cannot open the new one. A copy made before a redaction is replaced.
+    /// A copy for other keys stays, because the owners of those keys cannot open the new copy. A copy made before a
+    /// redaction is replaced.
     func examine(_ known: KnownCopies<SealedName>.Copy) throws(DeviceError) -> ExaminedCopy<SealedName> {
         guard let copied = try folder.folder.manifest(of: known) else { return .unusable }
-        let isForSame = copied.recipients == manifest.recipients
-        if isForSame, copied.content == manifest.content {
+        let hasSameKeys = copied.recipients == manifest.recipients
+        if hasSameKeys, copied.content == manifest.content {
             return .current(PlacedCopy(name: known.name, entry: known.entry))
         }
-        return isForSame || outdated.contains(known.entry) ? .replaceable : .unusable
+        return hasSameKeys || outdated.contains(known.entry) ? .replaceable : .unusable
     }
 
     func expectedBytes() -> Int64 { manifest.bytes + 4 * 65_536 }
@@ -42,10 +43,11 @@ struct SealedFileWriter: CopyWriter {
         }
         guard digest.finish() == manifest.file else {
             throw DeviceError(
-                .damaged, "compare", on: file.path, "differs from what was sealed",
+                .damaged, "compare", on: file.path, "differs from the file that was sealed",
                 remedy: "look for an earlier copy of recording \(recording)")
         }
-        let isDirect = try target.prove(manifest.file, as: temporary, in: folder.folder, shouldStop: shouldStop)
+        let isDirect = try target.syncAndReadBack(
+            manifest.file, as: temporary, in: folder.folder, shouldStop: shouldStop)
         return WrittenCopy(manifest: manifest.text, bytes: manifest.bytes, isDirect: isDirect)
     }
 }
@@ -55,7 +57,7 @@ extension NewFile {
     ///
     /// - Returns: whether the read bypassed the cache.
     /// - Throws: `DeviceError` with `damaged` if the digest differs.
-    func prove(
+    func syncAndReadBack(
         _ digest: String, as name: String, in folder: Folder, shouldStop: @escaping @Sendable () -> Bool
     ) throws(DeviceError) -> Bool {
         try sync()

@@ -8,9 +8,9 @@ enum SealedTexts {
         Sealed recordings
         =================
 
-        Each file that ends in .fieldscribe.age is one recording: its folder, with the sound, the text and a page that plays
-        it, packed by tar and encrypted by age. Only somebody with the private key to one of the public keys that the recorder
-        was given can open it. The recorder itself cannot, and nobody can without such a key.
+        Each file that ends in .fieldscribe.age is a recording: a folder with the sound, the text and a page that plays
+        the recording, packed with tar and encrypted with age. Only someone who has the private key for one of the
+        recorder's public keys can open it. The recorder itself cannot.
 
         1. Install age: apt install age, brew install age, winget install FiloSottile.age, or from https://age-encryption.org
         2. In a terminal, in the folder of the file, with the private key in key.txt:
@@ -22,15 +22,15 @@ enum SealedTexts {
                age -d -i key.txt -o 000007.tar 000007.fieldscribe.age
                tar xf 000007.tar
 
-        3. Open index.html in the folder that this makes. In that folder, sha256sum -c SHA256SUMS checks its files.
+        3. Open index.html in the folder that this creates. In that folder, sha256sum -c SHA256SUMS checks its files.
 
-        A file that age refuses to open was changed or is incomplete: copy it from the recorder again. The SHA256SUMS
-        beside the sealed files checks them without any key. The decrypted folder is as readable as any other: keep it
+        If age refuses to open a file, the file was changed or is incomplete: copy it from the recorder again. The
+        SHA256SUMS beside the sealed files checks them without a key. The decrypted folder is not protected: keep it
         where only authorized people can read it.
 
         """
 
-    /// `1 recording, 7`, or `3 recordings, 1, 2 and 7`.
+    /// Lists recordings: `recording 7`, or `3 recordings, 1, 2 and 7`.
     static func recordings(_ numbers: [Int]) -> String {
         let sorted = numbers.sorted().map(String.init)
         guard let last = sorted.last, sorted.count > 1 else { return "recording \(sorted.first ?? "")" }
@@ -39,32 +39,33 @@ enum SealedTexts {
 }
 
 extension FolderExport {
-    /// Returns RESULT.txt for encrypted copies. It has no date, so that an unchanged text is not written again.
+    /// Returns the content of RESULT.txt for encrypted copies. The text has no date, so that an unchanged text is not
+    /// written again.
     func encryptedResultText(_ report: CopyReport, error: DeviceError?) -> String {
         var lines = ["Fieldscribe: sealed copies", ""]
         if let error { lines += ["NOTHING WAS COPIED: \(error.message)", ""] }
         lines += report.failureLines
         if !report.copied.isEmpty {
             let copied = SealedTexts.recordings(report.copied.map(\.recording))
-            lines.append("Sealed, copied, read back \(report.proof), and verified: \(copied).")
+            lines.append("Sealed, copied, read back \(report.readBackMethod), and verified: \(copied).")
         }
         if !report.kept.isEmpty {
             lines.append("Already here: \(SealedTexts.recordings(report.kept.map(\.recording))).")
         }
         if let leftOut = leftOutText { lines.append(leftOut) }
-        if let left = report.redactionText { lines.append(left) }
-        let unwritten = (report.copied + report.kept).filter { $0.written != nil }.map(\.recording)
-        if !unwritten.isEmpty {
+        if let redaction = report.redactionText { lines.append(redaction) }
+        let untranscribed = (report.copied + report.kept).filter { $0.written != nil }.map(\.recording)
+        if !untranscribed.isEmpty {
             lines.append(
-                "NOT EVERYTHING HAS BEEN TRANSCRIBED YET: \(SealedTexts.recordings(unwritten)). The sound is complete; "
-                    + "copy again later.")
+                "NOT EVERYTHING HAS BEEN TRANSCRIBED YET: \(SealedTexts.recordings(untranscribed)). "
+                    + "The sound is complete; copy again later.")
         }
-        if !report.inClear.isEmpty {
+        if !report.unencryptedRecordings.isEmpty {
             lines += [
                 "",
-                "NOT SEALED: \(SealedTexts.recordings(report.inClear)), copied to this stick before copies were sealed. Anyone with "
-                    + "the stick can read and hear them. They were left as they are: delete them, and index.html, if they "
-                    + "are not to be here.",
+                "NOT SEALED: \(SealedTexts.recordings(report.unencryptedRecordings)), copied to this stick before copies were sealed. Anyone with "
+                    + "the stick can read and hear them. They were not changed: delete them, and index.html, if they "
+                    + "should not be here.",
             ]
         }
         if error == nil, report.copied.isEmpty, report.kept.isEmpty, report.failures.isEmpty {
@@ -74,7 +75,7 @@ extension FolderExport {
         lines += section("Fieldscribe/key.txt on this stick:", key) + section("Settings on this stick:", answer)
         if !corrections.isEmpty {
             lines += [
-                "Files of corrections on this stick: \(corrections.count). The recorder's log has their results.",
+                "Files with corrections on this stick: \(corrections.count). The recorder's log shows the results.",
                 "",
             ]
         }

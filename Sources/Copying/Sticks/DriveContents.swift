@@ -1,18 +1,18 @@
 import Core
 
-/// The content that the drive for laptops has, or should have. Stored as a text beside the image.
+/// The actual or intended content of the drive for laptops. Stored in a text file beside the image.
 package struct DriveContents: Hashable, Sendable {
     /// Whether the copies are encrypted. An image holds one kind only.
     package var isSealed: Bool
 
-    /// A digest of the copies' settings, in hexadecimal digits.
+    /// A digest of the copy settings, in hexadecimal digits.
     var settings: String
 
-    /// Whether everything was copied and verified; false while the image is being changed, and after a power cut during
-    /// that.
+    /// Whether everything was copied and verified. False while the image is being changed, and if a power cut
+    /// interrupted the change.
     package var isFinished: Bool
 
-    /// By recording, a mark that changes with its sound and its shown pass.
+    /// By recording ID, a mark that changes with the recording's sound and its shown pass.
     package var marks: [Int: String]
 
     package init(isSealed: Bool, settings: String, isFinished: Bool = true, marks: [Int: String] = [:]) {
@@ -24,7 +24,7 @@ package struct DriveContents: Hashable, Sendable {
 
     /// Returns a recording's mark.
     ///
-    /// - Parameter pass: the shown pass; nil without text.
+    /// - Parameter pass: the shown pass; nil if there is no text.
     package static func mark(of recording: RecordingSummary, pass: PassSummary?) -> String {
         "\(recording.length.samples)-\(pass?.id ?? 0)-\(pass?.isComplete == true ? "complete" : "open")"
     }
@@ -41,12 +41,12 @@ package struct DriveContents: Hashable, Sendable {
         return head + marks.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined()
     }
 
-    /// Parses the file's content; nil for anything else.
+    /// Parses the file's content. Nil if it is malformed.
     package init?(_ text: String) {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
             $0.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         }
-        // The last line has to end with a newline.
+        // If the last line does not end with a newline, the file was truncated.
         guard lines.popLast() == [""], let head = lines.first, head.count == 4, head[0] == Self.title,
             ["sealed", "clear"].contains(head[1]), ["finished", "unfinished"].contains(head[3])
         else { return nil }
@@ -62,77 +62,79 @@ package struct DriveContents: Hashable, Sendable {
 package enum DriveStep: String, Sendable, CaseIterable {
     /// Nothing has changed.
     case current
-    /// Copy something new once no laptop uses the drive.
+    /// Copy new recordings or texts once no laptop uses the drive.
     case update
     /// Remove an erased recording immediately.
     case erase
-    /// Make a new image immediately: there is none, or one of the other kind.
+    /// Make a new image immediately: there is none, or it holds the other kind of copies.
     case remake
     /// Remove the image immediately: recordings need its space.
     case yield
-    /// There is no space for it.
+    /// There is no space for an image.
     case full
 }
 
-/// The space on the card that recordings and drive share, in bytes.
-package struct DriveRoom: Hashable, Sendable {
+/// The space on the card that recordings and the drive share, in bytes.
+package struct DriveSpace: Hashable, Sendable {
     var free: Int64
-    /// The image's size; 0 without one.
-    package var held: Int64
+    /// The image's size; 0 if there is no image.
+    package var imageSize: Int64
     /// The reserve that recordings leave free.
     package var reserve: Int64
 
-    package init(free: Int64, held: Int64, reserve: Int64) {
+    package init(free: Int64, imageSize: Int64, reserve: Int64) {
         self.free = free
-        self.held = held
+        self.imageSize = imageSize
         self.reserve = reserve
     }
 
+    /// Bytes of one hour of recording.
     private static let hour: Int64 = 3_600 * Int64(SamplePosition.rate) * 2
 
     /// The space that a full drive leaves for recordings: four hours.
-    static let kept = 4 * hour
-    /// If recordings have less than this hour, the drive is removed.
-    static let least = hour
+    static let keptForRecordings = 4 * hour
+    /// The drive is removed when less than this is left for recordings: one hour.
+    static let minimumForRecordings = hour
 
     /// Whether the drive has to be removed.
-    package var isShort: Bool { free - reserve < Self.least }
+    package var isShort: Bool { free - reserve < Self.minimumForRecordings }
 
-    /// The image's largest size.
-    package var budget: Int64 { max(0, free + held - reserve - Self.kept) }
+    /// The maximum size of the image.
+    package var budget: Int64 { max(0, free + imageSize - reserve - Self.keptForRecordings) }
 }
 
 extension DriveContents {
-    /// Returns the next step towards this content.
+    /// Returns the next step toward this content.
     ///
     /// - Parameters:
-    ///   - held: the image's content; nil without an image, or if it is unknown.
-    ///   - existing: the numbers of all recordings in the archive.
-    package func step(from held: DriveContents?, existing: Set<Int>, room: DriveRoom) -> DriveStep {
-        if room.held > 0, room.isShort { return .yield }
-        guard let held, held.isSealed == isSealed else { return room.budget > 0 ? .remake : .full }
-        if !held.marks.keys.allSatisfy(existing.contains) { return .erase }
-        guard held.isFinished, held.settings == settings else { return .update }
+    ///   - current: the image's current content; nil if there is no image or its content is unknown.
+    ///   - existing: the IDs of all recordings in the archive.
+    package func step(from current: DriveContents?, existing: Set<Int>, space: DriveSpace) -> DriveStep {
+        if space.imageSize > 0, space.isShort { return .yield }
+        guard let current, current.isSealed == isSealed else { return space.budget > 0 ? .remake : .full }
+        if !current.marks.keys.allSatisfy(existing.contains) { return .erase }
+        guard current.isFinished, current.settings == settings else { return .update }
         // Recordings that no longer fit stay until something new is copied.
-        return marks.allSatisfy { held.marks[$0.key] == $0.value } ? .current : .update
+        return marks.allSatisfy { current.marks[$0.key] == $0.value } ? .current : .update
     }
 
-    /// Returns the newest recordings that fit, newest first.
+    /// Returns the newest recordings that fit in a budget of bytes, newest first.
     ///
-    /// - Parameter bytes: returns the expected size of a copy.
+    /// - Parameter bytes: returns the expected size of a recording's copy.
     package static func fitting(
         _ recordings: [RecordingSummary], in budget: Int64, bytes: (RecordingSummary) -> Int64
     ) -> [RecordingSummary] {
-        var left = budget
+        var remaining = budget
         return recordings.sorted { $0.id > $1.id }.prefix { recording in
-            left -= bytes(recording)
-            return left >= 0
+            remaining -= bytes(recording)
+            return remaining >= 0
         }
     }
 }
 
 extension CopySettings {
-    /// Estimates a copy's bytes on a drive: 60 % of the samples for FLAC, 1 kB of text per second, and a cluster for each file.
+    /// Estimates the size of a copy on the drive: 60 % of the samples' size for FLAC, 1 kB of text per second, and a
+    /// cluster per file.
     package func expectedBytes(_ length: SamplePosition, channels: Int = 1) -> Int64 {
         let frame = 2 * Int64(channels)
         let sound = audio == .wav ? length.samples * frame : length.samples * frame / 10 * 6

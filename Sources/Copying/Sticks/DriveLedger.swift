@@ -2,20 +2,21 @@ import Core
 import Glibc
 import System
 
-/// Lists the copies on the drive's image, in a file beside it.
+/// Lists the copies in the drive's image. Stored in a file beside the image.
 ///
-/// The archive's ledger does not list them: it permits deletion after `storage.after-export`, and a copy on the same card must not.
+/// The archive's ledger does not list them: an entry there lets `storage.after-export` delete the recording, which a
+/// copy on the same card must not do.
 package actor DriveLedger: ExportLedger {
     private let path: String
     private var entries: [ExportEntry]
 
-    /// Reads the file's latest entry of each folder. Skips malformed lines; their copies are verified again.
+    /// Reads the latest entry for each folder. Skips malformed lines; the copies that they listed are verified again.
     ///
     /// - Throws: `DeviceError` if the file cannot be read or written.
     package init(path: String) throws(DeviceError) {
         self.path = path
         var latest: [String: ExportEntry] = [:]
-        if isTaken(path) {
+        if pathExists(path) {
             for line in String(decoding: try content(ofFile: path), as: UTF8.self).split(separator: "\n") {
                 if let entry = Self.entry(line) { latest[entry.folder] = entry }
             }

@@ -5,30 +5,31 @@ extension FolderExport {
     /// Copies recordings to the drive and removes all others from it.
     ///
     /// - Parameters:
-    ///   - recordings: the numbers, in the order of copying.
+    ///   - recordings: the IDs, in the order in which to copy them.
     ///   - path: where the drive is mounted.
-    /// - Returns: as `copy(_:to:)`; a recording that failed is not on the drive.
-    /// - Throws: as `copy(_:to:)`.
+    /// - Returns: the same as `copy(_:to:)`; a recording that failed is not on the drive.
+    /// - Throws: the same as `copy(_:to:)`.
     package func fillDrive(_ recordings: [Int], at path: String) async throws -> CopyReport {
-        let wanted = Set(recordings)
-        _ = try await onThread(named: "copy") { try prune(path) { wanted.contains($0.recording) } }
+        let chosen = Set(recordings)
+        _ = try await onThread(named: "copy") { try prune(path) { chosen.contains($0.recording) } }
         var report = try await copy(recordings, to: path)
-        // Copies that the ledger lacks after a power cut: the list must not lead to them.
-        let places = Set((report.copied + report.kept).map(\.folder))
-        let rest = report
-        if try await onThread(named: "copy", { try prune(path) { places.contains($0.place) } }), recipients == nil {
+        // After a power cut, there may be copies that the ledger lacks. The list of recordings must not link to them.
+        let folders = Set((report.copied + report.kept).map(\.folder))
+        let firstReport = report
+        if try await onThread(named: "copy", { try prune(path) { folders.contains($0.folder) } }), recipients == nil {
             report = try await copy(recordings, to: path)
-            report.copied = rest.copied
-            report.kept = rest.kept
+            report.copied = firstReport.copied
+            report.kept = firstReport.kept
         }
         return report
     }
 
-    /// Removes copies of this recorder from its drive.
+    /// Removes this recorder's copies from its drive.
     ///
+    /// - Parameter shouldKeep: returns whether a copy stays.
     /// - Returns: whether any were removed.
     private func prune(
-        _ path: String, unless stays: ((recording: Int, place: String)) -> Bool
+        _ path: String, unless shouldKeep: ((recording: Int, folder: String)) -> Bool
     ) throws(DeviceError) -> Bool {
         let (device, identity, isEncrypted) = (settings.device, settings.identity, recipients != nil)
         let copies = try CopyFolder(
@@ -36,7 +37,7 @@ extension FolderExport {
         var hasPruned = false
         for name in try copies.folder.names() {
             let recording = isEncrypted ? SealedName(name)?.recording : CopyName(name)?.recording
-            guard let recording, !stays((recording, "\(copies.device.text)/\(name)")) else { continue }
+            guard let recording, !shouldKeep((recording, "\(copies.device.text)/\(name)")) else { continue }
             try copies.folder.removeAll(name)
             hasPruned = true
         }

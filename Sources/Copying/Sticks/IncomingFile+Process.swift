@@ -3,11 +3,11 @@ import System
 import Transcripts
 
 extension IncomingFile {
-    /// Parses a file in a confined process. Blocks.
+    /// Parses a file in a sandboxed process. Blocks.
     ///
     /// - Parameters:
-    ///   - name: the file's name; its extension tells the format of a text.
-    ///   - program: has the command `ConfinedProcess.command`.
+    ///   - name: the file's name; its extension determines the format of a text.
+    ///   - program: a program with the command `SandboxedProcess.command`.
     /// - Throws: `DeviceError` that names the file.
     package init(
         confined bytes: [UInt8], as kind: Kind, name: String, program: String = "/proc/self/exe"
@@ -15,11 +15,11 @@ extension IncomingFile {
         try self.init(answer: Self.answer(to: bytes, as: kind, name, program), name: name)
     }
 
-    /// Checks in a confined process that a file can be parsed within its limits. Blocks.
+    /// Checks in a sandboxed process that a file can be parsed within the process's limits. Blocks.
     package static func check(
         confined bytes: [UInt8], as kind: Kind, name: String, program: String
     ) throws(DeviceError) {
-        // Small files need little, and a thousand copies would start two thousand processes.
+        // Small files need little memory, and gathering a thousand copies would start two thousand processes.
         guard bytes.count > 1 << 20 else { return }
         try check(answer: answer(to: bytes, as: kind, name, program), name: name)
     }
@@ -27,8 +27,8 @@ extension IncomingFile {
     private static func answer(
         to bytes: [UInt8], as kind: Kind, _ name: String, _ program: String
     ) throws(DeviceError) -> [UInt8] {
-        try ConfinedProcess(
-            program: program, arguments: [ConfinedProcess.command, kind.rawValue, "--name=\(name)"]
+        try SandboxedProcess(
+            program: program, arguments: [SandboxedProcess.command, kind.rawValue, "--name=\(name)"]
         ).answer(to: bytes, named: name)
     }
 }

@@ -2,8 +2,8 @@ import Core
 import Glibc
 import System
 
-/// Distinguishes this machine from others of the same name: a hash of `/etc/machine-id`, which it does not reveal. Nil if there is
-/// none.
+/// Distinguishes this machine from others with the same name: a hash of `/etc/machine-id`, which does not reveal the ID
+/// itself. Nil if the machine has no such ID.
 package var machineIdentity: String? {
     guard let bytes = try? content(ofFile: "/etc/machine-id", limit: 64) else { return nil }
     let identifier = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
@@ -17,28 +17,28 @@ package enum RecorderFolder {
 
     private enum Owner: Equatable {
         /// The folder does not exist.
-        case free
-        /// The folder names no recorder.
+        case missing
+        /// The folder has no file that identifies its recorder.
         case unknown
         case recorder(String)
-        /// The file is not Fieldscribe's.
+        /// The folder has such a file, but Fieldscribe did not write it.
         case foreign
     }
 
-    /// Returns whether a text is 32 hexadecimal digits.
+    /// Returns whether a string consists of 32 hexadecimal digits.
     static func isIdentity(_ text: String) -> Bool {
         text.utf8.count == 32 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
     }
 
-    /// Returns the name of a recorder's folder: the folder that names this recorder, even if it was renamed; otherwise the recorder's
-    /// name, with a number if another recorder has it.
+    /// Returns the name of a recorder's folder: the folder that identifies this recorder, even if it was renamed;
+    /// otherwise the recorder's name, with a number appended if another recorder uses the name.
     static func name(of device: DeviceName, _ identity: String?, in top: Folder) throws(DeviceError) -> DeviceName {
         guard let identity else { return device }
-        let named = try top.names().compactMap { DeviceName($0) }.sorted { $0.text < $1.text }
-        for name in [device] + named where owner(of: name, in: top) == .recorder(identity) { return name }
+        let existing = try top.names().compactMap { DeviceName($0) }.sorted { $0.text < $1.text }
+        for name in [device] + existing where owner(of: name, in: top) == .recorder(identity) { return name }
         for number in 1...99 {
             guard let name = number == 1 ? device : DeviceName("\(device.text)-\(number)") else { break }
-            if [.free, .unknown].contains(owner(of: name, in: top)) { return name }
+            if [.missing, .unknown].contains(owner(of: name, in: top)) { return name }
         }
         throw DeviceError(
             .failed, "mkdir",
@@ -46,7 +46,7 @@ package enum RecorderFolder {
         )
     }
 
-    /// Writes the recorder's identity into its folder, if that is possible.
+    /// Writes the recorder's identity into its folder. Ignores failures: copies work without it.
     static func mark(_ folder: Folder, as identity: String?) {
         guard let identity, (try? folder.exists(fileName)) == false else { return }
         guard let file = try? NewFile(fileName, in: folder, shouldStop: { false }) else { return }
@@ -59,19 +59,20 @@ package enum RecorderFolder {
         } catch { try? folder.remove(fileName) }
     }
 
-    /// Returns whether a folder is this recorder's: it names the recorder, or it names none and has the recorder's name.
+    /// Returns whether a folder belongs to this recorder: it identifies the recorder, or it identifies none and has the
+    /// recorder's name.
     static func belongs(_ name: String, to device: DeviceName, _ identity: String?, in top: Folder) -> Bool {
         guard let folder = DeviceName(name) else { return false }
         switch owner(of: folder, in: top) {
         case .recorder(let recorder): return recorder == identity
         case .unknown: return folder == device
-        case .free, .foreign: return false
+        case .missing, .foreign: return false
         }
     }
 
     private static func owner(of name: DeviceName, in top: Folder) -> Owner {
         do throws(DeviceError) {
-            guard try top.exists(name.text) else { return .free }
+            guard try top.exists(name.text) else { return .missing }
             let folder = try top.folder(name.text)
             guard try folder.exists(fileName) else { return .unknown }
             let bytes = try folder.openFile(fileName, O_RDONLY).bytes(count: 64)

@@ -3,13 +3,13 @@ import System
 import Transcripts
 
 extension FolderExport {
-    /// Returns RESULT.txt for readable copies.
+    /// Returns the content of RESULT.txt for readable copies.
     func resultText(_ report: CopyReport, of all: [RecordingSummary]) -> String {
         let lengths = Dictionary(all.map { ($0.id, $0.length) }) { first, _ in first }
         var lines = ["Fieldscribe \(settings.device.text), \(WallTime(settings.now).sentence)", ""]
         lines += report.failureLines
         if !report.copied.isEmpty {
-            lines.append("\(recordings(report.copied.count)) copied, read back \(report.proof), and verified:")
+            lines.append("\(recordings(report.copied.count)) copied, read back \(report.readBackMethod), and verified:")
             lines += report.copied.map { copy in
                 "    recording \(copy.recording), \(lengths[copy.recording].map(clockTime) ?? "?"), in \(copy.folder)"
                     + rest(copy)
@@ -21,7 +21,7 @@ extension FolderExport {
             lines += report.kept.map { "    recording \($0.recording), in \($0.folder)" + rest($0) } + [""]
         }
         if let leftOut = leftOutText { lines += [leftOut, ""] }
-        if let left = report.redactionText { lines += [left, ""] }
+        if let redaction = report.redactionText { lines += [redaction, ""] }
         if (report.copied + report.kept).contains(where: { $0.written != nil }) {
             lines += [
                 "NOT EVERYTHING HAS BEEN TRANSCRIBED YET. The sound is complete; copy again later for the rest of the text.",
@@ -36,7 +36,7 @@ extension FolderExport {
         let copies = report.copied + report.kept
         if copies.isEmpty || copies.contains(where: { !$0.isSealed }) {
             lines.append(
-                "Open index.html to read and hear them. In a folder, sha256sum -c SHA256SUMS checks its files.")
+                "Open index.html to read and hear them. In a copy's folder, sha256sum -c SHA256SUMS checks its files.")
         }
         if copies.contains(where: \.isSealed) {
             lines.append(
@@ -46,7 +46,7 @@ extension FolderExport {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// The line about `leftOut`; nil if it is 0.
+    /// The line about `leftOut`; nil if no recording was left out.
     var leftOutText: String? {
         guard leftOut > 0 else { return nil }
         return
@@ -59,14 +59,14 @@ private func rest(_ copy: CopyReport.Copy) -> String { copy.written.map { "; \($
 
 private func recordings(_ count: Int) -> String { counted(count, "recording was", "recordings were") }
 
-/// Writes RESULT.txt to a stick with a private key, to which nothing is copied. It has no date, so that an unchanged
-/// text is not written again. Blocks.
+/// Writes RESULT.txt to a stick that holds a private key: nothing is copied to such a stick. The text has no date, so
+/// that an unchanged text is not written again. Blocks.
 ///
 /// - Parameters:
-///   - path: the folder with the folder `Fieldscribe`.
+///   - path: the folder that contains the folder `Fieldscribe`.
 ///   - key: lines about the key.
 ///   - answer: lines about settings on the stick.
-package func tellKeyStick(_ path: String, key: [String], answer: [String]) throws(DeviceError) {
+package func writeKeyStickResult(_ path: String, key: [String], answer: [String]) throws(DeviceError) {
     let top = try Folder(opening: path).folder("Fieldscribe")
     let lines =
         [
@@ -74,10 +74,11 @@ package func tellKeyStick(_ path: String, key: [String], answer: [String]) throw
             "NOTHING WAS COPIED to this stick: anyone who finds it could open the copies with key.txt.",
             "Copy to another stick, or delete key.txt from this one.", "",
         ] + section("Fieldscribe/key.txt on this stick:", key) + section("Settings on this stick:", answer)
-    if try top.renewList("RESULT.txt", with: lines.map { $0 + "\n" }.joined()) { try top.syncFileSystem() }
+    if try top.replaceIfChanged("RESULT.txt", with: lines.map { $0 + "\n" }.joined()) { try top.syncFileSystem() }
 }
 
-/// Formats lines below a heading; empty without lines. They may quote anything on the stick.
+/// Formats lines below a heading; returns an empty array if there are no lines. The lines may quote anything on the
+/// stick.
 func section(_ heading: String, _ lines: [String]) -> [String] {
     if lines.isEmpty { return [] }
     return [heading]

@@ -1,20 +1,23 @@
 import Core
 import System
 
-/// Identifies a stick by its file system and its device. Keeps unknown sticks away, not forged ones: both identifiers can be copied.
+/// Identifies a stick by its file system and its device. Protects against unknown sticks, but not against forged ones:
+/// both identifiers can be copied.
 package struct StickIdentity: Hashable, Sendable {
     /// The file system's UUID, which formatting changes.
     package let volume: String
-    /// Vendor, model and serial number from udev: `SanDisk_Ultra_4C530001`.
+    /// Vendor, model and serial number from udev, such as `SanDisk_Ultra_4C530001`.
     package let device: String
 
-    private static let longest = 200
+    private static let maximumLength = 200
 
-    /// - Returns: nil if a part is empty, too long, or not printable ASCII.
+    /// Creates an identity; nil if an identifier is empty, too long, or not printable ASCII.
     init?(volume: String, device: String) {
-        for part in [volume, device] {
-            let isPlain = part.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-            guard !part.isEmpty, part.utf8.count <= Self.longest, isPlain, part.first != "#" else { return nil }
+        for text in [volume, device] {
+            let isPrintable = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+            guard !text.isEmpty, text.utf8.count <= Self.maximumLength, isPrintable, text.first != "#" else {
+                return nil
+            }
         }
         self.volume = volume
         self.device = device
@@ -27,14 +30,14 @@ package struct PluggedSticks: Sendable {
     private let database: String
 
     /// - Parameters:
-    ///   - devices: where the kernel lists block devices.
-    ///   - database: udev's database.
+    ///   - devices: the folder in which the kernel lists block devices.
+    ///   - database: the folder of udev's database.
     package init(devices: String = "/sys/class/block", database: String = "/run/udev/data") {
         self.devices = devices
         self.database = database
     }
 
-    /// Returns the kernel's names of sticks with a supported file system.
+    /// Returns the kernel's names for sticks with a supported file system.
     package func names() -> [String] {
         let all = (try? Folder(opening: devices).names()) ?? []
         return all.filter { name in
@@ -46,22 +49,22 @@ package struct PluggedSticks: Sendable {
 
     /// Returns the identity of a stick.
     ///
-    /// - Parameter name: the kernel's name, such as `sda1`.
-    /// - Throws: `DeviceError` with `missing` without such a device, `unsupported` if it has no identifiers.
+    /// - Parameter name: the kernel's name for it, such as `sda1`.
+    /// - Throws: `DeviceError` with `missing` if there is no such device, `unsupported` if it has no identifiers.
     package func identity(of name: String) throws(DeviceError) -> StickIdentity {
         guard let number = number(of: name) else {
             throw DeviceError(
-                .missing, "stick", on: name, "there is no such device", remedy: "lsblk lists those that are there")
+                .missing, "stick", on: name, "there is no such device", remedy: "to list the devices, run lsblk")
         }
         return try identity(number, name: name)
     }
 
-    /// Returns the identity of the stick that is mounted on a folder.
+    /// Returns the identity of the stick that is mounted at a path.
     ///
     /// - Throws: `DeviceError` with `unsupported` if it has no identifiers, or nothing is mounted there.
     package func identity(mountedOn path: String) throws(DeviceError) -> StickIdentity {
-        let here = try Folder(opening: path).identity()
-        return try identity(DeviceNumber(here.device), name: path)
+        let folder = try Folder(opening: path).identity()
+        return try identity(DeviceNumber(folder.device), name: path)
     }
 
     private func identity(_ number: DeviceNumber, name: String) throws(DeviceError) -> StickIdentity {
@@ -71,7 +74,7 @@ package struct PluggedSticks: Sendable {
         else {
             throw DeviceError(
                 .unsupported, "stick", on: name,
-                "lacks an identifier of its file system or its device, so it could not be recognized",
+                "has no identifier for its file system or its device, so it could not be recognized later",
                 remedy: "format it, or use another stick")
         }
         return identity
@@ -79,7 +82,7 @@ package struct PluggedSticks: Sendable {
 
     private func number(of name: String) -> DeviceNumber? {
         guard !name.isEmpty, name.utf8.allSatisfy({ $0.isASCIIDigit || (0x61...0x7A).contains($0) }),
-            // Not `content(ofFile:)`: sysfs reports a page's length for every file.
+            // Not `content(ofFile:)`: sysfs reports the size of a page for every file.
             let bytes = try? beginning(ofFile: "\(devices)/\(name)/dev", count: 64)
         else { return nil }
         let parts = String(decoding: bytes, as: UTF8.self).split { $0 == ":" || $0.isNewline }.map { UInt64($0) }
@@ -88,21 +91,21 @@ package struct PluggedSticks: Sendable {
     }
 }
 
-/// A block device's number.
+/// The number of a block device.
 struct DeviceNumber: Hashable, Sendable {
     var major: UInt64
     var minor: UInt64
 }
 
 extension DeviceNumber {
-    /// - Parameter device: `st_dev`, split as glibc's major and minor do.
+    /// Splits `st_dev` like `major` and `minor` of glibc.
     init(_ device: UInt64) {
         major = (device >> 8 & 0xFFF) | (device >> 32 & ~0xFFF)
         minor = (device & 0xFF) | (device >> 12 & ~0xFF)
     }
 }
 
-/// Returns udev's properties of a block device; empty without udev.
+/// Returns udev's properties for a block device; empty if udev does not know it.
 func udevProperties(of number: DeviceNumber, in database: String) -> [String: String] {
     let bytes = try? content(ofFile: "\(database)/b\(number.major):\(number.minor)", limit: 1 << 16)
     var values: [String: String] = [:]

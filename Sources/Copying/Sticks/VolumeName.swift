@@ -2,37 +2,39 @@ import Core
 import Glibc
 import System
 
-/// Returns the identifier of a target: its file system's UUID if a volume is mounted there, otherwise the folder's path.
+/// Returns a target's identifier: the UUID of the file system if a volume is mounted there, otherwise the folder's
+/// path.
 package func volumeIdentifier(of path: String) throws(DeviceError) -> String {
     let folder = try Folder(opening: path)
-    let here = try folder.identity()
-    let above = try Folder(opening: "\(path)/..").identity()
-    if here.device != above.device, let uuid = uuid(ofDevice: here.device) { return uuid }
+    let own = try folder.identity()
+    let parent = try Folder(opening: "\(path)/..").identity()
+    if own.device != parent.device, let uuid = uuid(ofDevice: own.device) { return uuid }
     return "folder:\(try realPath(path))"
 }
 
-/// Returns a block device's UUID from udev. A sandbox with private devices lacks udev's links, but not its database.
+/// Returns the UUID of a block device's file system from udev: from the links, or from the database, because a sandbox
+/// with private devices has no links.
 ///
 /// - Parameters:
 ///   - device: `st_dev`.
-///   - links: udev's links by UUID.
-///   - database: udev's database.
+///   - links: the folder of udev's links by UUID.
+///   - database: the folder of udev's database.
 func uuid(
     ofDevice device: UInt64, links: String = "/dev/disk/by-uuid", database: String = "/run/udev/data"
 ) -> String? {
-    let named = (try? Folder(opening: links).names())?.first { name in
+    let linkName = (try? Folder(opening: links).names())?.first { name in
         var status = stat()
         return stat("\(links)/\(name)", &status) == 0 && UInt64(status.st_rdev) == device
     }
-    if let named { return named }
+    if let linkName { return linkName }
     guard let uuid = udevProperties(of: DeviceNumber(device), in: database)["ID_FS_UUID_ENC"] else { return nil }
-    // The stick controls this text: only a UUID's characters are accepted.
+    // The stick controls this text, so only the characters of a UUID are accepted.
     let isUUID = uuid.utf8.count <= 64 && uuid.allSatisfy { $0.isASCIIAlphanumeric || $0 == "-" }
     return isUUID && !uuid.isEmpty ? uuid : nil
 }
 
 extension DeviceName {
-    /// A name derived from the host's name.
+    /// A name derived from the host name.
     package static var host: DeviceName {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return DeviceName(madeOf: "") }

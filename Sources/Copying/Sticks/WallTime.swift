@@ -4,9 +4,9 @@ import Glibc
 package struct WallTime {
     private let parts: tm
 
-    /// - Parameter seconds: since 1970-01-01T00:00:00Z.
+    /// - Parameter seconds: seconds since 1970-01-01T00:00:00Z.
     package init(_ seconds: Double) {
-        // Limits years to four digits.
+        // Limits the year to four digits.
         var time = time_t(min(max(0, seconds.isFinite ? seconds : 0), 253_000_000_000))
         var parts = tm()
         localtime_r(&time, &parts)
@@ -25,7 +25,7 @@ package struct WallTime {
         return "\(parts.tm_gmtoff < 0 ? "-" : "+")\((minutes / 60).padded(to: 2)):\((minutes % 60).padded(to: 2))"
     }
 
-    /// `2026-11-20_09-30-12`, which is valid as a name on FAT.
+    /// `2026-11-20_09-30-12`, which is a valid file name on FAT.
     var fileName: String { "\(year)-\(month)-\(day)_\(hour)-\(minute)-\(second)" }
 
     /// RFC 3339 with the offset from UTC.

@@ -1,39 +1,39 @@
-/// Writes recordings and transcripts. An archive has one owner at a time; every method returns once its change is
+/// Writes recordings and transcripts. An archive has one owner at a time. Every method returns once its change is
 /// durable.
 ///
-/// All methods throw `DeviceError` (`full`, `damaged`, `busy`, `missing`, `failed`) that names the file and the remedy.
+/// All methods throw a `DeviceError` (`full`, `damaged`, `busy`, `missing`, `failed`) with the file and the remedy.
 package protocol Archive: ArchiveReading {
     /// Checks that the archive is still where it was opened.
     ///
     /// - Throws: `DeviceError` with `missing` if its folder was renamed or removed.
-    func checkPlace() async throws
+    func checkLocation() async throws
 
-    /// Adds a recording that starts now. Returns its number.
+    /// Adds a recording that starts now, and returns its number.
     func beginRecording(startedAt: Double, clock: RecordingSummary.Clock, microphone: String) async throws -> Int
 
     /// Closes a recording.
     func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) async throws
 
-    /// Removes a recording without audio. Its number is not used again.
+    /// Removes a recording that has no audio. Its number is not reused.
     func discard(recording id: Int) async throws
 
-    /// Adds a pass: one transcription of a recording by one engine. Returns its number.
+    /// Adds a pass (one transcription of a recording by one engine), and returns its number.
     func beginPass(recording: Int, engine: EngineDescription, profile: String) async throws -> Int
 
-    /// Changes the engine of a pass, if another one transcribed it than the pass was added for.
+    /// Changes the engine of a pass that was transcribed by a different engine than planned.
     func setEngine(_ engine: EngineDescription, ofPass pass: Int, recording: Int) async throws
 
     /// Marks a pass as complete.
     func endPass(_ pass: Int, recording: Int) async throws
 
-    /// Commits segments in order, with words and alternatives, all or none. Committed segments never change. Refuses
-    /// segments that overlap or precede the last one of their pass.
+    /// Commits segments with their words and alternatives, in order and atomically. Committed segments never change.
+    /// Rejects segments that overlap or precede the last one in the pass.
     ///
-    /// - Parameter adaptation: The state after these segments; nil keeps the pass's state.
+    /// - Parameter adaptation: The engine's state after these segments; nil keeps the stored state.
     func commit(_ segments: [Segment], adaptation: AdaptationState?, pass: Int, recording: Int) async throws
 
-    /// Records that everything before `position` is transcribed.
-    func transcribed(upTo position: SamplePosition, recording: Int) async throws
+    /// Marks everything before `position` as transcribed.
+    func markTranscribed(upTo position: SamplePosition, recording: Int) async throws
 
     /// Adds a gap. Adding it again changes nothing.
     func add(_ gap: Gap, recording: Int) async throws
@@ -42,30 +42,31 @@ package protocol Archive: ArchiveReading {
     func add(_ mark: Bookmark, recording: Int) async throws
 }
 
-/// Reads an archive: a file opened here, or a running recorder through its control socket.
+/// Reads an archive, either from its file or from a running recorder through its control socket.
 package protocol ArchiveReading: Sendable {
-    /// All recordings, oldest first.
+    /// Returns all recordings, oldest first.
     func recordings() async throws -> [RecordingSummary]
 
-    /// One recording with the text of its best pass; nil if there is none of that number.
+    /// Returns a recording with the transcript to show; nil if no recording has that number.
     func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)?
 
-    /// One recording with the text of one of its passes; nil if it lacks that pass.
+    /// Returns a recording with the transcript from one of its passes; nil if it does not have that pass.
     ///
-    /// - Parameter pass: The pass's own number, from `passes(of:)`.
+    /// - Parameter pass: The `id` of a pass from `passes(of:)`.
     func transcript(of recording: Int, pass: Int) async throws -> (RecordingSummary, Timeline)?
 
-    /// The passes of a recording, oldest first.
+    /// Returns the passes of a recording, oldest first.
     func passes(of recording: Int) async throws -> [PassSummary]
 
-    /// The pass to show: the latest by a person, else the latest complete one, else the latest with text, else the
-    /// latest.
+    /// Returns the pass to show: the latest correction; otherwise the latest complete pass, the latest pass with text
+    /// or the latest pass, in this order.
     func shownPass(of recording: Int) async throws -> PassSummary?
 
-    /// Bookmarks and segments that contain all of the words: bookmarks first, then the best match.
+    /// Returns bookmarks and segments that contain all of the words: first bookmarks, then segments by relevance.
     func search(_ words: String, limit: Int) async throws -> [SearchHit]
 
-    /// The history of a recording, oldest first; of all recordings and the recorder if `recording` is nil.
+    /// Returns the history of a recording, oldest entry first. If `recording` is nil, returns the history of all
+    /// recordings and the recorder.
     func history(of recording: Int?) async throws -> [HistoryLine]
 }
 

@@ -1,7 +1,7 @@
-/// The start of a recording on the clock of a boot.
+/// The start of a recording, measured from boot.
 package struct BootedStart: Hashable, Sendable {
     package var recording: Int
-    /// Nanoseconds since the boot, sleep included. Not negative.
+    /// Nanoseconds since boot, including sleep. Never negative.
     package let nanoseconds: Int64
 
     /// - Parameter nanoseconds: Negative values become 0.

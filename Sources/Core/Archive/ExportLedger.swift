@@ -1,19 +1,20 @@
-/// Records which copies were made where. So the next copy is incremental, and nothing is deleted before it was copied.
+/// Records which copies were made to which volumes. This makes copying incremental, and prevents deleting recordings
+/// that have not been copied.
 package protocol ExportLedger: Sendable {
-    /// The copies on one volume, oldest first.
+    /// Returns the copies on a volume, oldest first.
     func exports(to volume: String) async throws -> [ExportEntry]
 
-    /// The copies of one recording, oldest first.
+    /// Returns the copies of a recording, oldest first.
     func exports(of recording: Int) async throws -> [ExportEntry]
 
-    /// Adds a copy that was verified on its volume.
+    /// Adds a copy that has been verified on its volume.
     func add(_ entry: ExportEntry) async throws
 }
 
 /// A complete, verified copy of one recording on one volume.
 package struct ExportEntry: Hashable, Sendable, Codable {
     package var recording: Int
-    /// The pass whose complete text was copied; nil for audio alone or an incomplete text.
+    /// The pass whose complete transcript was copied; nil if only audio or an incomplete transcript was copied.
     package var pass: Int?
     /// The volume's identifier.
     package var volume: String
@@ -22,17 +23,17 @@ package struct ExportEntry: Hashable, Sendable, Codable {
     /// The SHA-256 of its SHA256SUMS in hexadecimal; for an encrypted copy, `SealedManifest.text`.
     package var manifest: String
 
-    /// The SHA-256 that identifies the copy: of its SHA256SUMS or of the encrypted file.
+    /// The SHA-256 of the copy's SHA256SUMS or encrypted file, which identifies the copy.
     package var digest: String { SealedManifest(manifest)?.file ?? manifest }
 
     /// Wall time in seconds since 1970.
     package var exportedAt: Double { didSet { exportedAt = exportedAt.asWallTime } }
 
-    /// The number of redactions when the copy began; nil if unknown. Not stored: afterwards the ledger compares the
-    /// text.
+    /// The number of redactions when the copy began; nil if unknown. Not stored; later the ledger compares the
+    /// transcripts instead.
     package var struck: Int?
 
-    /// - Parameter exportedAt: Seconds since 1970, clamped as by `Double.asWallTime`.
+    /// - Parameter exportedAt: Seconds since 1970, clamped with `Double.asWallTime`.
     package init(
         recording: Int, pass: Int?, volume: String, folder: String, manifest: String, exportedAt: Double
     ) {
@@ -44,33 +45,33 @@ package struct ExportEntry: Hashable, Sendable, Codable {
         self.exportedAt = exportedAt.asWallTime
     }
 
-    /// The number of this copy's entry in the history; 0 if there is none.
+    /// Returns the number of this copy's entry in the history; 0 if there is none.
     package func number(in history: [HistoryEntry]) -> Int {
         history.last { $0.act == .copied && $0.folder == folder && $0.digest == digest }?.number ?? 0
     }
 }
 
 extension Array where Element == ExportEntry {
-    /// The copies made before the recording's last redaction. Compares positions in the history, since clocks may be
-    /// wrong.
+    /// Returns the copies made before the recording's last redaction. Compares positions in the history, since clocks
+    /// may be wrong.
     package func beforeRedaction(in history: [HistoryEntry]) -> [ExportEntry] {
         guard let redaction = history.last(where: { $0.act == .redacted })?.number else { return [] }
         return filter { $0.number(in: history) < redaction }
     }
 }
 
-/// Describes an encrypted copy, which the recorder cannot open. Digests are SHA-256 in hexadecimal.
+/// Describes an encrypted copy, which the recorder cannot decrypt. Digests are SHA-256 in hexadecimal.
 package struct SealedManifest: Hashable, Sendable {
-    /// The digest of the encrypted file, as read back.
+    /// The digest of the encrypted file, read back from the volume.
     package var file: String
     package var bytes: Int64
-    /// The digest of its first bytes. They are unique, so the file is recognized without reading it all.
+    /// The digest of the first bytes, which are unique, so that the file can be recognized without reading all of it.
     package var head: String
-    /// The digest of the SHA256SUMS inside.
+    /// The digest of the SHA256SUMS in the encrypted file.
     var plain: String
-    /// The digest of the copied content. It differs if the text, the sound or the settings change.
+    /// The digest of the copied content. It changes with the transcript, the sound and the settings.
     package var content: String
-    /// The digest of the public keys it is encrypted for.
+    /// The digest of the public keys that the copy is encrypted for.
     package var recipients: String
 
     package init(file: String, bytes: Int64, head: String, plain: String, content: String, recipients: String) {
@@ -82,12 +83,12 @@ package struct SealedManifest: Hashable, Sendable {
         self.recipients = recipients
     }
 
-    /// The form in the ledger.
+    /// The representation in the ledger.
     package var text: String {
         "sealed \(bytes) \([file, head, plain, content, recipients].joined(separator: " "))"
     }
 
-    /// Parses the form in the ledger; nil for anything else.
+    /// Parses the representation in the ledger; returns nil for anything else.
     package init?(_ text: String) {
         let fields = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard fields.count == 7, fields[0] == "sealed", let bytes = Int64(fields[1]), bytes > 0 else { return nil }

@@ -1,10 +1,9 @@
-/// One action on a recording: what was done, when, by whom. It outlives the recording and contains neither words nor
-/// speakers.
+/// One action on a recording. Entries outlive the recording and contain neither words nor speakers.
 ///
-/// Entries are lines of JSON. Each holds the SHA-256 of the previous line and of the recording's previous line, so
-/// removing, changing or moving an entry is detected.
+/// Entries are lines of JSON. Each contains the SHA-256 of the previous line and of the recording's previous line, so
+/// that removing, changing or moving an entry is detected.
 package struct HistoryEntry: Hashable, Sendable, Codable {
-    /// What was done. Later versions may add more.
+    /// The kind of action. Later versions may add more.
     package struct Act: RawRepresentable, Hashable, Sendable, Codable {
         package var rawValue: String
 
@@ -12,50 +11,51 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
 
         /// The recording was closed: `length`, `reason`.
         package static let recorded = Act(rawValue: "recorded")
-        /// It was made from a file: `digest`, `kept`. The file's name stays with the recording, which can be erased.
+        /// The recording was made from a file: `digest`, `kept`. Only the recording, which can be erased, has the
+        /// file's name.
         package static let added = Act(rawValue: "added")
-        /// An engine completed its text: `pass`, `engine`.
+        /// An engine completed a transcript: `pass`, `engine`.
         package static let written = Act(rawValue: "written")
-        /// A person corrected its text: `pass`. The person's name stays with the text, which can be erased.
+        /// A person corrected the transcript: `pass`. Only the transcript, which can be erased, has the person's name.
         package static let corrected = Act(rawValue: "corrected")
         /// A verified copy was made: `volume`, `folder`, `digest`.
         package static let copied = Act(rawValue: "copied")
-        /// It was encrypted; the recorder can no longer read it: `digest`.
+        /// The recording was encrypted, and the recorder can no longer read it: `digest`.
         package static let sealed = Act(rawValue: "sealed")
-        /// A private key decrypted it on the recorder, for at most an hour: `digest`.
+        /// A private key decrypted the recording on the recorder, for at most an hour: `digest`.
         package static let opened = Act(rawValue: "opened")
-        /// It was erased from the recorder: `begunIn`.
+        /// The recording was erased from the recorder: `begunIn`.
         package static let erased = Act(rawValue: "erased")
-        /// The recorder's key signed the SHA-256 of its samples: `sound`, `length`, `signature`.
+        /// The recorder's key signed the SHA-256 of the samples: `sound`, `length`, `signature`.
         package static let signed = Act(rawValue: "signed")
         /// A part was redacted: `from`, `to`.
         package static let redacted = Act(rawValue: "struck")
         /// Recording was paused: `from`, `to`.
         package static let paused = Act(rawValue: "paused")
-        /// It was restored from its journal after a power cut.
+        /// The recording was restored from its journal after a power cut.
         package static let restored = Act(rawValue: "restored")
-        /// The history file was rewritten from the database, and the damaged one set aside.
+        /// The history file was rewritten from the database, and the damaged file was set aside.
         package static let mended = Act(rawValue: "mended")
     }
 
-    /// An upper bound of entry numbers; an entry at or above it is invalid.
-    package static let highest = 1 << 31
-    /// Counts from 1 over all recordings.
+    /// Entry numbers must be less than this.
+    package static let numberLimit = 1 << 31
+    /// Counts from 1 across all recordings.
     package var number: Int
-    /// The recording's number; nil for acts on the recorder.
+    /// The recording's number; nil for actions on the recorder.
     package var recording: Int?
     package var act: Act
     /// RFC 3339 in UTC.
     package var time: String
-    /// Whether the clock of `time` was set.
+    /// Whether the clock was set at `time`.
     package var clock: RecordingSummary.Clock
-    /// The boot's identifier; nil if unknown.
+    /// The boot ID; nil if unknown.
     package var boot: String?
-    /// Seconds since the boot.
+    /// Seconds since boot.
     package var sinceBoot: Int
     /// The SHA-256 of the previous line in hexadecimal; zeros for the first.
     package var before: String
-    /// The SHA-256 of the recording's previous line; nil for its first.
+    /// The SHA-256 of the previous line for the same recording; nil for the first.
     package var own: String?
     /// The length in seconds.
     package var length: Double?
@@ -66,7 +66,7 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     package var engine: String?
     /// The stick's identifier, or `folder` for a folder that is not a volume.
     package var volume: String?
-    /// The copy's name on it.
+    /// The name of the copy's folder on the volume.
     package var folder: String?
     /// The SHA-256 of the copy's SHA256SUMS, of the encrypted file, or of the added file.
     package var digest: String?
@@ -74,12 +74,12 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     package var kept: String?
     /// The SHA-256 of the samples (mono, 16-bit little-endian, 16 kHz).
     package var sound: String?
-    /// The second and fourth line of minisign's signature of `statement`, joined by a space.
+    /// The second and fourth lines of minisign's signature for `statement`, joined by a space.
     package var signature: String?
-    /// The part, in seconds of the recording.
+    /// The start of the redacted or paused range, in seconds from the start of the recording.
     package var from: Double?
     package var to: Double?
-    /// The boot in which an erased recording began: so the other recordings of that boot keep their order.
+    /// The boot in which an erased recording began. With it, other recordings from that boot keep their ordinals.
     package var begunIn: String?
 
     package init(
@@ -97,7 +97,7 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
         self.own = own
     }
 
-    /// The text that was signed; nil for other entries.
+    /// The text that was signed; nil if the entry is not a signature.
     package var statement: String? {
         guard let recording, let sound, let length else { return nil }
         return Self.statement(of: recording, sound: sound, length: SamplePosition(seconds: length))
@@ -110,28 +110,28 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
         "recording \(recording), sound sha256:\(sound), \(length.samples) samples\n"
     }
 
-    /// The trusted comment of signatures.
+    /// The trusted comment in signatures.
     package static let signedComment = "fieldscribe recording"
 
-    /// The signature file for minisign; nil without a signature.
+    /// The contents of a minisign signature file; nil if there is no signature.
     package var signatureFile: String? {
         guard let parts = signature?.split(separator: " "), parts.count == 2 else { return nil }
         return "untrusted comment: signature\n\(parts[0])\ntrusted comment: \(Self.signedComment)\n\(parts[1])\n"
     }
 
-    /// The digest before the first entry.
-    package static let start = String(repeating: "0", count: 64)
+    /// The first entry's value for `before`.
+    package static let initialDigest = String(repeating: "0", count: 64)
 }
 
 extension BidirectionalCollection where Element == HistoryEntry {
-    /// The valid signature of the recording's sound; nil before it is signed, and after a redaction until it is signed
-    /// again. Closing a recording again, for example after its file was truncated, keeps the signature.
+    /// The valid signature for the recording's sound; nil until it is signed, and again after a redaction. Closing a
+    /// recording again, for example after its file was truncated, keeps the signature.
     package var soundSignature: HistoryEntry? {
         last { $0.act == .signed || $0.act == .redacted }.flatMap { $0.act == .signed ? $0 : nil }
     }
 }
 
-/// An entry with the line whose digest is chained.
+/// A history entry together with its line, whose digest the next line contains.
 package struct HistoryLine: Hashable, Sendable, Codable {
     /// The JSON line without its newline.
     package var text: String

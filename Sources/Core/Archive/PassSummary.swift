@@ -3,26 +3,26 @@ package struct PassSummary: Hashable, Sendable, Codable {
     package var id: Int
     package var recording: Int
     package var engine: EngineDescription
-    /// The decoder's profile: `live`, `final`, `fast`. Archives of earlier versions have `quick` for `fast`.
+    /// The decoder's profile: `live`, `final`, `fast`. Archives from earlier versions have `quick` instead of `fast`.
     package var profile: String
-    /// Whether it covers the whole recording.
+    /// Whether the pass covers the whole recording.
     package var isComplete: Bool
-    /// 0 before the first.
+    /// The last segment's number; 0 if there is none.
     package var lastSegment: Int
-    /// Where its last segment ends, and an interrupted pass resumes.
+    /// The end of the last segment, where an interrupted pass resumes.
     package var committedUpTo: SamplePosition
     /// The engine's adaptation to microphone, room and speaker after the last segment, if any.
     package var adaptation: AdaptationState?
-    /// The correction, if a person wrote this pass; nil for an engine's.
+    /// The correction if a person made this pass; nil if an engine did.
     package var correction: Correction?
 
     private enum CodingKeys: String, CodingKey {
         case id, recording, engine, profile, isComplete, lastSegment, committedUpTo, correction
-        // The name in JSON: a client may be older than the recorder.
+        // Keeps the former JSON name, since a client may be older than the recorder.
         case adaptation = "channel"
     }
 
-    /// - Parameter profile: `quick`, the former name of `fast`, counts as that.
+    /// - Parameter profile: `quick` is converted to `fast`, its new name.
     package init(
         id: Int, recording: Int, engine: EngineDescription, profile: String, isComplete: Bool, lastSegment: Int,
         committedUpTo: SamplePosition, adaptation: AdaptationState? = nil, correction: Correction? = nil

@@ -2,14 +2,14 @@
 ///
 /// Only the form is checked here; `age` checks the key.
 package struct Recipient: Hashable, Sendable {
-    private static let longest = 8_192
-    /// The key, without the comment of SSH keys.
+    private static let maximumBytes = 8_192
+    /// The key. For SSH keys, the comment is removed.
     package let text: String
 
     /// Returns nil if the text does not have the form of a public key.
     package init?(_ text: String) {
         let fields = text.split(whereSeparator: \.isWhitespace)
-        guard let first = fields.first, text.utf8.count <= Self.longest else { return nil }
+        guard let first = fields.first, text.utf8.count <= Self.maximumBytes else { return nil }
         switch first {
         case "ssh-ed25519", "ssh-rsa":
             let isKey = fields.count > 1 && fields[1].allSatisfy { $0.isASCIIAlphanumeric || "+/=".contains($0) }
@@ -28,17 +28,17 @@ package struct Recipient: Hashable, Sendable {
 
 /// Recognizes private keys, so that they never reach a message, a log or a file.
 package enum PrivateKey {
-    private static let starts = ["AGE-SECRET-KEY-", "AGE-PLUGIN-", "-----BEGIN "]
+    private static let prefixes = ["AGE-SECRET-KEY-", "AGE-PLUGIN-", "-----BEGIN "]
 
-    /// Why a text with a private key is refused, without the text.
+    /// The reason for rejecting text that contains a private key. It does not quote the text.
     package static let refusal =
         "is a private key, which must not be on the recorder: remove it, and give the public key "
         + "(age-keygen -y key.txt shows it)"
 
-    /// Whether a text contains a private key (what `age` calls an identity).
+    /// Whether text contains a private key (which `age` calls an identity).
     package static func isIn(_ text: String) -> Bool {
         let capitals = text.uppercased()
-        return starts.contains { capitals.contains($0) }
+        return prefixes.contains { capitals.contains($0) }
     }
 
     /// Returns the reason, or `refusal` if it contains a private key.
@@ -48,9 +48,9 @@ package enum PrivateKey {
     package static func hidden(in text: String) -> String { isIn(text) ? "(a private key)" : text }
 }
 
-/// Signing keys of `minisign`.
+/// The format of `minisign` keys.
 package enum SigningKey {
-    /// Whether a text has the form of a public key: 42 bytes in base64, of which the first two name Ed25519.
+    /// Whether text has the form of a public key: 42 bytes in base64, of which the first two identify Ed25519.
     package static func isPublic(_ text: String) -> Bool {
         text.hasPrefix("RW") && text.utf8.count == 56
             && text.allSatisfy { $0.isASCIIAlphanumeric || $0 == "+" || $0 == "/" }

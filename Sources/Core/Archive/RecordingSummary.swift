@@ -6,7 +6,7 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
         case unverified
     }
 
-    /// A recording in progress; its row in the archive has no length and no stop reason yet.
+    /// The state of a recording in progress. Its row in the archive does not have a length or stop reason yet.
     package struct Live: Hashable, Sendable, Codable {
         /// `recording`, `paused` or `stopping`.
         package var state: Event.State
@@ -18,39 +18,39 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
         }
     }
 
-    /// Counts from 1; with six digits it names the folder.
+    /// Counts from 1. The folder's name is this number with six digits.
     package var id: Int
 
-    /// Wall time of the first sample in seconds since 1970, clamped as by `Double.asWallTime`.
+    /// Wall time of the first sample in seconds since 1970, clamped with `Double.asWallTime`.
     package var startedAt: Double { didSet { startedAt = startedAt.asWallTime } }
     package var clock: Clock
-    /// The microphone, as the configuration names it; for an added file `AddedFile.source`.
+    /// The microphone's name in the configuration; `AddedFile.source` for an added file.
     package var microphone: String
     package var length: SamplePosition
-    /// The end of the transcribed part. The rest up to `length` is not transcribed yet.
+    /// The end of the transcribed range. Audio after it is not transcribed yet.
     package var transcribedUpTo: SamplePosition
-    /// Why it ended; `cutShort` while it is recording.
+    /// Why the recording ended; `cutShort` while it is in progress.
     package var stopReason: StopReason
-    /// Nil unless it is being recorded, and known only to the appliance that does so.
+    /// The state of a recording in progress; nil otherwise. Only the appliance that is recording sets it.
     package var live: Live?
-    /// Whether its audio is missing.
+    /// Whether the audio is missing.
     package var isMissing: Bool
 
-    /// `SealedManifest.text` if the recorder has only the encrypted file, which then holds sound, text and bookmarks;
-    /// else nil.
+    /// The `SealedManifest.text` if the recorder has only the encrypted file, which contains sound, transcripts and
+    /// bookmarks; otherwise nil.
     package var seal: String?
 
-    /// Whether only the private key can read it.
+    /// Whether the recording can only be read with the private key.
     package var isSealed: Bool { seal != nil }
 
-    /// The title that a person gave it, else the name of the file that it was added from; nil without both, and if only the
-    /// private key can read it.
+    /// The title that a person gave the recording, or the name of the file it was added from; nil if it has neither or
+    /// is sealed.
     package var title: String?
 
-    /// The position since power-on; nil if the clock was set or the position is unknown.
+    /// The ordinal and time since power-on; nil if the clock was set or they are unknown.
     package var powerOn: PowerOn?
 
-    /// - Parameter startedAt: Seconds since 1970, clamped as by `Double.asWallTime`.
+    /// - Parameter startedAt: Seconds since 1970, clamped with `Double.asWallTime`.
     package init(
         id: Int, startedAt: Double, clock: Clock, microphone: String, length: SamplePosition = .zero,
         transcribedUpTo: SamplePosition = .zero, stopReason: StopReason = .cutShort,

@@ -1,20 +1,20 @@
-/// A problem with the storage, in one line.
+/// A finding about the storage, in one line.
 package struct StorageFinding: Hashable, Sendable, Codable {
-    /// The state of the storage.
+    /// Whether a problem was repaired.
     package enum Outcome: String, Sendable, Codable {
         case repaired
-        /// Damaged, and cannot be repaired here.
+        /// The file is damaged and cannot be repaired on this machine.
         case damaged
-        /// Informational; nothing is lost.
+        /// Information only; nothing is lost.
         case note
     }
 
     package var outcome: Outcome
-    /// The recording's number; nil if it is not about one recording.
+    /// The recording's number; nil if the finding is not about a single recording.
     package var recording: Int?
     /// The file, folder or device.
     package var file: String
-    /// What is wrong, without the file's name; for damage, with the remedy.
+    /// What is wrong, and the remedy for damage. Does not name the file.
     package var message: String
 
     package init(_ outcome: Outcome, recording: Int? = nil, file: String, _ message: String) {
@@ -26,9 +26,9 @@ package struct StorageFinding: Hashable, Sendable, Codable {
 
     /// Creates a finding from an error.
     ///
-    /// - Parameter place: The file, folder or device if the error names none.
-    package init(_ outcome: Outcome, recording: Int? = nil, _ error: DeviceError, at place: String) {
-        let words = error.remedy.map { "\(error.reason); \($0)" } ?? error.reason
-        self.init(outcome, recording: recording, file: error.subject ?? place, words)
+    /// - Parameter path: The file, folder or device if the error does not name one.
+    package init(_ outcome: Outcome, recording: Int? = nil, _ error: DeviceError, at path: String) {
+        let message = error.remedy.map { "\(error.reason); \($0)" } ?? error.reason
+        self.init(outcome, recording: recording, file: error.subject ?? path, message)
     }
 }

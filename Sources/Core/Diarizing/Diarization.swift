@@ -1,32 +1,32 @@
-/// Diarizes a recording: collects voices region by region, then clusters them. The caller reads the sound and runs the
-/// network.
+/// Diarizes a recording by collecting voice vectors region by region and clustering them. The caller reads the sound
+/// and runs the network.
 package struct Diarization: Sendable {
-    /// Settings of the clustering; similarities are cosines of voice vectors.
+    /// Settings for clustering. Similarities are cosines of voice vectors.
     package struct Settings: Sendable {
         /// The minimum mean similarity at which clusters are merged.
         package var stop: Float = 0.50
-        /// The minimum similarity of centers at which clusters are merged afterwards.
+        /// The minimum similarity of their centers at which clusters are merged afterwards.
         package var merge: Float = 0.75
-        /// Clusters with less speech are dissolved into the nearest other one.
-        package var leastSeconds = 4.0
-        /// The minimum share of all windows; 0.4 % of 3 hours is 43 s.
-        var leastShare: Float = 0.004
-        /// The cost of a speaker change; each 0.1 s scores its similarity.
+        /// The minimum speech in a cluster. Smaller clusters are merged into the most similar larger cluster.
+        package var minimumClusterSeconds = 4.0
+        /// The minimum size of a cluster as a fraction of all windows. 0.4 % of 3 hours is 43 s.
+        var minimumClusterShare: Float = 0.004
+        /// The cost of a speaker change, in units of similarity per 0.1 s.
         package var change: Float = 0.3
-        /// Whether negative values count as 0, as in the definition that comes with the weights.
+        /// Whether negative values count as 0, as in the network definition that comes with the weights.
         package var isRectified = true
-        /// The approximate number of frames between windows: 0.5 s.
+        /// The approximate number of frames between window starts: 0.5 s.
         package var hop = 50
         package var edges = SpeechEdges.Settings()
 
-        /// Settings chosen on the corpus's `fit` speakers.
+        /// Creates the settings that were chosen with the corpus's `fit` speakers.
         package init() {}
     }
 
-    /// Extends ranges of speech by 0.2 s on both sides, or half of the pause to the next. The results are in order, do
-    /// not overlap and end within the recording.
+    /// Extends ranges of speech by 0.2 s on both sides, but at most by half of the pause between them. The results are
+    /// in order, do not overlap and end within the recording.
     ///
-    /// - Parameter speech: In order.
+    /// - Parameter speech: Ranges in order.
     package static func regions(_ speech: [SampleRange], length: SamplePosition) -> [SampleRange] {
         let ordered = speech.filter { !$0.isEmpty }
         var regions: [SampleRange] = []
@@ -46,25 +46,25 @@ package struct Diarization: Sendable {
 
     private static let padding = Int64(SamplePosition.rate / 5)
 
-    /// Regions that are processed together, with their surroundings.
+    /// Regions that are processed together, with the sound around them.
     package struct Piece: Sendable {
-        /// The sound to read: from 1 s before the first region to 1 s after the last, without other pieces' parts. It
-        /// may extend beyond the end.
+        /// The sound to read: from 1 s before the first region to 1 s after the last, without the sound of other
+        /// pieces. It may extend beyond the end of the recording.
         package var range: SampleRange
         /// The regions, or parts of one.
         package var speech: [SampleRange]
     }
 
-    /// Groups regions into pieces of at most a minute, and 1 s around them, to limit memory.
+    /// Groups regions into pieces of at most a minute, plus 1 s on both sides, to limit memory.
     ///
-    /// - Parameter regions: In order, without overlaps.
+    /// - Parameter regions: The regions in order, without overlaps.
     package static func pieces(_ regions: [SampleRange]) -> [Piece] {
         let reach = Int64(SpeechEdges.reach * MelFeatures.hop)
-        let parts = regions.flatMap { $0.parts(of: longest) }
+        let parts = regions.flatMap { $0.parts(of: maximumPieceSamples) }
         var groups: [[SampleRange]] = []
         for part in parts {
             if let last = groups.last?.last, let first = groups.last?.first, part.start - last.end <= 2 * reach,
-                part.end - first.start <= longest
+                part.end - first.start <= maximumPieceSamples
             {
                 groups[groups.count - 1].append(part)
             } else {
@@ -85,17 +85,17 @@ package struct Diarization: Sendable {
         }
     }
 
-    /// The maximum samples of a piece's regions: a minute.
-    package static let longest = 60 * Int64(SamplePosition.rate)
-    /// Frames per decision: 0.1 s.
+    /// The maximum number of samples in a piece, without the sound around it: a minute.
+    package static let maximumPieceSamples = 60 * Int64(SamplePosition.rate)
+    /// The number of frames per decision: 0.1 s.
     private static let step = 10
 
     private struct Region {
         var start: SamplePosition
         var end: SamplePosition
         var frames: Int
-        /// Indices in `voices`, and frames.
-        var windows: [(number: Int, frames: Range<Int>)]
+        /// The windows, with indices in `voices`.
+        var windows: [(index: Int, frames: Range<Int>)]
     }
 
     private let settings: Settings
@@ -105,43 +105,43 @@ package struct Diarization: Sendable {
 
     package init(_ settings: Settings = Settings()) { self.settings = settings }
 
-    /// Adds the regions of a piece, each extended by the speech around it.
+    /// Adds the regions of a piece, each extended to include the speech around it.
     ///
     /// - Parameters:
-    ///   - samples: The whole piece, or the existing part of it.
-    ///   - start: The piece's start.
-    ///   - speech: The piece's regions, in order.
-    ///   - voice: The network: `MelFeatures.bins` numbers per frame in, a voice vector out.
+    ///   - samples: The samples of the piece, as far as they exist.
+    ///   - start: The start of the piece.
+    ///   - speech: The regions of the piece, in order.
+    ///   - voice: Runs the network: converts features, `MelFeatures.bins` values per frame, to a voice vector.
     package mutating func add<Failure: Error>(
         _ samples: [Int16], at start: SamplePosition, speech: [SampleRange],
         voice: ([Float]) throws(Failure) -> [Float]
     ) throws(Failure) {
-        let heard = features(samples)
-        guard !heard.isEmpty else { return }
-        let count = heard.count / MelFeatures.bins
+        let pieceFeatures = features(samples)
+        guard !pieceFeatures.isEmpty else { return }
+        let count = pieceFeatures.count / MelFeatures.bins
         let hop = Int64(MelFeatures.hop)
         let ranges = speech.compactMap { $0.intersection(SampleRange(start, start + Int64(samples.count))) }
-        let stretches = ranges.map { range in
+        let frameRanges = ranges.map { range in
             let first = min(count, Int((range.start - start + hop - 1) / hop))
             return first..<first + MelFeatures.frames(in: Int(range.end - start) - first * MelFeatures.hop)
         }
-        let followed = SpeechEdges(heard, settings.edges).followed(stretches)
-        // Edges that were not moved keep their exact positions; a frame covers more samples than its hop.
-        let starts = zip(zip(followed, stretches), ranges).map { frames, range -> SamplePosition in
+        let extended = SpeechEdges(pieceFeatures, settings.edges).extended(frameRanges)
+        // Edges that were not moved keep their exact positions, because a frame is longer than its hop.
+        let starts = zip(zip(extended, frameRanges), ranges).map { frames, range -> SamplePosition in
             frames.0.lowerBound < frames.1.lowerBound ? start + Int64(frames.0.lowerBound) * hop : range.start
         }
-        var reached = start
-        for (index, frames) in followed.enumerated() {
+        var previousEnd = start
+        for (index, frames) in extended.enumerated() {
             var end = ranges[index].end
-            if frames.upperBound > stretches[index].upperBound {
+            if frames.upperBound > frameRanges[index].upperBound {
                 end = max(end, start + Int64(frames.upperBound) * hop)
             }
             if index + 1 < starts.count { end = min(end, max(ranges[index].end, starts[index + 1])) }
-            let range = SampleRange(max(reached, starts[index]), end)
-            reached = max(reached, end)
+            let range = SampleRange(max(previousEnd, starts[index]), end)
+            previousEnd = max(previousEnd, end)
             guard !range.isEmpty else { continue }
             try add(frames: frames.count, samples: Int(range.count), at: range.start) { window throws(Failure) in
-                try voice(window.features(of: heard, from: frames.lowerBound))
+                try voice(window.features(of: pieceFeatures, from: frames.lowerBound))
             }
         }
     }
@@ -152,26 +152,26 @@ package struct Diarization: Sendable {
     ) throws(Failure) {
         var region = Region(start: start, end: start + Int64(samples), frames: count, windows: [])
         for window in SpeechWindow.windows(ofFrames: count, each: settings.hop) {
-            let numbers = try voice(window)
-            // Digital silence, for example, has no voice.
-            guard let vector = normalized(settings.isRectified ? numbers.map { max(0, $0) } : numbers) else { continue }
+            let values = try voice(window)
+            // For example, there is no voice in digital silence.
+            guard let vector = normalized(settings.isRectified ? values.map { max(0, $0) } : values) else { continue }
             region.windows.append((voices.count, window.frames))
             voices.append(vector)
         }
         if !region.windows.isEmpty { regions.append(region) }
     }
 
-    /// Returns who spoke in the regions.
+    /// Returns the speakers in the regions.
     ///
-    /// - Parameter wanted: The number of people; nil if unknown.
-    package func speakers(_ wanted: Int? = nil) -> Speakers {
-        let centers = centers(wanted).compactMap { normalized($0.sum) }
+    /// - Parameter expectedCount: The number of people; nil if unknown.
+    package func speakers(_ expectedCount: Int? = nil) -> Speakers {
+        let centers = clusters(expectedCount).compactMap { normalized($0.sum) }
         guard !centers.isEmpty else { return Speakers(turns: []) }
         var turns: [Speakers.Turn] = []
         for region in regions {
             for (steps, speaker) in labels(of: region, centers) {
                 let first = region.start + Int64(steps.lowerBound * Self.step * MelFeatures.hop)
-                // The last frame covers more samples than its hop.
+                // The last frame is longer than its hop.
                 let end =
                     steps.upperBound * Self.step >= region.frames
                     ? region.end : region.start + Int64(steps.upperBound * Self.step * MelFeatures.hop)
@@ -181,9 +181,9 @@ package struct Diarization: Sendable {
         return Speakers(turns: Self.numbered(turns))
     }
 
-    /// Returns the mean voice vector of each person, of length 1; empty for a person without windows.
+    /// Returns each person's mean voice vector as a unit vector; empty for a person without windows.
     ///
-    /// - Parameter speakers: The turns in the regions.
+    /// - Parameter speakers: The speakers in the regions.
     package func voices(of speakers: Speakers) -> [[Float]] {
         var sums = [[Float]](repeating: [], count: speakers.count)
         for region in regions {
@@ -191,7 +191,7 @@ package struct Diarization: Sendable {
                 let first = region.start + Int64(window.frames.lowerBound * MelFeatures.hop)
                 let last = region.start + Int64(window.frames.upperBound * MelFeatures.hop)
                 guard let speaker = speakers.speaker(of: SampleRange(first, last)) else { continue }
-                let voice = voices[window.number]
+                let voice = voices[window.index]
                 if sums[speaker].isEmpty { sums[speaker] = [Float](repeating: 0, count: voice.count) }
                 for index in voice.indices { sums[speaker][index] += voice[index] }
             }
@@ -199,76 +199,78 @@ package struct Diarization: Sendable {
         return sums.map { normalized($0) ?? [] }
     }
 
-    private func centers(_ wanted: Int?) -> [VoiceClusters.Cluster] {
-        let fewest = Float((settings.leastSeconds * 100 / Double(settings.hop)).rounded(.up))
-        let least = max(fewest, settings.leastShare * Float(voices.count))
+    private func clusters(_ expectedCount: Int?) -> [VoiceClusters.Cluster] {
+        let minimumWindows = Float((settings.minimumClusterSeconds * 100 / Double(settings.hop)).rounded(.up))
+        let minimumSize = max(minimumWindows, settings.minimumClusterShare * Float(voices.count))
         func groups(_ stop: Float) -> VoiceClusters {
             var groups = VoiceClusters(voices, stop: stop)
-            groups.dissolve(smallerThan: least)
+            groups.dissolve(smallerThan: minimumSize)
             return groups
         }
-        var found = groups(settings.stop)
-        guard let wanted else {
-            found.merge(from: settings.merge)
-            if found.clusters.count > Speakers.most { found.merge(from: -2, downTo: Speakers.most) }
-            return found.clusters
+        var result = groups(settings.stop)
+        guard let expectedCount else {
+            result.merge(from: settings.merge)
+            if result.clusters.count > Speakers.maximumCount {
+                result.merge(from: -2, downTo: Speakers.maximumCount)
+            }
+            return result.clusters
         }
-        // More people are known to speak: split further, as far as the voices allow.
+        // If more people are known to speak, split further as far as the voices allow.
         var stop = settings.stop
-        while found.clusters.count < wanted, stop < 0.8 {
+        while result.clusters.count < expectedCount, stop < 0.8 {
             stop += 0.05
             let finer = groups(stop)
-            if finer.clusters.count > found.clusters.count { found = finer }
+            if finer.clusters.count > result.clusters.count { result = finer }
         }
-        found.merge(from: -2, downTo: min(max(1, wanted), Speakers.most))
-        return found.clusters
+        result.merge(from: -2, downTo: min(max(1, expectedCount), Speakers.maximumCount))
+        return result.clusters
     }
 
-    /// Returns the speaker of each step of a region (Viterbi: each speaker change has a cost).
+    /// Returns the speaker of each step in a region, using the Viterbi algorithm with a cost for each speaker change.
     private func labels(of region: Region, _ centers: [[Float]]) -> [(steps: Range<Int>, speaker: Int)] {
         let count = max(1, (region.frames + Self.step - 1) / Self.step)
-        let similar = region.windows.map { window in
-            let voice = voices[window.number]
+        let similarities = region.windows.map { window in
+            let voice = voices[window.index]
             return centers.map { dot(voice, $0) }
         }
         var totals = [Float](repeating: 0, count: centers.count)
-        var origins: [[Int]] = []
+        var backpointers: [[Int]] = []
         for step in 0..<count {
             var scores = [Float](repeating: 0, count: centers.count)
             var weights: Float = 0
-            let place = Float(step * Self.step) + Float(Self.step) / 2
-            for (window, similar) in zip(region.windows, similar)
-            where Float(window.frames.lowerBound) <= place
-                && place
+            let frame = Float(step * Self.step) + Float(Self.step) / 2
+            for (window, similarities) in zip(region.windows, similarities)
+            where Float(window.frames.lowerBound) <= frame
+                && frame
                     <= Float(
                         max(window.frames.upperBound, region.frames == window.frames.upperBound ? count * Self.step : 0)
                     )
             {
                 let middle = Float(window.frames.lowerBound + window.frames.upperBound) / 2
-                let weight = max(0.01, 1 - abs(place - middle) / (Float(window.frames.count) / 2))
+                let weight = max(0.01, 1 - abs(frame - middle) / (Float(window.frames.count) / 2))
                 weights += weight
-                for center in centers.indices { scores[center] += weight * similar[center] }
+                for center in centers.indices { scores[center] += weight * similarities[center] }
             }
             let best = totals.indices.max { totals[$0] < totals[$1] } ?? 0
-            var origin = Array(centers.indices)
+            var backpointer = Array(centers.indices)
             for center in centers.indices where totals[best] - settings.change > totals[center] {
-                origin[center] = best
+                backpointer[center] = best
             }
-            let before = totals
+            let previous = totals
             for center in centers.indices {
-                let cost = origin[center] == center ? 0 : settings.change
-                totals[center] = before[origin[center]] - cost + (weights > 0 ? scores[center] / weights : 0)
+                let cost = backpointer[center] == center ? 0 : settings.change
+                totals[center] = previous[backpointer[center]] - cost + (weights > 0 ? scores[center] / weights : 0)
             }
-            origins.append(origin)
+            backpointers.append(backpointer)
         }
         var speaker = totals.indices.max { totals[$0] < totals[$1] } ?? 0
-        var way = [Int](repeating: speaker, count: count)
+        var path = [Int](repeating: speaker, count: count)
         for step in stride(from: count - 1, through: 0, by: -1) {
-            way[step] = speaker
-            speaker = origins[step][speaker]
+            path[step] = speaker
+            speaker = backpointers[step][speaker]
         }
         var runs: [(steps: Range<Int>, speaker: Int)] = []
-        for (step, speaker) in way.enumerated() {
+        for (step, speaker) in path.enumerated() {
             if let last = runs.last, last.speaker == speaker {
                 runs[runs.count - 1].steps = last.steps.lowerBound..<step + 1
             } else {
@@ -278,7 +280,7 @@ package struct Diarization: Sendable {
         return runs
     }
 
-    /// Numbers people in the order of their first turns, and joins adjacent turns.
+    /// Numbers people in the order of their first turns, and joins adjacent turns of the same person.
     private static func numbered(_ turns: [Speakers.Turn]) -> [Speakers.Turn] {
         var numbers: [Int: Int] = [:]
         var joined: [Speakers.Turn] = []

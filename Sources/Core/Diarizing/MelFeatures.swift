@@ -1,15 +1,15 @@
 import Glibc
 
-/// Computes log mel energies as Kaldi does, which the voice network was trained with.
+/// Computes the log mel energies that the voice network was trained on, in the same way as Kaldi.
 ///
-/// Frames of 25 ms every 10 ms, no dither, mean removed, pre-emphasis 0.97, Povey's window, FFT of 512 points, 80
-/// triangles from 20 to 8,000 Hz evenly in mel, logarithm.
+/// 25 ms frames every 10 ms, no dither, mean removed, pre-emphasis 0.97, Povey window, 512-point FFT, 80 triangular
+/// filters from 20 to 8,000 Hz evenly spaced in mel, logarithm.
 struct MelFeatures: Sendable {
-    /// Numbers per frame.
+    /// The number of values per frame.
     static let bins = 80
-    /// Samples between frames.
+    /// The number of samples between frame starts.
     static let hop = 160
-    /// Samples in a frame.
+    /// The number of samples in a frame.
     static let length = 400
 
     private static let points = 512
@@ -18,7 +18,7 @@ struct MelFeatures: Sendable {
 
     private let window: [Float]
     private let transform: FourierTransform
-    /// The first point of each triangle, and its weights.
+    /// The first FFT point of each triangular filter, and its weights.
     private let triangles: [(first: Int, weights: [Float])]
 
     init() {
@@ -41,20 +41,20 @@ struct MelFeatures: Sendable {
             var first = -1
             var weights: [Float] = []
             for point in 0..<points / 2 {
-                let place = mel(Double(point) * Double(SamplePosition.rate) / Double(points))
-                guard place > left, place < right else { continue }
+                let frequency = mel(Double(point) * Double(SamplePosition.rate) / Double(points))
+                guard frequency > left, frequency < right else { continue }
                 if first < 0 { first = point }
-                let (up, down) = ((place - left) / (center - left), (right - place) / (right - center))
-                weights.append(Float(place <= center ? up : down))
+                let (up, down) = ((frequency - left) / (center - left), (right - frequency) / (right - center))
+                weights.append(Float(frequency <= center ? up : down))
             }
             return (max(0, first), weights)
         }
     }
 
-    /// The number of complete frames in `samples` samples.
+    /// Returns the number of complete frames in `samples` samples.
     static func frames(in samples: Int) -> Int { samples < length ? 0 : (samples - length) / hop + 1 }
 
-    /// Returns `bins` numbers per frame, frame by frame.
+    /// Returns `bins` values for each frame, frame by frame.
     func callAsFunction(_ samples: [Int16]) -> [Float] {
         let count = Self.frames(in: samples.count)
         var features: [Float] = []

@@ -1,44 +1,46 @@
 import Glibc
 
-/// Extends ranges of speech by quiet syllables, which the voice detector's loudness threshold misses but which exceed
-/// the noise in some bands. It searches only near ranges with words, so that noise, music or a slamming door does not
-/// become a person.
+/// Extends ranges of speech to include quiet syllables, which the voice detector's loudness threshold misses but which
+/// exceed the noise in some bands. Searches only near ranges with words, so that noise, music or a slamming door is
+/// not mistaken for a person.
 package struct SpeechEdges {
     /// Thresholds in decibels, and lengths in frames.
     package struct Settings: Sendable {
-        /// Frames over which energies are averaged: 0.41 s. With fewer, noise alone exceeds the threshold now and then.
+        /// The number of frames over which energies are averaged: 0.41 s. With fewer frames, noise alone sometimes
+        /// exceeds the threshold.
         package var smoothing = 41
-        /// The share of a band's frames that is noise. One person speaking without long pauses leaves no more.
+        /// The fraction of a band's frames that are assumed to be noise. There are no more when one person speaks
+        /// without long pauses.
         package var floor = 0.05
-        /// Decibels above the noise floor that noise alone reaches.
+        /// How far noise alone rises above the noise floor, in decibels.
         package var margin: Float = 1.75
-        /// The minimum mean excess over the bands, in decibels. White or pink noise has 0.01 in nine of ten frames, 0.1
-        /// at most.
-        package var least: Float = 0.1
-        /// Decibels below the loudest nearby frame at which sound counts as breath, a chair or reverberation.
+        /// The minimum excess, averaged over the bands, in decibels. With white or pink noise it is below 0.01 in nine
+        /// of ten frames, and at most 0.1.
+        package var minimumExcess: Float = 0.1
+        /// How many decibels below the loudest nearby frame sound counts as breath, a chair or reverberation.
         package var range: Float = 25
-        /// The longest gap that is bridged, in frames: 0.2 s.
-        package var bridged = 20
+        /// The maximum length of a gap to bridge, in frames: 0.2 s.
+        package var maximumGap = 20
 
-        /// Settings chosen on the corpus's `fit` speakers.
+        /// Creates the settings that were chosen with the corpus's `fit` speakers.
         package init() {}
     }
 
-    /// Triangles of `MelFeatures` in a band.
+    /// The number of `MelFeatures` filters in a band.
     private static let triangles = 5
-    /// The maximum decibels that one band contributes.
-    private static let most: Float = 15
+    /// The maximum contribution of a band, in decibels.
+    private static let maximumBandExcess: Float = 15
     /// The maximum extension of a range, in frames: 1 s.
     static let reach = 100
-    /// Frames at a range's edge that determine its loudness: 2 s.
-    private static let near = 200
+    /// The number of frames at a range's edge that determine its loudness: 2 s.
+    private static let edgeFrames = 200
 
     private let settings: Settings
-    /// The mean excess of each frame above the noise floors, in decibels.
+    /// Each frame's excess above the noise floors, averaged over the bands, in decibels.
     private let excess: [Float]
     private let loudness: [Float]
 
-    /// - Parameter features: Of a whole piece, as `MelFeatures` returns them.
+    /// - Parameter features: The `MelFeatures` of a whole piece.
     init(_ features: [Float], _ settings: Settings = Settings()) {
         let count = features.count / MelFeatures.bins
         let bands = MelFeatures.bins / Self.triangles
@@ -54,7 +56,7 @@ package struct SpeechEdges {
             let floor = max(smooth.sorted()[Int(Double(count) * settings.floor)], .leastNormalMagnitude)
             for frame in 0..<count {
                 let above = 10 * log10f(max(smooth[frame], floor) / floor) - settings.margin
-                excess[frame] += max(0, min(Self.most, above)) / Float(bands)
+                excess[frame] += max(0, min(Self.maximumBandExcess, above)) / Float(bands)
                 loudness[frame] += smooth[frame]
             }
         }
@@ -63,40 +65,41 @@ package struct SpeechEdges {
         self.loudness = loudness
     }
 
-    /// Returns each range extended; where two meet they are separated at the quietest frame.
+    /// Returns the ranges extended at both ends. Where two would overlap, they are separated at the quietest frame.
     ///
-    /// - Parameter stretches: Ranges of frames, in order, without overlaps.
-    func followed(_ stretches: [Range<Int>]) -> [Range<Int>] {
-        var followed = stretches
-        for (index, stretch) in stretches.enumerated() where !stretch.isEmpty {
-            let before = index > 0 ? followed[index - 1].upperBound : 0
-            let least = max(index > 0 ? stretches[index - 1].upperBound : 0, stretch.lowerBound - Self.reach)
-            let back = (least..<max(least, stretch.lowerBound)).reversed()
-            var start = stretch.lowerBound - heard(back, beside: stretch.prefix(Self.near))
+    /// - Parameter ranges: Ranges of frames, in order, without overlaps.
+    func extended(_ ranges: [Range<Int>]) -> [Range<Int>] {
+        var extended = ranges
+        for (index, range) in ranges.enumerated() where !range.isEmpty {
+            let before = index > 0 ? extended[index - 1].upperBound : 0
+            let minimum = max(index > 0 ? ranges[index - 1].upperBound : 0, range.lowerBound - Self.reach)
+            let framesBefore = (minimum..<max(minimum, range.lowerBound)).reversed()
+            var start = range.lowerBound - extensionLength(framesBefore, beside: range.prefix(Self.edgeFrames))
             if start < before {
                 start = (start..<before).min { excess[$0] < excess[$1] } ?? before
-                followed[index - 1] = followed[index - 1].lowerBound..<start
+                extended[index - 1] = extended[index - 1].lowerBound..<start
             }
-            let next = index + 1 < stretches.count ? stretches[index + 1].lowerBound : excess.count
-            let ahead = stretch.upperBound..<max(stretch.upperBound, min(next, stretch.upperBound + Self.reach))
-            followed[index] = start..<stretch.upperBound + heard(ahead, beside: stretch.suffix(Self.near))
+            let next = index + 1 < ranges.count ? ranges[index + 1].lowerBound : excess.count
+            let framesAfter = range.upperBound..<max(range.upperBound, min(next, range.upperBound + Self.reach))
+            extended[index] =
+                start..<range.upperBound + extensionLength(framesAfter, beside: range.suffix(Self.edgeFrames))
         }
-        return followed
+        return extended
     }
 
-    /// Returns the number of frames that belong to the adjacent range.
-    private func heard(_ frames: some Sequence<Int>, beside stretch: Range<Int>) -> Int {
-        let loudest = stretch.reduce(0) { max($0, loudness[$1]) }
-        let least = loudest * Float(pow(10, -Double(settings.range) / 10))
-        var heard = 0
-        for (number, frame) in frames.enumerated() {
-            if excess[frame] > settings.least, loudness[frame] > least {
-                heard = number + 1
-            } else if number - heard >= settings.bridged {
+    /// Returns how many of the frames, which are in order of distance, belong to the adjacent range.
+    private func extensionLength(_ frames: some Sequence<Int>, beside range: Range<Int>) -> Int {
+        let loudest = range.reduce(0) { max($0, loudness[$1]) }
+        let minimumLoudness = loudest * Float(pow(10, -Double(settings.range) / 10))
+        var length = 0
+        for (distance, frame) in frames.enumerated() {
+            if excess[frame] > settings.minimumExcess, loudness[frame] > minimumLoudness {
+                length = distance + 1
+            } else if distance - length >= settings.maximumGap {
                 break
             }
         }
-        return heard
+        return length
     }
 
     private static func averaged(_ values: [Float], over count: Int) -> [Float] {

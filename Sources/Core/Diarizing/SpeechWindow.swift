@@ -1,20 +1,20 @@
-/// A window of speech from which a voice vector is computed: 1.5 s, about every half second of a region.
+/// A window of speech from which a voice vector is computed: 1.5 s long, approximately every 0.5 s in a region.
 struct SpeechWindow: Sendable {
-    /// Frames in a window of a longer region.
+    /// The number of frames in a full window.
     static let frames = 148
-    /// The network's minimum; shorter regions are repeated.
-    static let leastFrames = 47
-    /// Shorter regions have no window.
-    static let least = 10
-    /// Its frames in the region.
+    /// The minimum number of frames for the network. Shorter regions are repeated.
+    static let minimumInputFrames = 47
+    /// The minimum number of frames for a region to have a window.
+    static let minimumFrames = 10
+    /// The range of frames in the region.
     let frames: Range<Int>
 
-    /// Returns the windows of a region, evenly spaced; none if it is too short. A region longer than a window by less
-    /// than half a hop has one window.
+    /// Returns evenly spaced windows for a region; none if it is too short. A region that is longer than a window by
+    /// less than half a hop has one window.
     ///
-    /// - Parameter hop: Frames between windows, about.
+    /// - Parameter hop: The approximate number of frames between windows.
     static func windows(ofFrames count: Int, each hop: Int) -> [SpeechWindow] {
-        guard count >= least else { return [] }
+        guard count >= minimumFrames else { return [] }
         let hops = (2 * max(0, count - frames) + hop) / (2 * hop)
         guard hops > 0 else { return [SpeechWindow(frames: 0..<count)] }
         return (0...hops).map { number in
@@ -23,19 +23,19 @@ struct SpeechWindow: Sendable {
         }
     }
 
-    /// Returns the window's features without their mean, the network's input: `bins` numbers per frame.
+    /// Returns the window's features with their mean subtracted, as input for the network: `bins` numbers per frame.
     ///
     /// - Parameters:
-    ///   - heard: The features of the piece that contains the region.
-    ///   - first: The region's first frame in it.
-    func features(of heard: [Float], from first: Int = 0) -> [Float] {
+    ///   - features: The features of the piece that contains the region.
+    ///   - first: The index of the region's first frame in the piece.
+    func features(of features: [Float], from first: Int = 0) -> [Float] {
         let bins = MelFeatures.bins
-        var own = Array(heard[(first + frames.lowerBound) * bins..<(first + frames.upperBound) * bins])
+        var centered = Array(features[(first + frames.lowerBound) * bins..<(first + frames.upperBound) * bins])
         var means = [Float](repeating: 0, count: bins)
-        for index in own.indices { means[index % bins] += own[index] }
-        for index in own.indices { own[index] -= means[index % bins] / Float(frames.count) }
-        var repeated = own
-        while repeated.count < Self.leastFrames * bins { repeated += own }
+        for index in centered.indices { means[index % bins] += centered[index] }
+        for index in centered.indices { centered[index] -= means[index % bins] / Float(frames.count) }
+        var repeated = centered
+        while repeated.count < Self.minimumInputFrames * bins { repeated += centered }
         return repeated
     }
 }

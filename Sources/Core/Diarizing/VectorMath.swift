@@ -1,4 +1,4 @@
-/// Returns the vector scaled to length 1; nil if its length is 0 or not finite.
+/// Returns the vector scaled to a unit vector; nil if its length is 0 or not finite.
 func normalized(_ vector: [Float]) -> [Float]? {
     let length = dot(vector, vector).squareRoot()
     guard length.isFinite, length > 1e-12 else { return nil }

@@ -1,10 +1,10 @@
 /// Agglomerative clustering of voice vectors.
 struct VoiceClusters {
-    /// The sum of the vectors in a cluster, and their number.
+    /// A cluster, with the sum and number of its vectors.
     struct Cluster {
         var sum: [Float]
         var size: Float
-        /// The windows' indices.
+        /// The indices of the windows.
         var members: [Int]
 
         mutating func absorb(_ other: Cluster) {
@@ -14,29 +14,30 @@ struct VoiceClusters {
         }
     }
 
-    /// Windows that are clustered at once: ten minutes of speech.
-    private static let piece = 1_200
+    /// The maximum number of windows to cluster at once: ten minutes of speech.
+    private static let maximumWindows = 1_200
 
     var clusters: [Cluster]
 
-    /// Merges the most similar clusters (mean cosine of all pairs) until no two reach `stop`.
+    /// Merges the most similar clusters (by mean cosine over all pairs) until no two have a similarity of at least
+    /// `stop`.
     ///
     /// Long recordings are clustered in pieces first, so that memory does not grow with the square of the length.
     init(_ vectors: VoiceVectors, stop: Float) {
         func single(_ range: Range<Int>) -> [Cluster] {
             range.map { Cluster(sum: vectors[$0], size: 1, members: [$0]) }
         }
-        guard vectors.count > Self.piece else {
+        guard vectors.count > Self.maximumWindows else {
             clusters = Self.agglomerated(single(0..<vectors.count), stop: stop)
             return
         }
         clusters = []
-        let pieces = (vectors.count + Self.piece - 1) / Self.piece
+        let pieces = (vectors.count + Self.maximumWindows - 1) / Self.maximumWindows
         for piece in 0..<pieces {
-            let part = vectors.count * piece / pieces..<vectors.count * (piece + 1) / pieces
-            clusters += Self.agglomerated(single(part), stop: stop)
-            // Keeps the next step small if there are many small clusters.
-            if clusters.count > Self.piece { clusters = Self.agglomerated(clusters, stop: stop) }
+            let indices = vectors.count * piece / pieces..<vectors.count * (piece + 1) / pieces
+            clusters += Self.agglomerated(single(indices), stop: stop)
+            // Limits the size of the next step if there are many small clusters.
+            if clusters.count > Self.maximumWindows { clusters = Self.agglomerated(clusters, stop: stop) }
         }
         clusters = Self.agglomerated(clusters, stop: stop)
     }
@@ -45,18 +46,18 @@ struct VoiceClusters {
         let count = start.count
         guard count > 1 else { return start }
         var clusters: [Cluster?] = start
-        var similar = [Float](repeating: -2, count: count * count)
+        var similarities = [Float](repeating: -2, count: count * count)
         for left in 0..<count {
             for right in 0..<left {
                 let mean = dot(start[left].sum, start[right].sum) / (start[left].size * start[right].size)
-                similar[left * count + right] = mean
-                similar[right * count + left] = mean
+                similarities[left * count + right] = mean
+                similarities[right * count + left] = mean
             }
         }
-        func nearest(_ row: Int) -> (place: Int, value: Float) {
-            var best = (place: row, value: Float(-2))
-            for column in 0..<count where similar[row * count + column] > best.value {
-                best = (column, similar[row * count + column])
+        func nearest(_ row: Int) -> (index: Int, value: Float) {
+            var best = (index: row, value: Float(-2))
+            for column in 0..<count where similarities[row * count + column] > best.value {
+                best = (column, similarities[row * count + column])
             }
             return best
         }
@@ -65,50 +66,54 @@ struct VoiceClusters {
             var left = 0
             for row in 1..<count where best[row].value > best[left].value { left = row }
             guard best[left].value >= stop else { break }
-            let right = best[left].place
+            let right = best[left].index
             guard let first = clusters[left], let second = clusters[right] else { break }
             clusters[left]?.absorb(second)
             clusters[right] = nil
             let all = first.size + second.size
             for other in 0..<count {
                 if other != left, clusters[other] != nil {
-                    let sum = first.size * similar[left * count + other] + second.size * similar[right * count + other]
-                    similar[left * count + other] = sum / all
-                    similar[other * count + left] = sum / all
+                    let sum =
+                        first.size * similarities[left * count + other] + second.size
+                        * similarities[right * count + other]
+                    similarities[left * count + other] = sum / all
+                    similarities[other * count + left] = sum / all
                 }
-                similar[right * count + other] = -2
-                similar[other * count + right] = -2
+                similarities[right * count + other] = -2
+                similarities[other * count + right] = -2
             }
             best[right] = (right, -2)
             best[left] = nearest(left)
-            // A merged cluster is never more similar to another than both its parts were.
+            // A merged cluster is never more similar to another cluster than the more similar of its two parts was.
             for other in 0..<count
-            where clusters[other] != nil && other != left && (best[other].place == left || best[other].place == right) {
+            where clusters[other] != nil && other != left && (best[other].index == left || best[other].index == right) {
                 best[other] = nearest(other)
             }
         }
         return clusters.compactMap(\.self)
     }
 
-    /// Merges each cluster with fewer than `least` windows into the most similar larger one. If all are smaller, the largest stays.
-    mutating func dissolve(smallerThan least: Float) {
-        var large = clusters.filter { $0.size >= least }
-        var small = clusters.filter { $0.size < least }
+    /// Merges each cluster with fewer than `minimum` windows into the most similar larger one. If all are smaller, the
+    /// largest remains.
+    mutating func dissolve(smallerThan minimum: Float) {
+        var large = clusters.filter { $0.size >= minimum }
+        var small = clusters.filter { $0.size < minimum }
         if large.isEmpty, let largest = small.indices.max(by: { small[$0].size < small[$1].size }) {
             large.append(small.remove(at: largest))
         }
         let centers = large.map { normalized($0.sum) ?? $0.sum }
         for cluster in small {
-            let own = normalized(cluster.sum) ?? cluster.sum
-            let nearest = centers.indices.max { dot(own, centers[$0]) < dot(own, centers[$1]) }
+            let center = normalized(cluster.sum) ?? cluster.sum
+            let nearest = centers.indices.max { dot(center, centers[$0]) < dot(center, centers[$1]) }
             if let nearest { large[nearest].absorb(cluster) }
         }
         clusters = large
     }
 
-    /// Merges the clusters with the most similar centers while they reach `least` and there are more than `wanted`.
-    mutating func merge(from least: Float, downTo wanted: Int = 1) {
-        while clusters.count > max(1, wanted) {
+    /// Merges the clusters with the most similar centers while the similarity is at least `minimum` and there are more
+    /// than `count` clusters.
+    mutating func merge(from minimum: Float, downTo count: Int = 1) {
+        while clusters.count > max(1, count) {
             let centers = clusters.map { normalized($0.sum) ?? $0.sum }
             var best = (left: 0, right: 1, value: Float(-2))
             for right in 1..<clusters.count {
@@ -117,7 +122,7 @@ struct VoiceClusters {
                     if value > best.value { best = (left, right, value) }
                 }
             }
-            guard best.value >= least else { return }
+            guard best.value >= minimum else { return }
             clusters[best.left].absorb(clusters[best.right])
             clusters.remove(at: best.right)
         }

@@ -1,12 +1,12 @@
-/// An error of a device, a file or a C library.
+/// An error from a device, a file or a C library.
 ///
-/// Callers branch on `code` and `cause`. The message says what failed, on what, and the remedy.
+/// Callers branch on `code` and `cause`. The message contains what failed, where, and the remedy.
 package struct DeviceError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. The raw values appear in JSON and between processes.
     package enum Code: String, Sendable {
         /// The device, file or model does not exist.
         case missing
-        /// Another program uses it.
+        /// Another program is using it.
         case busy
         /// Permission is missing.
         case denied
@@ -23,15 +23,15 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
         case failed
     }
 
-    /// A more specific reason than `code`, for callers that handle it. It never leaves the process.
+    /// A more specific reason than `code`, for callers that handle it. Not sent to other processes.
     package enum Cause: Sendable {
-        /// The program failed or rejected its input.
+        /// `age` failed or rejected its input.
         case age
-        /// The program failed.
+        /// `minisign` failed.
         case minisign
         /// The content is not a tar archive that Fieldscribe wrote.
         case tar
-        /// libsndfile cannot read a file; ffmpeg may be able to.
+        /// libsndfile cannot read a file; ffmpeg might.
         case libsndfile
         /// A recording's audio is damaged.
         case damagedAudio
@@ -41,29 +41,29 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
         case foreignDatabase
         /// A journal belongs to another recording.
         case foreignJournal
-        /// A worker process makes no progress.
+        /// A worker process has stopped making progress.
         case stall
-        /// A worker process received what its protocol does not allow.
+        /// A worker process received a message that violates its protocol.
         case workerProtocol
         /// The reader of a pipe has closed it.
         case closedOutput
-        /// An archive has no recorder of this name.
+        /// The archive has no recorder with this name.
         case unknownRecorder
-        /// Corrections do not fit their recording.
+        /// Corrections do not match their recording.
         case unfitCorrections
     }
 
     package var code: Code
-    /// What a caller may handle; usually nil.
+    /// A reason that callers may handle; usually nil.
     package var cause: Cause?
-    /// The call that failed, as its manual names it: `snd_pcm_open`, `fdatasync`.
+    /// The call that failed, by its name in the manual: `snd_pcm_open`, `fdatasync`.
     package var operation: String
-    /// The library's error number, 0 if it has none.
+    /// The library's error number; 0 if there is none.
     package var status: Int32
     /// The file, device or setting; nil if the reason names it.
     package var subject: String?
     package var reason: String
-    /// What a person can do; nil if nothing, or the reason says it.
+    /// What a person can do; nil if there is nothing to do or `reason` already says it.
     package var remedy: String?
 
     package init(
@@ -90,16 +90,18 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
     /// One line: the subject, the reason and the remedy.
     package var message: String { remedy.map { "\(statement); \($0)" } ?? statement }
 
-    /// No recording has this number.
-    package static func noRecording(_ number: Int, _ operation: String, _ result: String = "") -> DeviceError {
+    /// Returns the error for a recording that does not exist.
+    ///
+    /// - Parameter suffix: Text to append to the message.
+    package static func noRecording(_ number: Int, _ operation: String, _ suffix: String = "") -> DeviceError {
         DeviceError(
             .missing, operation,
-            "recording \(number): not found; fieldscribe list shows every recording\(result)")
+            "recording \(number): not found; fieldscribe list shows every recording\(suffix)")
     }
 
     package var description: String { message }
 
-    /// The exit status of a command that ends with this error.
+    /// The exit status of a command that fails with this error.
     package var exitStatus: Int32 {
         switch code {
         case .missing: 3

@@ -1,4 +1,4 @@
-/// Reports what happens while recording and transcribing, in order.
+/// An event while recording or transcribing. Listeners receive events in order.
 package enum Event: Hashable, Sendable {
     /// The recorder's state. The raw values appear in JSON.
     package enum State: String, Sendable, Codable { case idle, recording, paused, stopping, faulted }
@@ -6,11 +6,11 @@ package enum Event: Hashable, Sendable {
     package enum ExportState: String, Sendable, Codable { case started, finished, failed, refused }
 
     case state(State)
-    /// The level of the last audio in dBFS (0 is full scale).
+    /// The level of the latest audio in dBFS (0 is full scale).
     case level(rms: Double, peak: Double)
     /// Replaces the segment's previous partial text.
     case partial(recording: Int, segment: Int, range: SampleRange, text: String)
-    /// Sent once per segment, which never changes afterwards.
+    /// A final segment. Sent once; the segment never changes afterwards.
     case final(recording: Int, segment: Segment)
     case gap(recording: Int, gap: Gap)
     case mark(recording: Int, mark: Bookmark)
@@ -22,6 +22,6 @@ package enum Event: Hashable, Sendable {
     case export(ExportState, folder: String, message: String)
     /// Whether a laptop is connected to the recorder's USB device port and has found its drive.
     case laptop(isConnected: Bool)
-    /// A private key decrypted sealed recordings, or they were locked: then empty.
+    /// The sealed recordings that a private key has decrypted; empty once they are locked again.
     case opened(recordings: [Int])
 }

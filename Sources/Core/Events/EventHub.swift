@@ -8,14 +8,14 @@ package final class EventHub: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Called with every event before the listeners, without a queue, so that it misses no event.
-    private let first: (@Sendable (Event) -> Void)?
+    /// Called with every event before the listeners. It has no queue, so it misses no event.
+    private let interceptor: (@Sendable (Event) -> Void)?
 
-    /// - Parameter first: Called with every event before the listeners; must not block.
-    package init(first: (@Sendable (Event) -> Void)? = nil) { self.first = first }
+    /// - Parameter interceptor: Called with every event before the listeners; must not block.
+    package init(interceptor: (@Sendable (Event) -> Void)? = nil) { self.interceptor = interceptor }
 
-    /// Returns the events from now on, until `finish`, the sequence is released, or the listener falls 1,024 events
-    /// behind.
+    /// Returns the events from now on. The sequence ends at `finish`, when it is released, or when the listener falls
+    /// 1,024 events behind.
     ///
     /// Partial text and levels are computed only while a listener wants them.
     package func events(withPartials wantsPartials: Bool) -> AsyncStream<Event> {
@@ -30,7 +30,7 @@ package final class EventHub: Sendable {
         }
         return AsyncStream {
             let event = await queue.next()
-            if event == nil { subscription.end() }
+            if event == nil { subscription.remove() }
             return event
         }
     }
@@ -42,8 +42,8 @@ package final class EventHub: Sendable {
 
     /// Sends an event to all listeners. Never blocks; callable from any thread.
     package func publish(_ event: Event) {
-        first?(event)
-        pass(on: event)
+        interceptor?(event)
+        forward(event)
     }
 
     /// Publishes an error as a fault.
@@ -51,8 +51,8 @@ package final class EventHub: Sendable {
         publish(.fault(code: error.code.rawValue, message: error.message))
     }
 
-    /// Sends an event to all listeners but the first, which calls this.
-    package func pass(on event: Event) {
+    /// Sends an event to all listeners but not to the interceptor, which may call this.
+    package func forward(_ event: Event) {
         for queue in state.withLock({ Array($0.listeners.values) }) { queue.append(event) }
     }
 
@@ -64,9 +64,9 @@ package final class EventHub: Sendable {
 
 /// Removes the listener when its sequence ends or is released.
 private final class Subscription: Sendable {
-    let end: @Sendable () -> Void
+    let remove: @Sendable () -> Void
 
-    init(end: @escaping @Sendable () -> Void) { self.end = end }
+    init(remove: @escaping @Sendable () -> Void) { self.remove = remove }
 
-    deinit { end() }
+    deinit { remove() }
 }

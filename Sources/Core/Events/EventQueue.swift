@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The queue of one listener, of limited length: publishers never wait for it.
+/// One listener's queue. Its length is limited, and publishers never wait for it.
 ///
-/// When it is full, volatile events are dropped first. If it is still full, the listener's sequence ends, because a
-/// sequence with gaps would mislead it.
+/// When the queue is full, volatile events are dropped first. If it is still full, the listener's sequence ends,
+/// because a sequence with gaps would mislead the listener.
 final class EventQueue: Sendable {
     static let capacity = 1_024
 
@@ -11,14 +11,14 @@ final class EventQueue: Sendable {
 
     private struct State {
         var events: [Event] = []
-        var volatile = 0
+        var volatileCount = 0
         var hasEnded = false
         var waiter: CheckedContinuation<Event?, Never>?
 
         mutating func dropVolatile() {
-            guard volatile > 0 else { return }
+            guard volatileCount > 0 else { return }
             events.removeAll(where: \.isVolatile)
-            volatile = 0
+            volatileCount = 0
         }
     }
 
@@ -41,7 +41,7 @@ final class EventQueue: Sendable {
                 return nil
             }
             state.events.append(event)
-            if event.isVolatile { state.volatile += 1 }
+            if event.isVolatile { state.volatileCount += 1 }
             return nil
         }
         waiter?.resume(returning: event)
@@ -56,23 +56,23 @@ final class EventQueue: Sendable {
         waiter?.resume(returning: nil)
     }
 
-    /// Returns the next event; nil at the end or on cancellation. One task at a time.
+    /// Returns the next event; nil at the end or on cancellation. Only one task may call it at a time.
     func next() async -> Event? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let answer: Event?? = state.withLock { state in
+                let result: Event?? = state.withLock { state in
                     // Checked under the lock: a cancellation is either seen here or finds the waiter.
                     if Task.isCancelled { return .some(nil) }
                     if !state.events.isEmpty {
                         let event = state.events.removeFirst()
-                        if event.isVolatile { state.volatile -= 1 }
+                        if event.isVolatile { state.volatileCount -= 1 }
                         return event
                     }
                     if state.hasEnded { return .some(nil) }
                     state.waiter = continuation
                     return nil
                 }
-                if let answer { continuation.resume(returning: answer) }
+                if let result { continuation.resume(returning: result) }
             }
         } onCancel: {
             finish()
@@ -81,7 +81,7 @@ final class EventQueue: Sendable {
 }
 
 extension Event {
-    /// Whether the next event of this kind replaces it.
+    /// Whether the next event of the same kind replaces this one.
     var isVolatile: Bool {
         switch self {
         case .partial, .level: true

@@ -1,14 +1,14 @@
-/// The start of a recording when the clock was not set: its number since power-on, and the time since then. It
-/// distinguishes recordings, and lets people match their notes.
+/// Describes when a recording started while the clock was not set: its ordinal since power-on and the time since
+/// power-on. People use it to tell recordings apart and match them to their notes.
 package struct PowerOn: Hashable, Sendable, Codable {
-    /// Counts the recordings of this boot from 1.
+    /// The recording's ordinal in this boot, from 1.
     package var order: Int
-    /// Seconds from the boot to the recording's start.
+    /// Seconds from boot to the start of the recording.
     var seconds: Int
 
-    /// - Parameters:
-    ///   - order: Returns nil below 1.
-    ///   - nanoseconds: Since the boot. Returns nil if negative.
+    /// Returns nil if the order is less than 1 or the time is negative.
+    ///
+    /// - Parameter nanoseconds: The time since boot.
     package init?(order: Int, nanoseconds: Int64) {
         guard order > 0, nanoseconds >= 0 else { return nil }
         self.order = order
@@ -16,10 +16,10 @@ package struct PowerOn: Hashable, Sendable, Codable {
     }
 
     /// `1st recording since power-on, 3 h 12 min after it`
-    package var text: String { "\(ordinal) recording since power-on, \(after) after it" }
+    package var text: String { "\(ordinal) recording since power-on, \(elapsed) after it" }
 
     /// `1st since power-on, after 3 h 12 min`
-    package var short: String { "\(ordinal) since power-on, after \(after)" }
+    package var short: String { "\(ordinal) since power-on, after \(elapsed)" }
 
     private var ordinal: String {
         let suffix =
@@ -33,7 +33,7 @@ package struct PowerOn: Hashable, Sendable, Codable {
         return "\(order)\(suffix)"
     }
 
-    private var after: String {
+    private var elapsed: String {
         let minutes = seconds / 60
         return minutes == 0
             ? "\(max(0, seconds)) s" : minutes < 60 ? "\(minutes) min" : "\(minutes / 60) h \(minutes % 60) min"

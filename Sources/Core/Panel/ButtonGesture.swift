@@ -1,28 +1,28 @@
-/// Turns changes of the button's level into gestures of one press; `ButtonInterpreter` counts presses and decides what
-/// they mean. Gestures depend only on the times of the changes, however late those arrive.
+/// Turns changes of the button's level into gestures for a single press; `ButtonInterpreter` counts presses and decides
+/// what they mean. Gestures depend only on the timestamps of the changes, however late the changes arrive.
 package struct ButtonGesture: Sendable {
     /// The durations that distinguish gestures.
     package struct Settings: Hashable, Sendable {
-        /// A press that lasts this long is held. The default is 1 s.
+        /// How long a press must last to be a hold. The default is 1 s.
         package var hold = Duration.seconds(1)
 
-        /// A press that lasts this long is a long hold; nil (the default) for no such report.
+        /// How long a press must last to be a long hold; nil (the default) if long holds are not reported.
         package var longHold: Duration?
 
-        /// A button that is down this long is stuck. The default is 60 s.
+        /// How long the button must be down to be stuck. The default is 60 s.
         var stuck = Duration.seconds(60)
 
         package init() {}
     }
 
-    /// What the gesture reads, in chronological order.
+    /// An input; inputs are in chronological order.
     enum Input: Hashable, Sendable {
         case change(Debouncer.Change)
-        /// The current time; no later change has an earlier one.
+        /// The current time. No change with an earlier timestamp will follow.
         case time(Duration)
     }
 
-    /// What the button does.
+    /// A gesture.
     package enum Event: Hashable, Sendable {
         case pressed(at: Duration)
         /// Still down after `hold`.
@@ -30,9 +30,9 @@ package struct ButtonGesture: Sendable {
         /// Still down after `longHold`.
         case heldLong
         case released
-        /// The button is stuck. Only `free` follows.
+        /// The button is stuck. Only `unstuck` follows.
         case stuck
-        case free
+        case unstuck
     }
 
     private struct Threshold: Hashable {
@@ -42,7 +42,7 @@ package struct ButtonGesture: Sendable {
 
     private struct Press: Hashable {
         let since: Duration
-        /// The gestures that the press becomes if it lasts, in chronological order; empty once it is stuck.
+        /// The events that follow if the press lasts, in chronological order; empty once the button is stuck.
         var remaining: [Threshold]
         var isClaimed = false
     }
@@ -50,19 +50,19 @@ package struct ButtonGesture: Sendable {
     private let settings: Settings
     private var press: Press?
 
-    /// - Parameter pressed: the level at the start; a button that is already down is stuck.
+    /// - Parameter pressed: Whether the button is down at the start; if so, it is stuck.
     init(_ settings: Settings = Settings(), pressed: Bool = false) {
         self.settings = settings
         press = pressed ? Press(since: .zero, remaining: []) : nil
     }
 
-    /// When to call with the time if no change comes first.
+    /// When to call `handle` with the time if no change arrives first.
     var wakeAt: Duration? {
         guard let press, let next = press.remaining.first else { return nil }
         return press.since + next.after
     }
 
-    /// Returns the gestures that an input completes, in order.
+    /// Handles an input. Returns the gestures that it completes, in order.
     mutating func handle(_ input: Input) -> [Event] {
         switch input {
         case .time(let now): return elapse(to: now)
@@ -72,9 +72,10 @@ package struct ButtonGesture: Sendable {
         }
     }
 
-    /// Claims the current press for another purpose if it has lasted as long as a hold. It then reports nothing more, unless it gets stuck.
+    /// Claims the current press for another purpose if it has lasted as long as a hold. No further gestures are
+    /// reported for the press unless the button gets stuck.
     ///
-    /// - Returns: false if there is no press, if it is too short, or if the button is stuck.
+    /// - Returns: False if there is no press, if the press is too short, or if the button is stuck.
     mutating func claim(at now: Duration) -> Bool {
         guard let press, let last = press.remaining.last, now - press.since >= settings.hold else { return false }
         self.press = Press(since: press.since, remaining: [last], isClaimed: true)
@@ -93,7 +94,7 @@ package struct ButtonGesture: Sendable {
     private mutating func end() -> [Event] {
         defer { press = nil }
         guard let press else { return [] }
-        if press.remaining.isEmpty { return [.free] }
+        if press.remaining.isEmpty { return [.unstuck] }
         return press.isClaimed ? [] : [.released]
     }
 

@@ -1,4 +1,4 @@
-/// What a press means while recording.
+/// The meaning of a press while recording.
 package enum PanelStyle: String, Sendable, CaseIterable {
     /// A press stops; holding marks.
     case toggle
@@ -8,29 +8,30 @@ package enum PanelStyle: String, Sendable, CaseIterable {
     case pause
 }
 
-/// Decides what the button's gestures mean, by the style, previous presses, and the recorder's state when a press begins.
+/// Decides what the button's gestures mean, from the style, previous presses and the recorder's state when a press
+/// begins.
 ///
-/// While a fault is shown, a press acknowledges it; while recording, that press does nothing else.
+/// While a fault is shown, a press acknowledges it. During a recording, that press does nothing else.
 package struct ButtonInterpreter: Hashable, Sendable {
-    /// What to do; times are those of the press.
+    /// The action to perform. Times are when the press began.
     package enum Action: Hashable, Sendable {
         case start(at: Duration)
         case stop(at: Duration)
         case mark(at: Duration)
-        /// Immediately at the press, so that nothing after it is recorded.
+        /// Reported immediately when the button is pressed, so that nothing after it is recorded.
         case pause(at: Duration)
         case resume(at: Duration)
-        /// Redacts the minute before the first of three presses, which began then.
+        /// Redacts the minute before the first of three presses, which began at this time.
         case redact(at: Duration)
         case shutDown
-        /// Acknowledges the fault that was shown when the press began, and no later one.
+        /// Acknowledges the fault that was shown when the press began, but no later faults.
         case acknowledge(at: Duration)
         case stuck
-        case free
+        case unstuck
     }
 
     private enum Press: Hashable {
-        /// While idle. The recording starts at the release, because a long hold shuts down.
+        /// A press while idle. The recording starts on release, because a long hold shuts down.
         case idle(since: Duration)
         case recording(since: Duration)
         /// The press has paused the recording; holding stops it.
@@ -39,27 +40,27 @@ package struct ButtonInterpreter: Hashable, Sendable {
         case third(since: Duration, first: Duration)
     }
 
-    /// Three presses that begin within this time redact the last minute, in the styles `mark` and `pause`.
+    /// In the styles `mark` and `pause`, three presses that begin within this time redact the last minute.
     private static let tripleDuration = Duration.milliseconds(1_200)
 
     private let style: PanelStyle
     private let shutsDown: Bool
     /// Nil once the press has taken effect.
     private var press: Press?
-    /// The start times of presses that may become three.
+    /// The start times of presses that may become a triple press.
     private var presses: [Duration] = []
 
-    /// - Parameter shutsDown: whether a long hold while idle shuts down.
+    /// - Parameter shutsDown: Whether a long hold while idle shuts down.
     package init(_ style: PanelStyle = .toggle, shutsDown: Bool = false) {
         self.style = style
         self.shutsDown = shutsDown
     }
 
-    /// Returns what a gesture means, in order.
+    /// Handles a gesture. Returns the actions to perform, in order.
     ///
     /// - Parameters:
-    ///   - isRecording: whether a recording runs once all orders so far are performed.
-    ///   - isFaulted: whether a fault is shown and not acknowledged yet.
+    ///   - isRecording: Whether a recording will be running once all actions so far are performed.
+    ///   - isFaulted: Whether a fault is shown that has not been acknowledged yet.
     package mutating func handle(
         _ event: ButtonGesture.Event, isRecording: Bool, isPaused: Bool = false, isFaulted: Bool = false
     ) -> [Action] {
@@ -75,7 +76,7 @@ package struct ButtonInterpreter: Hashable, Sendable {
         case .stuck:
             press = nil
             return [.stuck]
-        case .free: return [.free]
+        case .unstuck: return [.unstuck]
         }
     }
 
@@ -97,7 +98,7 @@ package struct ButtonInterpreter: Hashable, Sendable {
         return actions
     }
 
-    /// When the first of three presses began, if the one at `time` is the third.
+    /// Returns when the first of three presses began if the press at `time` is the third; otherwise nil.
     private mutating func firstOfThree(at time: Duration) -> Duration? {
         guard style != .toggle else { return nil }
         presses = presses.filter { time - $0 <= Self.tripleDuration } + [time]

@@ -1,21 +1,20 @@
-/// The lamp's output over time: the level at each time, and when it changes next, so that a steady lamp needs no
-/// wakeups.
+/// The lamp's output over time: the level at each time and when it changes next. A steady lamp causes no wakeups.
 package struct LampPattern: Hashable, Sendable {
-    /// A mode of the lamp, by its name on the control socket.
+    /// A mode of the lamp. The raw value is its name on the control socket.
     package enum Mode: String, Sendable, CaseIterable {
         /// Idle.
         case off
-        /// Recording; the disk and the microphone work.
+        /// Recording, and the disk and the microphone work.
         case steady
         /// A short flash every 3 s.
         case paused
         /// Still transcribing: 1 s on, 1 s off.
         case pulse
-        /// Exporting: two blinks a second.
+        /// Exporting: two blinks per second.
         case doubleBlink
         /// Safe to unplug: 3 s on, then off.
         case done
-        /// The stick was rejected: four times three blinks.
+        /// The stick was refused: three blinks, four times.
         case refused
         /// Idle, and a laptop is connected: two short blinks every 3 s.
         case doubleFlash
@@ -23,12 +22,12 @@ package struct LampPattern: Hashable, Sendable {
         case open
     }
 
-    /// A mode for a time.
+    /// A mode that is shown for a limited time.
     package struct Layer: Hashable, Sendable {
         var mode: Mode
-        /// When it began, on the monotonic clock.
+        /// When the mode begins, on the monotonic clock.
         var since: Duration
-        /// When it ends; nil if only the next pattern ends it.
+        /// When the mode ends; nil if it lasts until the next pattern.
         var until: Duration?
 
         package init(_ mode: Mode, since: Duration, until: Duration? = nil) {
@@ -38,22 +37,23 @@ package struct LampPattern: Hashable, Sendable {
         }
     }
 
-    /// How long the lamp blinks for a bookmark.
+    /// The length of the blink for a bookmark.
     package static let markBlink = Duration.milliseconds(200)
-    /// How long the lamp blinks to answer a press.
-    package static let answerBlink = Duration.milliseconds(60)
-    /// The time without a report of the disk after which the lamp stops showing `steady`.
+    /// The length of the blink that acknowledges a press.
+    package static let pressBlink = Duration.milliseconds(60)
+    /// How long the lamp shows `steady` without a report that the disk works.
     package static let diskTimeout = Duration.seconds(3)
-    package static let doneLasts = Duration.seconds(3)
-    package static let refusedLasts = Duration.seconds(6)
+    package static let doneDuration = Duration.seconds(3)
+    package static let refusedDuration = Duration.seconds(6)
 
     private let layers: [Layer]
     private let faultSince: Duration?
     private var blinks: [Range<Duration>]
 
     /// - Parameters:
-    ///   - layers: Shows the first that has not ended; off if there is none.
-    ///   - faultSince: When a fault began, which overrides everything with five blinks a second; nil without a fault.
+    ///   - layers: The first layer that has not ended is shown. The lamp is off if there is none.
+    ///   - faultSince: When a fault began; nil if there is no fault. A fault overrides everything with five blinks per
+    ///     second.
     ///   - blinks: The times at which the level is inverted.
     package init(_ layers: [Layer] = [], faultSince: Duration? = nil, blinks: [Range<Duration>] = []) {
         self.layers = layers
@@ -63,17 +63,17 @@ package struct LampPattern: Hashable, Sendable {
 
     package var isFaulted: Bool { faultSince != nil }
 
-    /// The mode at a time, which a fault may override.
+    /// Returns the mode at a time, ignoring faults.
     package func mode(at now: Duration) -> Mode { layer(at: now)?.mode ?? .off }
 
-    /// Returns the pattern with another blink, which inverts the level.
+    /// Returns the pattern with an added blink, which inverts the level.
     package func blinking(at time: Duration, for length: Duration) -> LampPattern {
         var pattern = self
         pattern.blinks.append(time..<time + max(length, .zero))
         return pattern
     }
 
-    /// The level at a time, and when it may change; nil if it does not.
+    /// Returns the level at a time and when it may change next, or nil if it will not change.
     package func next(after now: Duration) -> (lit: Bool, until: Duration?) {
         if let faultSince { return Self.cycle([100, 100], since: faultSince, now) }
         let layer = layer(at: now)
@@ -97,12 +97,12 @@ package struct LampPattern: Hashable, Sendable {
         case .open: return cycle([100, 200, 100, 200, 100, 2_300], since: layer.since, now)
         case .doubleFlash: return cycle([100, 200, 100, 2_600], since: layer.since, now)
         case .done:
-            let end = layer.since + doneLasts
+            let end = layer.since + doneDuration
             return now < end ? (true, end) : (false, nil)
         }
     }
 
-    /// Alternates on and off for these times, repeatedly.
+    /// Alternates between on and off with these lengths, repeatedly.
     private static func cycle(
         _ milliseconds: [Int], since: Duration, _ now: Duration
     ) -> (lit: Bool, until: Duration?) {

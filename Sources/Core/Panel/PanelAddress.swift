@@ -1,19 +1,19 @@
-/// The address of the button or lamp in the configuration.
+/// The configured address of the button or lamp.
 package enum PanelAddress: Hashable, Sendable, CustomStringConvertible {
     /// A GPIO line by name, on any chip: `gpio:GPIO17`.
     case gpioName(String)
 
-    /// A GPIO line by its chip's name, label or number, and its offset: `gpio:gpiochip0/17`.
+    /// A GPIO line by its offset on a chip, which is given by name, label or number: `gpio:gpiochip0/17`.
     case gpioOffset(chip: String, offset: Int)
 
-    /// Simulated, through the control socket: `sim:`.
+    /// Simulated through the control socket: `sim:`.
     case sim
     case none
 
-    /// The forms of an address, for messages.
+    /// The valid formats, for messages.
     package static let forms = "gpio:NAME, gpio:CHIP/OFFSET, sim: or none"
 
-    /// Parses an address; nil if it has none of the forms.
+    /// Parses an address; returns nil if its format is not valid.
     package init?(_ text: String) {
         switch text {
         case "sim:": self = .sim

@@ -1,10 +1,10 @@
 /// A change of the button's level.
 package struct ButtonEdge: Hashable, Sendable {
-    /// Whether the button is down since `time`.
+    /// Whether the button is down from `time` on.
     var pressed: Bool
-    /// On the monotonic clock.
+    /// The time on the monotonic clock.
     var time: Duration
-    /// Edges that the kernel dropped before this one.
+    /// The number of edges that the kernel dropped before this one.
     var dropped: Int
 
     package init(pressed: Bool, time: Duration, dropped: Int = 0) {
@@ -14,16 +14,16 @@ package struct ButtonEdge: Hashable, Sendable {
     }
 }
 
-/// Turns raw edges of the button into gestures: a debouncer and a gesture on one clock.
+/// Turns raw edges from the button into gestures, with a debouncer and a gesture recognizer on the same clock.
 package struct PanelButton: Sendable {
-    /// What the button reads, in chronological order.
+    /// An input; inputs are in chronological order.
     package enum Input: Hashable, Sendable {
         case edge(ButtonEdge)
-        /// The current time, if no edge is waiting.
+        /// The current time, when no edge is pending.
         case time(Duration)
 
-        /// The time of the edge, or now.
-        fileprivate var date: Duration {
+        /// The time of the edge, or the current time.
+        fileprivate var timestamp: Duration {
             switch self {
             case .edge(let edge): edge.time
             case .time(let now): now
@@ -34,12 +34,12 @@ package struct PanelButton: Sendable {
     private var debouncer: Debouncer
     private var gesture: ButtonGesture
 
-    /// What the level at the start means; reported with the first input.
+    /// The gestures for the level at the start; reported with the first input.
     private var initial: [ButtonGesture.Event]
 
     /// - Parameters:
-    ///   - pressed: The level at the start.
-    ///   - period: How long a level has to last to count.
+    ///   - pressed: Whether the button is down at the start.
+    ///   - period: How long a level must last to be stable.
     package init(
         _ settings: ButtonGesture.Settings = ButtonGesture.Settings(), pressed: Bool = false,
         period: Duration = .milliseconds(20)
@@ -49,17 +49,17 @@ package struct PanelButton: Sendable {
         initial = pressed ? [.stuck] : []
     }
 
-    /// When to call with the time if no edge comes first; nil if only an edge can change anything.
+    /// When to call `handle` with the time if no edge arrives first; nil if only an edge can complete a gesture.
     package var wakeAt: Duration? { initial.isEmpty ? debouncer.wakeAt ?? gesture.wakeAt : .zero }
 
-    /// Returns the gestures that an input completes, in order.
+    /// Handles an input. Returns the gestures that it completes, in order.
     package mutating func handle(_ input: Input) -> [ButtonGesture.Event] {
         var events = initial
         initial = []
         for change in debouncer.handle(input) { events += gesture.handle(.change(change)) }
-        return events + gesture.handle(.time(debouncer.certain(at: input.date)))
+        return events + gesture.handle(.time(debouncer.settledTime(at: input.timestamp)))
     }
 
-    /// See `ButtonGesture.claim`.
+    /// Claims the current press; see `ButtonGesture.claim`.
     package mutating func claim(at now: Duration) -> Bool { gesture.claim(at: now) }
 }

@@ -1,27 +1,27 @@
-/// Opens recognizers. A recognizer stays on one thread; only its provider is passed around.
+/// Opens recognizers. A recognizer stays on one thread; only its provider is passed between threads.
 package protocol RecognizerProvider: Sendable {
     /// Loads the model.
     ///
-    /// - Throws: `DeviceError` with `missing` or `damaged`, naming the file.
+    /// - Throws: `DeviceError` with `missing` or `damaged` and the file's name.
     func open() throws(DeviceError) -> any Recognizer
 }
 
-/// A loaded engine. Optional abilities are further protocols: `Adaptation`, `PartialReading`.
+/// A loaded engine. Optional abilities are further protocols: `Adaptation`, `PartialRecognizer`.
 package protocol Recognizer: AnyObject {
     /// The engine, its version and model, stored with every transcript.
     var engine: EngineDescription { get }
 
-    /// Transcribes one complete utterance, or several that were merged; times count from the first sample.
+    /// Transcribes one complete utterance or a group of utterances. Times are relative to the first sample.
     ///
     /// - Parameter samples: Mono, 16-bit, 16 kHz; may be empty.
     /// - Throws: `DeviceError` with `failed`.
-    func read(
-        _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
+    func recognize(
+        _ samples: UnsafeBufferPointer<Int16>, options: RecognitionOptions
     ) throws(DeviceError) -> Hypothesis
 }
 
 /// The options of a recognition.
-package struct ReadingRequest: Hashable, Sendable {
+package struct RecognitionOptions: Hashable, Sendable {
     /// The number of alternatives wanted.
     package var alternatives: Int
     /// Ranges of speech, from the first sample, in order; empty: anywhere. Voice analytics are returned for each.
@@ -33,9 +33,9 @@ package struct ReadingRequest: Hashable, Sendable {
     }
 }
 
-/// An engine's adaptation to microphone, room and speaker, for the next utterance. Only the engine interprets it.
+/// An engine's adaptation to the microphone, room and speaker, for the next utterance. Only the engine interprets it.
 package struct AdaptationState: Hashable, Sendable, Codable {
-    /// As the engine wrote it; the form between processes and in the database.
+    /// The engine's state, as exchanged between processes and stored in the database.
     package var content: JSONValue
 
     package init(_ content: JSONValue) { self.content = content }

@@ -2,7 +2,7 @@ import Glibc
 
 /// Computes the level of each 20 ms frame. Does not allocate.
 package struct FrameLevels: Sendable {
-    /// The level of a frame without any signal.
+    /// The level of a frame with no signal, in dBFS.
     static let silence = -100.0
 
     private var sum = 0
@@ -11,8 +11,8 @@ package struct FrameLevels: Sendable {
 
     package init() {}
 
-    /// Appends samples and calls `frame` with the RMS level in dBFS, without DC offset, of each completed frame.
-    package mutating func take(_ samples: UnsafeBufferPointer<Int16>, frame: (Double) -> Void) {
+    /// Appends samples and calls `onFrame` with the RMS level of each completed frame, in dBFS and without DC offset.
+    package mutating func append(_ samples: UnsafeBufferPointer<Int16>, onFrame: (Double) -> Void) {
         var index = 0
         while index < samples.count {
             let end = min(samples.count, index + SpeechSettings.frameSamples - count)
@@ -24,7 +24,7 @@ package struct FrameLevels: Sendable {
             count += end - index
             index = end
             if count == SpeechSettings.frameSamples {
-                frame(level)
+                onFrame(level)
                 restart()
             }
         }

@@ -1,31 +1,31 @@
-/// Settings for reading several utterances as one.
+/// Settings for recognizing several utterances together.
 package struct GroupSettings: Hashable, Sendable {
-    /// The longest group's audio in seconds, 4 or more. The default is 0: no groups.
-    package var longestSeconds: Int
-    /// The longest pause between two utterances of a group, in seconds. The default is 3.
-    package var longestGapSeconds: Int
+    /// The maximum length of a group's audio in seconds, at least 4; or 0 (the default) for no groups.
+    package var maximumSeconds: Int
+    /// The maximum pause between two utterances in a group, in seconds. The default is 3.
+    package var maximumGapSeconds: Int
 
-    package init(longestSeconds: Int = 0, longestGapSeconds: Int = 3) {
-        self.longestSeconds = longestSeconds
-        self.longestGapSeconds = longestGapSeconds
+    package init(maximumSeconds: Int = 0, maximumGapSeconds: Int = 3) {
+        self.maximumSeconds = maximumSeconds
+        self.maximumGapSeconds = maximumGapSeconds
     }
 }
 
-/// Groups utterances that are read as one. An utterance joins the open group if its audio fits and the pause is short
-/// enough; only an utterance that ended at silence can be followed by another. Groups depend only on utterances and
-/// gaps; `reach` only completes them earlier.
+/// Groups utterances to be recognized together. An utterance joins the open group if its audio fits and the pause is
+/// short enough. A group continues only after an utterance that ended in silence. Groups depend only on utterances and
+/// gaps; `advance` does not change them but completes them earlier.
 package struct Grouping: Sendable {
-    private let longest: Int64
-    private let longestGap: Int64
+    private let maximumSamples: Int64
+    private let maximumGap: Int64
     package private(set) var open: UtteranceGroup?
 
-    /// Starts without an open group.
+    /// Creates a grouping with no open group.
     package init(_ settings: GroupSettings) {
-        longest = Int64(settings.longestSeconds * SamplePosition.rate)
-        longestGap = Int64(settings.longestGapSeconds * SamplePosition.rate)
+        maximumSamples = Int64(settings.maximumSeconds * SamplePosition.rate)
+        maximumGap = Int64(settings.maximumGapSeconds * SamplePosition.rate)
     }
 
-    /// Adds the next utterance; returns the groups that it completes: the previous one, its own, or both.
+    /// Adds the next utterance. Returns the groups that it completes: the previous group, its own group, or both.
     package mutating func add(_ utterance: Utterance) -> [UtteranceGroup] {
         var complete: [UtteranceGroup] = []
         if var group = open, joins(utterance, group) {
@@ -35,30 +35,30 @@ package struct Grouping: Sendable {
             if let group = close() { complete.append(group) }
             open = UtteranceGroup(utterance)
         }
-        if longest == 0 || utterance.endedBy != .silence, let group = close() { complete.append(group) }
+        if maximumSamples == 0 || utterance.endedBy != .silence, let group = close() { complete.append(group) }
         return complete
     }
 
-    /// Reports the progress of the audio; returns the open group if nothing can join it any more.
+    /// Advances through the audio. Returns the open group if no further utterance can join it.
     ///
     /// - Parameters:
-    ///   - speech: The start of the next utterance's speech, or the earliest possible one.
-    ///   - certain: The earliest end of the next utterance's audio; nil if there is none yet.
-    package mutating func reach(speech: SamplePosition, certain: SamplePosition?) -> UtteranceGroup? {
+    ///   - speech: The start, or the earliest possible start, of the next utterance's speech.
+    ///   - earliestEnd: The earliest possible end of the next utterance's audio; nil if the utterance has not begun.
+    package mutating func advance(toSpeech speech: SamplePosition, earliestEnd: SamplePosition?) -> UtteranceGroup? {
         guard let group = open else { return nil }
-        let end = group.first.audio.start + longest
-        let isOver = speech - group.last.speech.end > longestGap || speech >= end || certain ?? .zero > end
-        return isOver ? close() : nil
+        let end = group.first.audio.start + maximumSamples
+        let isComplete = speech - group.last.speech.end > maximumGap || speech >= end || earliestEnd ?? .zero > end
+        return isComplete ? close() : nil
     }
 
-    /// Completes the open group, because audio is missing or has ended.
+    /// Completes the open group because audio is missing or has ended.
     package mutating func close() -> UtteranceGroup? {
         defer { open = nil }
         return open
     }
 
     private func joins(_ utterance: Utterance, _ group: UtteranceGroup) -> Bool {
-        utterance.audio.end - group.first.audio.start <= longest
-            && utterance.speech.start - group.last.speech.end <= longestGap
+        utterance.audio.end - group.first.audio.start <= maximumSamples
+            && utterance.speech.start - group.last.speech.end <= maximumGap
     }
 }

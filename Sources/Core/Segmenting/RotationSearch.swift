@@ -1,48 +1,49 @@
-/// Finds where a long utterance can be cut.
+/// Finds where to cut a long utterance.
 ///
-/// Stores the levels of the utterance's frames, at most as many as the longest utterance has.
+/// Stores the levels of the utterance's frames, up to the maximum length of an utterance.
 struct RotationSearch: Sendable {
-    /// Frames of a quiet place: 200 ms.
+    /// The number of frames in a quiet spot: 200 ms.
     private static let window = 10
-    /// When the time is up, it cuts at the quietest place of the last 5 s.
+    /// The number of frames, 5 s, to search when the maximum length is reached.
     private static let lastResort = 250
 
+    // Ages of the utterance, in frames.
     private let from: Int
     private let until: Int
     private let latest: Int
     private let lag: Int
-    /// Whether to cut at the quietest place, however loud, so that neither side's audio gets too long.
+    /// Whether to cut at the quietest spot, however loud, so that neither side's audio gets too long.
     private let isLimited: Bool
     private var levels: [Double] = []
     private var total = 0.0
-    /// Frames of audio before the first level.
+    /// The number of frames of audio before the first level.
     private var head = 0
-    private var hasSwept = false
+    private var hasSearchedFirstRange = false
 
     init(settings: SpeechSettings) {
-        isLimited = settings.longestSeconds > 0
+        isLimited = settings.maximumSeconds > 0
         if isLimited {
-            let longest = SpeechSettings.frames(seconds: settings.longestSeconds)
-            from = longest * 3 / 4
-            // The audio may begin within a frame.
-            until = longest - 1
+            let maximum = SpeechSettings.frames(seconds: settings.maximumSeconds)
+            from = maximum * 3 / 4
+            // The audio may begin in the middle of a frame.
+            until = maximum - 1
             latest = until
         } else {
             from = SpeechSettings.frames(seconds: SpeechSettings.quietFromSeconds)
             until = SpeechSettings.frames(seconds: SpeechSettings.quietUntilSeconds)
             latest = SpeechSettings.frames(seconds: settings.rotateSeconds)
         }
-        // Both sides of the cut must be known: half of the overlap, and half of the window.
+        // There must be enough audio after the cut for half of the overlap and half of the window.
         lag = max(SpeechSettings.frames(milliseconds: settings.overlapMilliseconds / 2 + 19), Self.window / 2)
         levels.reserveCapacity(latest + 1)
     }
 
-    /// Starts an utterance that has `age` frames of audio already.
+    /// Starts an utterance that already has `age` frames of audio.
     mutating func restart(age: Int) {
         levels.removeAll(keepingCapacity: true)
         total = 0
         head = age
-        hasSwept = false
+        hasSearchedFirstRange = false
     }
 
     mutating func append(_ level: Double) {
@@ -50,19 +51,19 @@ struct RotationSearch: Sendable {
         total += level
     }
 
-    /// The age in frames before which the utterance will not be cut.
+    /// The minimum age, in frames, at which the utterance will be cut.
     var earliest: Int {
         if isLimited {
-            let place = quietest(from: from - head, through: min(levels.count - lag, until - lag - head))?.frame ?? 0
-            return min(max(from, head + place), until - lag)
+            let frame = quietest(from: from - head, through: min(levels.count - lag, until - lag - head))?.frame ?? 0
+            return min(max(from, head + frame), until - lag)
         }
         let newest = levels.count - lag
-        // Before the sweep: the quietest place so far, or a quieter one to come.
-        let place = hasSwept ? newest : quietest(from: from - head, through: newest)?.frame ?? 0
-        return min(max(from, head + place), latest - Self.lastResort)
+        // Until the first range has been searched, the cut is at the quietest spot so far or a quieter later one.
+        let frame = hasSearchedFirstRange ? newest : quietest(from: from - head, through: newest)?.frame ?? 0
+        return min(max(from, head + frame), latest - Self.lastResort)
     }
 
-    /// Returns where to cut, in frames before the last one's end; nil if the utterance continues.
+    /// Returns where to cut, in frames before the end of the last frame; nil if the utterance continues.
     mutating func cut() -> Int? {
         let age = head + levels.count
         guard age >= until, !levels.isEmpty else { return nil }
@@ -71,19 +72,19 @@ struct RotationSearch: Sendable {
             return levels.count - (quietest(from: from - head, through: last)?.frame ?? max(0, min(levels.count, last)))
         }
         let quiet = total / Double(levels.count) - SpeechSettings.quietDecibels
-        // If the quiet place was known when the time was up, more frames have come since, which do not make the
-        // audio longer.
+        // If the quiet spot was already found when the limit was reached, frames since then do not make the audio
+        // longer.
         let newest = min(levels.count - lag, latest - lag - head)
-        let oldest = hasSwept ? newest : from - head
-        hasSwept = true
-        if let place = quietest(from: oldest, through: newest), place.level <= quiet {
-            return levels.count - place.frame
+        let oldest = hasSearchedFirstRange ? newest : from - head
+        hasSearchedFirstRange = true
+        if let spot = quietest(from: oldest, through: newest), spot.level <= quiet {
+            return levels.count - spot.frame
         }
         guard age >= latest else { return nil }
         return quietest(from: newest - Self.lastResort + lag, through: newest).map { levels.count - $0.frame }
     }
 
-    /// Returns the middle frame of the quietest window whose middle lies in the range.
+    /// Returns the middle frame of the quietest window whose middle is in the range.
     private func quietest(from first: Int, through last: Int) -> (frame: Int, level: Double)? {
         let half = Self.window / 2
         let range = max(half, first)...max(half, first, min(last, levels.count - half))

@@ -1,9 +1,9 @@
-/// Cuts audio into utterances by the levels of its frames. Pure: its only clock is the number of frames.
+/// Cuts audio into utterances by frame level. The number of frames is its only clock.
 ///
-/// An utterance ends at silence. A longer one is rotated at a quiet place: the quietest between `quietFromSeconds` and
-/// `quietUntilSeconds` if that is quiet, else the next quiet one, else the quietest of the last 5 s before
-/// `rotateSeconds`. Both sides of a rotation get the overlap around the cut. With `longestSeconds` set, it is rotated
-/// in the last quarter of that.
+/// An utterance ends at silence. A long utterance is rotated at the quietest spot between `quietFromSeconds` and
+/// `quietUntilSeconds` if that spot is quiet enough; otherwise at the next quiet spot or, if there is none, at the
+/// quietest spot in the last 5 s before `rotateSeconds`. Both sides of a rotation get the overlap around the cut. If
+/// `maximumSeconds` is set, the utterance is rotated in the last quarter of that time.
 package struct Segmenter: Sendable {
     /// An event, in chronological order.
     package enum Effect: Hashable, Sendable {
@@ -12,7 +12,7 @@ package struct Segmenter: Sendable {
         case ended(Utterance)
     }
 
-    private struct Open: Sendable {
+    private struct OpenUtterance: Sendable {
         var id: Int
         var audioStart: SamplePosition
         var speechStart: SamplePosition
@@ -21,26 +21,26 @@ package struct Segmenter: Sendable {
     private let settings: SpeechSettings
     private let padding: Int64
     private let halfOverlap: Int64
-    /// The longest audio of an utterance, in samples.
-    private let longest: Int64
+    /// The maximum length of an utterance's audio, in samples.
+    private let maximumSamples: Int64
     private var activity: VoiceActivity
     private var rotation: RotationSearch
-    private var open: Open?
+    private var open: OpenUtterance?
     private var nextID: Int
-    /// The end of the last utterance's speech or of a gap; no later audio starts earlier.
+    /// The end of the last utterance's speech or of a gap. Later audio does not start before it.
     private var floor: SamplePosition
-    /// Where the next frame starts.
+    /// The start of the next frame.
     private(set) var position: SamplePosition
 
     /// - Parameters:
     ///   - start: The start of the first frame.
-    ///   - firstID: The number of the first utterance.
+    ///   - firstID: The ID of the first utterance.
     package init(settings: SpeechSettings, start: SamplePosition = .zero, firstID: Int = 1) {
         self.settings = settings
         padding = SpeechSettings.samples(milliseconds: settings.paddingMilliseconds)
         halfOverlap = SpeechSettings.samples(milliseconds: settings.overlapMilliseconds) / 2
-        longest = SpeechSettings.samples(
-            milliseconds: (settings.longestSeconds > 0 ? settings.longestSeconds : settings.rotateSeconds) * 1_000)
+        maximumSamples = SpeechSettings.samples(
+            milliseconds: (settings.maximumSeconds > 0 ? settings.maximumSeconds : settings.rotateSeconds) * 1_000)
         activity = VoiceActivity(settings: settings)
         rotation = RotationSearch(settings: settings)
         position = start
@@ -54,10 +54,10 @@ package struct Segmenter: Sendable {
     /// The start of the audio that may still be needed.
     package var neededFrom: SamplePosition {
         if let open { return open.audioStart }
-        return max(floor, position - (padding + longestStart + Int64(SpeechSettings.frameSamples)))
+        return max(floor, position - (padding + maximumOnset + Int64(SpeechSettings.frameSamples)))
     }
 
-    /// The earliest possible end of the open utterance's audio; nil if there is none.
+    /// The earliest possible end of the open utterance's audio; nil if no utterance is open.
     package var certainWatermark: SamplePosition? {
         guard let open else { return nil }
         let quiet = activity.quietFrames
@@ -66,20 +66,20 @@ package struct Segmenter: Sendable {
         return max(open.audioStart, min(bySilence, byRotation))
     }
 
-    /// Everything before this position is in ended utterances, or silence.
+    /// The position before which all audio is either in ended utterances or silent.
     package var settledWatermark: SamplePosition { open?.speechStart ?? neededFrom }
 
-    /// The start of the open utterance's speech, or the earliest possible one of the next.
+    /// The start of the open utterance's speech, or the earliest possible start of the next utterance's speech.
     package var earliestSpeech: SamplePosition {
-        open?.speechStart ?? max(floor, position - longestStart)
+        open?.speechStart ?? max(floor, position - maximumOnset)
     }
 
-    /// The longest speech that has not begun yet, in samples: the start time, and a dip of a frame.
-    private var longestStart: Int64 {
+    /// The maximum length of speech that has not been detected yet, in samples: the start time plus a dip of one frame.
+    private var maximumOnset: Int64 {
         SpeechSettings.samples(milliseconds: settings.startMilliseconds) + Int64(SpeechSettings.frameSamples)
     }
 
-    /// Adds the level of the next frame in dBFS.
+    /// Handles the level of the next frame in dBFS.
     package mutating func handle(level: Double) -> [Effect] {
         position = position + Int64(SpeechSettings.frameSamples)
         let change = activity.handle(level)
@@ -91,7 +91,7 @@ package struct Segmenter: Sendable {
         }
     }
 
-    /// Reports that `range` is missing; frames continue at its end.
+    /// Handles missing audio. Frames continue at the end of the range.
     package mutating func handle(gap range: SampleRange) -> [Effect] {
         let effects = interrupt(at: range.start, by: .gap)
         position = range.end
@@ -99,13 +99,13 @@ package struct Segmenter: Sendable {
         return effects
     }
 
-    /// Reports the end of the audio, here or within the next frame.
+    /// Handles the end of the audio, at the current position or within the next frame.
     package mutating func finish(at end: SamplePosition) -> [Effect] { interrupt(at: end, by: .stop) }
 
     private mutating func interrupt(at end: SamplePosition, by reason: EndReason) -> [Effect] {
         let quiet = activity.quietFrames
         activity.interrupt()
-        // Running speech extends to `end` itself, which may lie within a frame.
+        // Ongoing speech extends to `end` itself, which may be in the middle of a frame.
         return self.end(at: quiet == 0 ? end : before(frames: quiet), by: reason, limit: end)
     }
 
@@ -118,7 +118,7 @@ package struct Segmenter: Sendable {
 
     private mutating func start(speechStart: SamplePosition, audioStart: SamplePosition) -> Effect {
         rotation.restart(age: Int(position - audioStart) / SpeechSettings.frameSamples)
-        open = Open(id: nextID, audioStart: audioStart, speechStart: speechStart)
+        open = OpenUtterance(id: nextID, audioStart: audioStart, speechStart: speechStart)
         nextID += 1
         return .began(utterance: nextID - 1, at: audioStart)
     }
@@ -129,7 +129,8 @@ package struct Segmenter: Sendable {
         guard let utterance = open else { return [] }
         open = nil
         floor = speechEnd
-        let audioEnd = min(limit ?? position, speechEnd + padding, max(speechEnd, utterance.audioStart + longest))
+        let audioEnd = min(
+            limit ?? position, speechEnd + padding, max(speechEnd, utterance.audioStart + maximumSamples))
         return [
             .ended(
                 Utterance(

@@ -1,7 +1,7 @@
-/// Settings for detecting speech and cutting it into utterances. Values were measured on continuous read speech; see
-/// Sources/README.md.
+/// Settings for detecting speech and cutting it into utterances. The values were measured with continuous read speech;
+/// see Sources/README.md.
 package struct SpeechSettings: Hashable, Sendable {
-    /// The level from which a frame counts as speech.
+    /// The level above which a frame counts as speech.
     package enum Threshold: Hashable, Sendable {
         /// Above the measured noise floor.
         case aboveFloor(decibels: Double)
@@ -26,49 +26,49 @@ package struct SpeechSettings: Hashable, Sendable {
     package var sensitivity = Sensitivity.medium
     /// The default is 9 dB above the noise floor.
     package var threshold = Threshold.aboveFloor(decibels: 9)
-    /// How far below the threshold speech continues, in decibels.
+    /// Speech continues down to this many decibels below the threshold.
     static let hysteresisDecibels = 3.0
-    /// Speech begins when it lasts this long, with at most one dip of a frame. The default is 100: knocks are shorter.
+    /// How long speech must last to begin, with at most a one-frame dip. The default is 100, since knocks are shorter.
     package var startMilliseconds = 100
-    /// Speech ends when silence lasts this long. The default is 300.
+    /// How long silence must last to end speech. The default is 300.
     package var hangoverMilliseconds = 300
-    /// Audio before and after the speech that the recognizer gets. The default is 250.
+    /// The audio before and after the speech that is passed to the recognizer. The default is 250.
     package var paddingMilliseconds = 250
-    /// An utterance is rotated after this time at the latest, 45 to 55. The default is 50.
+    /// The maximum length of an utterance, which is then rotated, 45 to 55. The default is 50.
     package var rotateSeconds = 50
-    /// The age from which an utterance is rotated at a quiet place.
+    /// The minimum age at which an utterance is rotated.
     static let quietFromSeconds = 8
-    /// The age until which the quietest place is sought; then the first quiet one is used.
+    /// The age up to which the quietest spot is searched for; after that, the first quiet spot is used.
     static let quietUntilSeconds = 12
-    /// A place is quiet when it is this far below the utterance's mean level.
+    /// How far below the utterance's mean level a spot must be to count as quiet.
     static let quietDecibels = 6.0
-    /// Audio that both sides of a rotation get, 250 to 750. The default is 500.
+    /// The overlap between both sides of a rotation, 250 to 750. The default is 500.
     package var overlapMilliseconds = 500
 
-    /// The longest utterance's audio in seconds, 4 or more: it is rotated at the quietest place of the last quarter,
-    /// and the ages and the level above do not apply. The default is 0: no limit.
-    var longestSeconds = 0
+    /// The maximum length of an utterance's audio in seconds, at least 4; or 0 (the default) for no limit. If set,
+    /// utterances are rotated at the quietest spot in the last quarter, and the ages and the level above do not apply.
+    var maximumSeconds = 0
 
     package init() {}
 }
 
 extension SpeechSettings {
-    /// Length of a frame: 20 ms, 320 samples.
+    /// The length of a frame: 20 ms.
     static let frameSamples = 320
 
-    /// Returns the settings for a recognizer that reads at most this many seconds at once; 0: no limit.
+    /// Returns the settings for a recognizer that decodes at most this many seconds at once; 0 for no limit.
     package func limited(toSeconds seconds: Int) -> SpeechSettings {
         var settings = self
-        settings.longestSeconds = seconds > 0 ? max(4, seconds) : 0
+        settings.maximumSeconds = seconds > 0 ? max(4, seconds) : 0
         return settings
     }
 
-    /// Returns where to resume after an interruption, so that cuts stay the same.
+    /// Returns where to resume after an interruption so that the cuts are the same as without it.
     ///
     /// - Parameters:
     ///   - committed: The end of the last segment.
     ///   - settled: The earliest start of the following speech.
-    package func start(behind committed: SamplePosition, settled: SamplePosition) -> SamplePosition {
+    package func start(after committed: SamplePosition, settled: SamplePosition) -> SamplePosition {
         let frame = Int64(Self.frameSamples)
         let earliest = (committed.samples + frame - 1) / frame * frame
         let padded = (settled.samples - Self.samples(milliseconds: paddingMilliseconds)) / frame * frame

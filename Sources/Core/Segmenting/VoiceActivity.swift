@@ -1,25 +1,25 @@
-/// Detects speech by frame levels: a threshold with hysteresis, a start time and a hangover.
+/// Detects speech by frame level, using a threshold with hysteresis, a start time and a hangover time.
 package struct VoiceActivity: Sendable {
     enum Change: Hashable, Sendable {
         /// Speech started this many frames ago, including this one.
         case began(framesAgo: Int)
-        /// Speech ended; its last frame was this many frames ago.
+        /// Speech ended. The last frame with speech was this many frames ago.
         case ended(framesAgo: Int)
     }
 
-    /// The lowest threshold: below it is the A/D converter's own noise.
-    package static let lowestThreshold = -80.0
+    /// The minimum threshold in dBFS. The A/D converter's own noise is below it.
+    package static let minimumThreshold = -80.0
 
     private let settings: SpeechSettings
     private let startFrames: Int
     private let hangoverFrames: Int
     private var floor = NoiseFloor()
-    /// Loud frames in a row, with at most one dip between them.
+    /// The number of consecutive loud frames, with at most one dip between them.
     private var loudFrames = 0
     private var hasDipped = false
 
     private(set) var isSpeech = false
-    /// Frames since the last one above the threshold; 0 while speaking.
+    /// The number of frames since the last frame above the threshold; 0 during speech.
     private(set) var quietFrames = 0
 
     init(settings: SpeechSettings) {
@@ -35,18 +35,18 @@ package struct VoiceActivity: Sendable {
     var threshold: Double {
         switch settings.threshold {
         case .aboveFloor(let decibels):
-            max(floor.decibels + decibels + settings.sensitivity.decibels, Self.lowestThreshold)
+            max(floor.decibels + decibels + settings.sensitivity.decibels, Self.minimumThreshold)
         case .fixed(let decibels): decibels + settings.sensitivity.decibels
         }
     }
 
-    /// Adds the level of the next frame in dBFS.
+    /// Handles the level of the next frame in dBFS.
     mutating func handle(_ level: Double) -> Change? {
-        floor.take(level)
+        floor.append(level)
         return isSpeech ? continueSpeech(level) : awaitSpeech(level)
     }
 
-    /// Ends speech immediately; keeps the noise floor.
+    /// Ends speech immediately, keeping the noise floor.
     mutating func interrupt() {
         isSpeech = false
         awaitLoudFrame()

@@ -1,13 +1,13 @@
-/// Why a segment ended where it did.
+/// Why a segment ended.
 package enum EndReason: String, Sendable, Codable, CaseIterable {
     /// The speaker paused.
     case silence
-    /// Speech continued; the session was rotated at a quiet place or at the latest moment.
+    /// Speech continued, but the session was rotated at a quiet spot or at the latest possible time.
     case rotation
     /// The recording or the file ended.
     case stop
-    /// Audio is missing from here on (overrun, unplugged microphone).
+    /// Audio is missing after the segment (overrun, unplugged microphone).
     case gap
-    /// The recognizer failed on this utterance repeatedly; the audio is kept without text.
+    /// The recognizer failed repeatedly on this utterance; the audio is kept without text.
     case error
 }

@@ -1,12 +1,12 @@
-/// Interleaved samples of two channels.
+/// Operations on frames of one or two interleaved 16-bit channels.
 package enum Frames {
-    /// The bytes of a frame.
+    /// Returns the size of a frame in bytes.
     package static func bytes(channels: Int) -> Int64 { 2 * Int64(channels) }
 
-    /// The mean of both channels' samples, towards zero.
+    /// Returns the mean of two samples, rounded towards zero.
     package static func mixed(_ first: Int16, _ second: Int16) -> Int16 { Int16((Int32(first) + Int32(second)) / 2) }
 
-    /// Mixes interleaved frames, as many as fit; copies a single channel.
+    /// Mixes as many interleaved frames as fit into `mixed`; copies a single channel.
     package static func mix(
         _ frames: UnsafeBufferPointer<Int16>, channels: Int, into mixed: UnsafeMutableBufferPointer<Int16>
     ) {

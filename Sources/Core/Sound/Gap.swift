@@ -1,21 +1,21 @@
-/// Audio that was lost or not recorded. The recording has silence of its length there, so that times stay correct.
+/// Audio that was lost or not recorded. The recording contains silence of the same length, so that times stay correct.
 package struct Gap: Hashable, Sendable, Codable {
     /// The cause. The raw values appear in files and JSON.
     package enum Cause: String, Sendable, Codable, CaseIterable {
-        /// The sound card's buffer ran over because nobody read it in time.
+        /// The sound card's buffer overflowed because it was not read in time.
         case overrun
         /// The microphone was unplugged or failed.
         case microphone
-        /// The disk accepted no data for longer than the buffer lasts.
+        /// The disk accepted no data for longer than the buffer could hold.
         case disk
         /// The machine or the program was not running.
         case outage
-        /// The source file is damaged there.
+        /// The source file is damaged.
         case damage
         case paused
         case redacted = "struck"
 
-        /// Whether it is a loss, and not intended.
+        /// Whether audio was lost unintentionally.
         package var isLoss: Bool {
             switch self {
             case .overrun, .microphone, .disk, .outage, .damage: true

@@ -1,21 +1,21 @@
-/// Opens a microphone on the thread that reads it. Only the provider is passed around.
+/// Opens a microphone on the thread that reads it. Only the provider is passed between threads.
 package protocol MicrophoneProvider: Sendable {
-    /// The name in the configuration: `alsa:plughw:CARD=Mic`.
+    /// The configured name: `alsa:plughw:CARD=Mic`.
     var name: String { get }
 
-    /// Whether sound arrives in real time; a file waits to be read.
+    /// Whether sound arrives in real time, unlike from a file.
     var isRealTime: Bool { get }
 
     /// Whether silence, distortion or a wrong rate are faults; a file may contain anything.
     var isMonitored: Bool { get }
 
-    /// The number of channels to record, 1 or 2; a device with fewer delivers fewer.
+    /// The number of channels to record, 1 or 2. A device may have fewer.
     var channels: Int { get }
 
     /// The length of the preroll in seconds.
     var prerollSeconds: Double { get }
 
-    /// Opens the device. The microphone is used and freed on this thread.
+    /// Opens the device. The microphone must be used and released on the calling thread.
     ///
     /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `unsupported`.
     func open() throws(DeviceError) -> any Microphone
@@ -27,24 +27,24 @@ extension MicrophoneProvider {
     package var channels: Int { 1 }
 }
 
-/// An open microphone: one or two interleaved channels, 16-bit, 16 kHz.
+/// An open microphone with one or two interleaved channels, 16-bit, 16 kHz.
 package protocol Microphone: AnyObject {
     /// Waits for sound and copies it to `buffer`. Does not allocate.
     ///
-    /// `buffer` holds at least `maximumBlock` samples of each channel; counts are per channel.
-    /// - Throws: `DeviceError`, with `disconnected` when the device is gone.
+    /// `buffer` must have space for at least `maximumBlock` samples per channel. Counts are per channel.
+    /// - Throws: `DeviceError`, with `disconnected` if the device was removed.
     func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> CaptureBlock
 
-    /// The number of channels, 1 or 2; not more than its provider's.
+    /// The number of channels, 1 or 2; at most the provider's.
     var channels: Int { get }
 
-    /// Whether the channels that it mixes currently cancel each other, so that it uses only the loudest.
+    /// Whether the channels being mixed currently cancel each other out, so that only the loudest is used.
     var channelsCancel: Bool { get }
 
     /// The maximum number of samples per channel in one `read`.
     var maximumBlock: Int { get }
 
-    /// The number of samples captured before it was opened.
+    /// The number of samples that were captured before the microphone was opened.
     var prerollSamples: Int { get }
 }
 

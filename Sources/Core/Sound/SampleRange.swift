@@ -1,12 +1,12 @@
-/// A range of a recording: from `start` up to, but not including, `end`.
+/// A range in a recording, from `start` up to but not including `end`.
 package struct SampleRange: Hashable, Sendable, Codable {
     package let start: SamplePosition
-    /// Never before the start.
+    /// The end, never before `start`.
     package let end: SamplePosition
 
     private enum CodingKeys: CodingKey { case start, end }
 
-    /// Creates a range. If the end lies before the start, it is empty.
+    /// Creates a range, which is empty if the end is before the start.
     package init(_ start: SamplePosition, _ end: SamplePosition) {
         self.start = start
         self.end = max(start, end)
@@ -19,27 +19,28 @@ package struct SampleRange: Hashable, Sendable, Codable {
             try container.decode(SamplePosition.self, forKey: .end))
     }
 
-    /// Length in samples, never negative.
+    /// The length in samples, never negative.
     package var count: Int64 { end - start }
 
     package var isEmpty: Bool { end <= start }
 
     package var seconds: Double { Double(count) / Double(SamplePosition.rate) }
 
-    /// Halfway between start and end, rounded towards 0.
+    /// The midpoint between start and end, rounded towards 0.
     package var middle: SamplePosition { SamplePosition((start.samples + end.samples) / 2) }
 
-    /// Whether it contains a position; it does not contain its end.
+    /// Whether the range contains a position. It does not contain its own end.
     func contains(_ position: SamplePosition) -> Bool { start <= position && position < end }
 
-    /// The common part; nil if they share no sample.
+    /// Returns the overlap with another range; nil if they share no samples.
     package func intersection(_ other: SampleRange) -> SampleRange? {
         let from = max(start, other.start)
         let to = min(end, other.end)
         return from < to ? SampleRange(from, to) : nil
     }
 
-    /// Splits the range into consecutive pieces of `samples`, the last one shorter; none if it is empty.
+    /// Splits the range into consecutive pieces of `samples` samples. The last piece may be shorter. An empty range has
+    /// none.
     package func parts(of samples: Int64) -> [SampleRange] {
         stride(from: start.samples, to: end.samples, by: Int(samples)).map { first in
             SampleRange(SamplePosition(first), min(end, SamplePosition(first) + samples))

@@ -6,6 +6,6 @@ package enum StopReason: String, Sendable, Codable, CaseIterable {
     case disk
     case error
     case shutdown
-    /// The microphone was a file, and it ended.
+    /// The microphone was a file, which ended.
     case ended
 }

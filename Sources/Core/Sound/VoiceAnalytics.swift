@@ -1,17 +1,17 @@
-/// Acoustic measures of a voice in one segment, or in several. Values are clamped to what a voice can have.
+/// Acoustic measurements of a voice in one or more segments. Values are clamped to a plausible range.
 package struct VoiceAnalytics: Hashable, Sendable, Codable {
     /// The median pitch of the voiced frames, in Hz.
     package let pitch: Double
-    /// The mean change of the period between voiced frames, relative to it: 0 for a steady voice.
+    /// The mean relative change of the pitch period between voiced frames: 0 for a steady voice.
     package let jitter: Double
-    /// The mean change of the peak between voiced frames, relative to it: 0 for a steady voice.
+    /// The mean relative change of the peak amplitude between voiced frames: 0 for a steady voice.
     package let shimmer: Double
-    /// The share of frames that are voiced, 0 to 1.
+    /// The fraction of frames that are voiced, 0 to 1.
     package let voicing: Double
-    /// How far the last voiced 0.2 s are below the median pitch, in semitones; nil if unknown.
+    /// How far the pitch of the last 0.2 s of voiced sound is below the median, in semitones; nil if unknown.
     package let finalLowering: Double?
 
-    /// Values are clamped; NaN becomes 0.
+    /// Creates measurements. Values are clamped; NaN becomes 0.
     package init(pitch: Double, jitter: Double, shimmer: Double, voicing: Double, finalLowering: Double? = nil) {
         self.pitch = pitch.within(0...Double(SamplePosition.rate / 2))
         self.jitter = jitter.within(0...10)
@@ -31,7 +31,7 @@ package struct VoiceAnalytics: Hashable, Sendable, Codable {
             finalLowering: try container.decodeIfPresent(Double.self, forKey: .finalLowering))
     }
 
-    /// The mean over segments, weighted by length; nil if no segment has it.
+    /// Computes the mean over segments, weighted by length; returns nil if no segment has measurements.
     package init?(of segments: [Segment]) {
         let voiced = segments.compactMap { segment in segment.voice.map { ($0, segment.range.seconds) } }
         let seconds = voiced.reduce(0) { $0 + $1.1 }

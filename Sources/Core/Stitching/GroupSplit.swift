@@ -1,69 +1,69 @@
-/// Splits the reading of a group by its utterances.
+/// Splits a group's hypothesis by utterance.
 struct GroupSplit: Sendable {
-    /// Longer readings are not aligned: the time grows with the square.
+    /// Texts with more words are not aligned, since alignment takes quadratic time.
     private static let maxWords = 1_000
 
     private let speech: [SampleRange]
 
     init(_ group: UtteranceGroup) { speech = group.utterances.map(\.speech) }
 
-    /// Returns the words of each utterance: those whose middle lies in its speech, or nearest to it.
+    /// Returns the words of each utterance: those whose midpoint is in its speech or nearest to it.
     ///
-    /// - Parameter words: In the order of their starts.
+    /// - Parameter words: Sorted by start.
     func words(_ words: [Word]) -> [[Word]] {
         var pieces = [[Word]](repeating: [], count: speech.count)
-        for (word, place) in zip(words, places(of: words)) { pieces[place].append(word) }
+        for (word, utterance) in zip(words, utteranceIndices(of: words)) { pieces[utterance].append(word) }
         return pieces
     }
 
-    /// Returns the alternatives of each utterance: the part of each group alternative that corresponds to the
-    /// utterance's words, by edit distance. Leaves out duplicates.
+    /// Returns the alternatives for each utterance: the part of each group alternative that aligns with the
+    /// utterance's words by edit distance. Leaves out duplicates.
     ///
-    /// - Parameter best: The best reading of the group, in the order of the words' starts.
-    func alternatives(_ readings: [Alternative], to best: [Word]) -> [[Alternative]] {
-        let places = places(of: best)
+    /// - Parameter best: The best words for the group, sorted by start.
+    func alternatives(_ groupAlternatives: [Alternative], to best: [Word]) -> [[Alternative]] {
+        let bestIndices = utteranceIndices(of: best)
         let keys = best.map(\.key)
-        var known: [Set<[String]>] = speech.indices.map { place in
-            Set([zip(keys, places).filter { $1 == place && !$0.isEmpty }.map(\.0), []])
+        var seenKeys: [Set<[String]>] = speech.indices.map { utterance in
+            Set([zip(keys, bestIndices).filter { $1 == utterance && !$0.isEmpty }.map(\.0), []])
         }
         var pieces = [[Alternative]](repeating: [], count: speech.count)
         guard best.count <= Self.maxWords else { return pieces }
-        for reading in readings {
-            let words = reading.text.split(separator: " ").map(String.init)
+        for alternative in groupAlternatives {
+            let words = alternative.text.split(separator: " ").map(String.init)
             guard words.count <= Self.maxWords else { continue }
             let wordKeys = words.map { Word.key(of: $0) }
             var split = [[Int]](repeating: [], count: speech.count)
-            var place = places.first ?? 0
+            var utterance = bestIndices.first ?? 0
             let numbered = WordErrors.numbered(wordKeys, keys)
             let counterparts = WordErrors.counterparts(of: numbered.first, in: numbered.second)
             for (index, counterpart) in counterparts.enumerated() {
                 // An inserted word stays with the previous one.
-                if let counterpart { place = places[counterpart] }
-                split[place].append(index)
+                if let counterpart { utterance = bestIndices[counterpart] }
+                split[utterance].append(index)
             }
-            for (place, indices) in split.enumerated() {
+            for (utterance, indices) in split.enumerated() {
                 let key = indices.map { wordKeys[$0] }.filter { !$0.isEmpty }
-                guard known[place].insert(key).inserted else { continue }
-                pieces[place].append(
+                guard seenKeys[utterance].insert(key).inserted else { continue }
+                pieces[utterance].append(
                     Alternative(
-                        text: indices.map { words[$0] }.joined(separator: " "), confidence: reading.confidence))
+                        text: indices.map { words[$0] }.joined(separator: " "), confidence: alternative.confidence))
             }
         }
         return pieces
     }
 
-    /// Returns the index of each word's utterance, never decreasing.
-    private func places(of words: [Word]) -> [Int] {
+    /// Returns the index of each word's utterance, in ascending order.
+    private func utteranceIndices(of words: [Word]) -> [Int] {
         var earliest = 0
         return words.map { word in
             let middle = word.range.middle
-            var nearest = (place: earliest, distance: Int64.max)
-            for place in earliest..<speech.count {
-                let range = speech[place]
+            var nearest = (index: earliest, distance: Int64.max)
+            for index in earliest..<speech.count {
+                let range = speech[index]
                 let distance = max(0, range.start - middle, middle - range.end + 1)
-                if distance < nearest.distance { nearest = (place, distance) }
+                if distance < nearest.distance { nearest = (index, distance) }
             }
-            earliest = nearest.place
+            earliest = nearest.index
             return earliest
         }
     }

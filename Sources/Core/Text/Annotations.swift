@@ -1,4 +1,4 @@
-/// A person's additions to a recording besides its words. Arrays are in chronological order.
+/// A person's additions to a transcript other than its words. Arrays are in chronological order.
 package struct Annotations: Hashable, Sendable, Codable {
     package var title = ""
     /// Who speaks, as free text.
@@ -8,11 +8,11 @@ package struct Annotations: Hashable, Sendable, Codable {
     /// What the people have consented to, as free text.
     package var consent = ""
     package var notes: [Bookmark] = []
-    /// All bookmarks, replacing those set while recording; nil keeps those.
+    /// All bookmarks, which replace those set while recording; nil keeps the latter.
     package var marks: [Bookmark]?
-    /// The speakers' names by their labels `A`, `B` ...; nil without names.
+    /// The speakers' names by label (`A`, `B` ...); nil if there are no names.
     package var speakers: [String: String]?
-    /// Who spoke when, replacing what was identified; nil keeps that.
+    /// Who spoke when, which replaces the identified speakers; nil keeps the latter.
     package var turns: Speakers?
     package var quotations: [Quotation] = []
 
@@ -23,12 +23,12 @@ package struct Annotations: Hashable, Sendable, Codable {
 
 /// A quotation from a recording.
 package struct Quotation: Hashable, Sendable, Codable {
-    /// The range, from its first word to its last.
+    /// The range from the first word to the last.
     package var range: SampleRange
     package var text: String
-    /// Its tag: `problem`, `idea`; may be empty.
+    /// The tag, such as `problem` or `idea`; may be empty.
     package var word: String
-    /// Its color on the page; may be empty.
+    /// The color on the page; may be empty.
     package var colour: String
 
     package init(_ range: SampleRange, text: String, word: String = "", colour: String = "") {

@@ -1,7 +1,7 @@
 /// A position that the user marked.
 package struct Bookmark: Hashable, Sendable, Codable {
     package var position: SamplePosition
-    /// May be empty.
+    /// A note; may be empty.
     package var text: String
 
     package init(_ position: SamplePosition, text: String = "") {

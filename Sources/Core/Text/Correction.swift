@@ -1,16 +1,16 @@
-/// The origin of a pass that a person wrote.
+/// Describes a pass that a person made by correcting another pass.
 package struct Correction: Hashable, Sendable, Codable {
-    /// A name as free text; may be empty.
+    /// The person's name as free text; may be empty.
     package var person: String
-    /// When it was saved by the person's clock, in seconds since 1970.
+    /// When the correction was saved, according to the person's clock, in seconds since 1970.
     package var savedAt: Double
-    /// The corrected pass, counted from 1 within its recording.
+    /// The corrected pass, counted from 1 within the recording.
     var base: Int
     package var annotations: Annotations
 
     /// - Parameters:
-    ///   - savedAt: Seconds since 1970, clamped as by `Double.asWallTime`.
-    ///   - base: Counted from 1 within the recording.
+    ///   - savedAt: Seconds since 1970, clamped with `Double.asWallTime`.
+    ///   - base: The corrected pass, counted from 1 within the recording.
     package init(person: String, savedAt: Double, base: Int, annotations: Annotations = Annotations()) {
         self.person = person
         self.savedAt = savedAt.asWallTime
@@ -24,18 +24,18 @@ package struct Correction: Hashable, Sendable, Codable {
 }
 
 extension EngineDescription {
-    /// The engine name of a person's pass.
+    /// The engine name for a person's pass.
     package static let person = "person"
 }
 
 extension Array where Element == PassSummary {
-    /// Returns the engine's pass under a person's corrections, or nil if it is missing.
+    /// Returns the engine's pass that a person's corrections are based on; nil if it is missing.
     ///
-    /// The array holds all passes of the recording, oldest first.
-    package func heard(under pass: PassSummary) -> PassSummary? {
+    /// The array must contain all passes of the recording, oldest first.
+    package func enginePass(under pass: PassSummary) -> PassSummary? {
         var pass = pass
         while let correction = pass.correction {
-            // A base is an earlier pass; anything else would be a cycle.
+            // A base must be an earlier pass; otherwise there could be a cycle.
             guard indices.contains(correction.base - 1), self[correction.base - 1].id < pass.id else { return nil }
             pass = self[correction.base - 1]
         }

@@ -1,15 +1,16 @@
-/// A recognizer's result for one utterance; times are positions in the recording.
+/// A recognizer's result for one utterance. Times are positions in the recording.
 package struct Hypothesis: Hashable, Sendable {
-    /// The best result, in chronological order, without fillers.
+    /// The words of the best result, in chronological order, without fillers.
     package var words: [Word]
-    /// Alternatives, best first. Without words: the held-back texts, one for each requested part, empty for parts
-    /// without a voice.
+    /// The alternatives, best first. If there are no words, these are the held-back texts, one for each requested part;
+    /// empty for parts without a voice.
     package var alternatives: [Alternative]
-    /// The score of the best result in the engine's scale, to compare results for the same audio; nil if unknown.
+    /// The best result's score, comparable only to results from the same engine for the same audio; nil if unknown.
     package var score: Double?
-    /// Measures of the voice; nil if unknown or nothing was voiced.
+    /// The voice measurements; nil if unknown or if nothing was voiced.
     package var voice: VoiceAnalytics?
-    /// Measures of the voice in each requested part; nil if nothing was voiced. Empty if the engine has none.
+    /// The voice measurements for each requested part; nil for parts where nothing was voiced. Empty if the engine
+    /// provides none.
     package var voices: [VoiceAnalytics?]
 
     package init(
@@ -28,10 +29,10 @@ package struct Hypothesis: Hashable, Sendable {
 package struct Alternative: Hashable, Sendable, Codable {
     /// Words separated by spaces.
     package var text: String
-    /// Its share among the compared results, 0 to 1; 0 if the engine rejected it as improbable.
+    /// The probability among the compared results, 0 to 1; 0 if the engine rejected the text as improbable.
     package let confidence: Double
 
-    /// Whether the engine read it, but rejected it as improbable.
+    /// Whether the engine recognized the text but rejected it as improbable.
     var isHeldBack: Bool { confidence == 0 && !text.isEmpty }
 
     /// - Parameter confidence: Clamped to 0 to 1; NaN becomes 0.

@@ -1,7 +1,8 @@
 // Removes redacted words without a trace.
 
 extension Segment {
-    /// Removes the words in these ranges; if the segment overlaps any, also its alternatives and voice measures.
+    /// Returns the segment without the words in these ranges. If the segment overlaps any range, its alternatives and
+    /// voice measurements are removed too.
     package func redacted(_ ranges: [SampleRange]) -> Segment {
         guard ranges.contains(where: { range.intersection($0) != nil }) else { return self }
         var segment = self
@@ -13,7 +14,7 @@ extension Segment {
 }
 
 extension Correction {
-    /// Removes notes, quotations and bookmark texts in these ranges.
+    /// Returns the correction without the notes, quotations, bookmark texts and turns in these ranges.
     package func redacted(_ ranges: [SampleRange]) -> Correction {
         var correction = self
         correction.annotations.notes.removeAll { $0.lies(in: ranges) }
@@ -25,14 +26,14 @@ extension Correction {
 }
 
 extension Bookmark {
-    /// Removes its text if it lies in one of these ranges.
+    /// Returns the bookmark, without its text if the position is in one of these ranges.
     package func redacted(_ ranges: [SampleRange]) -> Bookmark { lies(in: ranges) ? Bookmark(position) : self }
 
     fileprivate func lies(in ranges: [SampleRange]) -> Bool { ranges.contains { $0.contains(position) } }
 }
 
 extension SampleRange {
-    /// Whether the ranges overlap; for an empty `other`, whether this range contains it.
+    /// Whether the ranges overlap or, if `other` is empty, whether this range contains it.
     fileprivate func overlaps(_ other: SampleRange) -> Bool { intersection(other) != nil || contains(other.start) }
 }
 

@@ -1,17 +1,17 @@
-/// A committed part of a transcript: immutable, in order, without overlaps.
+/// A committed part of a transcript. Segments are immutable, in order and do not overlap.
 ///
-/// Journals contain its coding: a new member must be optional, so that the journals of earlier versions can be read.
+/// Journals contain encoded segments, so new members must be optional to keep journals from earlier versions readable.
 package struct Segment: Hashable, Sendable, Codable {
-    /// Counts from 1 within its recording.
+    /// Counts from 1 within the recording.
     package var id: Int
     /// The range of the speech, which contains the words.
     package var range: SampleRange
-    /// In chronological order; empty if the speech had no words.
+    /// The words in chronological order; empty if none were recognized.
     package var words: [Word]
-    /// Alternatives for the whole segment, best first. A segment without words may have one that is held back.
+    /// Alternatives for the whole segment, best first. A segment without words may have a held-back alternative.
     package var alternatives: [Alternative]
     package var endedBy: EndReason
-    /// Measures of the voice; nil if unknown or nothing was voiced.
+    /// The voice measurements; nil if unknown or if nothing was voiced.
     package var voice: VoiceAnalytics?
 
     package init(
@@ -26,7 +26,7 @@ package struct Segment: Hashable, Sendable, Codable {
         self.voice = voice
     }
 
-    /// The text that the engine rejected as improbable; nil if it accepted its words or read none.
+    /// The text that the engine rejected as improbable; nil if it accepted its words or recognized none.
     package var heldBack: String? {
         guard words.isEmpty, endedBy != .error, let first = alternatives.first, first.isHeldBack else { return nil }
         return first.text
@@ -34,7 +34,7 @@ package struct Segment: Hashable, Sendable, Codable {
 
     package var text: String { words.map(\.text).joined(separator: " ") }
 
-    /// The mean confidence of the words, 0 without words.
+    /// The mean confidence of the words; 0 if there are none.
     package var confidence: Double {
         words.isEmpty ? 0 : words.reduce(0) { $0 + $1.confidence } / Double(words.count)
     }

@@ -1,15 +1,15 @@
 /// Who spoke when in a recording (diarization).
 package struct Speakers: Hashable, Sendable, Codable {
-    /// A turn of one person.
+    /// One person's turn.
     package struct Turn: Hashable, Sendable, Codable {
         package var range: SampleRange
-        /// Counts from 0 in the order of first turns.
+        /// The speaker's index, counted from 0 in the order of first turns.
         package let speaker: Int
 
-        /// - Parameter speaker: Clamped to 0 to `Speakers.most - 1`.
+        /// - Parameter speaker: Clamped to `0..<Speakers.maximumCount`.
         package init(_ range: SampleRange, speaker: Int) {
             self.range = range
-            self.speaker = min(max(0, speaker), Speakers.most - 1)
+            self.speaker = min(max(0, speaker), Speakers.maximumCount - 1)
         }
 
         private enum CodingKeys: CodingKey { case range, speaker }
@@ -22,31 +22,31 @@ package struct Speakers: Hashable, Sendable, Codable {
         }
     }
 
-    /// The maximum number of people.
-    static let most = 26
-    /// Turns in chronological order, without overlaps.
+    /// The maximum number of speakers: one for each letter.
+    static let maximumCount = 26
+    /// The turns in chronological order, without overlaps.
     package let turns: [Turn]
-    /// Turns of other people during `turns`, in chronological order.
+    /// Other people's turns that overlap `turns`, in chronological order.
     package let alongside: [Turn]
-    /// The number of people; 0 if nobody spoke.
+    /// The number of speakers; 0 if nobody spoke.
     package let count: Int
-    /// Whether at least two people have turns. A person without turns has a letter only.
+    /// Whether at least two people have turns. `count` also includes people without turns.
     let hasSeveral: Bool
 
-    /// - Parameter turns: In any order. Overlaps with an earlier turn of somebody else go to `alongside`; empty turns
-    ///   are left out.
+    /// - Parameter turns: The turns in any order. Overlaps with somebody else's earlier turn go to `alongside`. Empty
+    ///   turns are dropped.
     package init(turns: [Turn]) {
         var ordered: [Turn] = []
         var alongside: [Turn] = []
         for turn in turns.sorted(by: { ($0.range.start, $1.range.end) < ($1.range.start, $0.range.end) }) {
             let end = ordered.last?.range.end ?? .zero
-            var both = turn.range.intersection(SampleRange(.zero, end)) ?? SampleRange(end, end)
+            var overlap = turn.range.intersection(SampleRange(.zero, end)) ?? SampleRange(end, end)
             // Starts are unique: archives use them as keys.
-            if ordered.last?.range.start == both.start {
-                both = SampleRange(both.start + 1, max(both.end, both.start + 1))
+            if ordered.last?.range.start == overlap.start {
+                overlap = SampleRange(overlap.start + 1, max(overlap.end, overlap.start + 1))
             }
-            if !both.isEmpty, ordered.last?.speaker != turn.speaker {
-                alongside.append(Turn(both, speaker: turn.speaker))
+            if !overlap.isEmpty, ordered.last?.speaker != turn.speaker {
+                alongside.append(Turn(overlap, speaker: turn.speaker))
             }
             let range = SampleRange(max(turn.range.start, end), turn.range.end)
             if !range.isEmpty { ordered.append(Turn(range, speaker: turn.speaker)) }
@@ -57,10 +57,10 @@ package struct Speakers: Hashable, Sendable, Codable {
         count = ((ordered + alongside).map(\.speaker).max() ?? -1) + 1
     }
 
-    /// All turns; `init(turns:)` creates an equal value from them.
+    /// All turns. Passing them to `init(turns:)` creates an equal value.
     package var all: [Turn] { (turns + alongside).sorted { $0.range.start < $1.range.start } }
 
-    /// Whether two people speak at once in at least half of a range.
+    /// Whether two people speak at once for at least half of a range.
     package func isOverlapped(_ range: SampleRange) -> Bool {
         let shared = alongside.lazy.filter { $0.range.start < range.end && $0.range.end > range.start }
             .reduce(0.0) { $0 + ($1.range.intersection(range)?.seconds ?? 0) }
@@ -78,26 +78,27 @@ package struct Speakers: Hashable, Sendable, Codable {
         try container.encode(all, forKey: .turns)
     }
 
-    /// The label of a person without a name: `A`, `B` ...
+    /// Returns the label for a speaker: `A`, `B` ...
     package static func label(_ speaker: Int) -> String {
-        String(UnicodeScalar(UInt8(65 + min(max(0, speaker), most - 1))))
+        String(UnicodeScalar(UInt8(65 + min(max(0, speaker), maximumCount - 1))))
     }
 
-    /// The person with a label, in upper or lower case; nil if the text is not a label.
+    /// Returns the speaker with a label, in upper or lower case; nil if the text is not a label.
     package static func speaker(labelled label: String) -> Int? {
         let scalars = Array(label.uppercased().unicodeScalars)
-        guard scalars.count == 1, (65..<UInt32(65 + most)).contains(scalars[0].value) else { return nil }
+        guard scalars.count == 1, (65..<UInt32(65 + maximumCount)).contains(scalars[0].value) else { return nil }
         return Int(scalars[0].value) - 65
     }
 
-    /// Returns the person who speaks longest in a range, else the one with the nearest turn; nil without turns.
+    /// Returns the speaker who speaks longest in a range, or if nobody speaks, the one with the nearest turn; nil if
+    /// there are no turns.
     package func speaker(of range: SampleRange) -> Int? {
         let low = turns.indices.partitionPoint { turns[$0].range.end > range.start }
         var shares = [Int64](repeating: 0, count: count)
         for turn in turns[low...].prefix(while: { $0.range.start < range.end }) {
             shares[turn.speaker] += turn.range.intersection(range)?.count ?? 0
         }
-        if let most = shares.max(), most > 0 { return shares.firstIndex(of: most) }
+        if let maximum = shares.max(), maximum > 0 { return shares.firstIndex(of: maximum) }
         let before = low > 0 ? turns[low - 1] : nil
         guard low < turns.count else { return before?.speaker }
         guard let before else { return turns[low].speaker }
@@ -105,18 +106,18 @@ package struct Speakers: Hashable, Sendable, Codable {
             ? before.speaker : turns[low].speaker
     }
 
-    /// How long each person speaks, in seconds.
+    /// The seconds that each person speaks.
     package var seconds: [Double] {
         var seconds = [Double](repeating: 0, count: count)
         for turn in turns + alongside { seconds[turn.speaker] += turn.range.seconds }
         return seconds
     }
 
-    /// Returns the speakers without their turns in these ranges; turns at the edges are truncated.
+    /// Returns the speakers without turns in these ranges. Turns that extend beyond a range are truncated.
     package func without(_ ranges: [SampleRange]) -> Speakers {
-        var left = all
+        var remaining = all
         for range in ranges where !range.isEmpty {
-            left = left.flatMap { turn in
+            remaining = remaining.flatMap { turn in
                 [
                     SampleRange(turn.range.start, min(turn.range.end, range.start)),
                     SampleRange(max(turn.range.start, range.end), turn.range.end),
@@ -124,6 +125,6 @@ package struct Speakers: Hashable, Sendable, Codable {
                 .filter { !$0.isEmpty }.map { Turn($0, speaker: turn.speaker) }
             }
         }
-        return Speakers(turns: left)
+        return Speakers(turns: remaining)
     }
 }

@@ -1,6 +1,6 @@
-/// A whole transcript: everything that an export needs. Arrays are in chronological order.
+/// A complete transcript with everything that an export needs. Arrays are in chronological order.
 package struct Timeline: Sendable, Codable {
-    /// The file's name, or the recording's.
+    /// The name of the file or recording.
     package var name: String
     package var length: SamplePosition
     package var engine: EngineDescription
@@ -9,34 +9,39 @@ package struct Timeline: Sendable, Codable {
     package var marks: [Bookmark]
     /// The cost of the transcription; nil if not measured.
     package var statistics: Statistics?
-    /// The end of the transcribed part; nil if complete. The rest is not silence, but not transcribed yet.
-    var writtenUpTo: SamplePosition?
-    /// The pass, counted from 1; nil without passes.
+    /// The end of the transcribed range; nil if complete. Audio after it is not transcribed yet.
+    var transcribedUpTo: SamplePosition?
+    /// The pass, counted from 1; nil if there are no passes.
     package var pass: Int?
-    /// The title of a recording that was made from a file; nil for others.
+    /// The title of a recording that was made from a file; nil for other recordings.
     package var fileTitle: String?
-    /// A person's additions besides the words; nil if none.
+    /// A person's additions other than words; nil if there are none.
     package var annotations: Annotations?
-    /// Who spoke when; nil if not diarized.
+    /// The speakers and their turns; nil if not diarized.
     package var speakers: Speakers?
 
-    /// The part that is not transcribed yet; nil if complete.
-    package var unwritten: SampleRange? {
-        writtenUpTo.flatMap { $0 < length ? SampleRange(max(.zero, $0), length) : nil }
+    private enum CodingKeys: String, CodingKey {
+        case name, length, engine, segments, gaps, marks, statistics, pass, fileTitle, annotations, speakers
+        case transcribedUpTo = "writtenUpTo"
     }
 
-    /// The title that a person gave, else that of the file; nil without one.
+    /// The range that is not transcribed yet; nil if complete.
+    package var untranscribed: SampleRange? {
+        transcribedUpTo.flatMap { $0 < length ? SampleRange(max(.zero, $0), length) : nil }
+    }
+
+    /// The title that a person gave or, if there is none, the title from the file; nil if neither exists.
     package var title: String? { annotations.flatMap { $0.title.isEmpty ? nil : $0.title } ?? fileTitle }
 
-    /// Sets how far a recording that has not ended is recorded and transcribed.
-    package mutating func grow(to length: SamplePosition, writtenUpTo position: SamplePosition) {
+    /// Updates the length and the transcribed range of a recording in progress.
+    package mutating func grow(to length: SamplePosition, transcribedUpTo position: SamplePosition) {
         self.length = max(self.length, length)
-        writtenUpTo = position
+        transcribedUpTo = position
     }
 
     package init(
         name: String, length: SamplePosition, engine: EngineDescription, segments: [Segment] = [], gaps: [Gap] = [],
-        marks: [Bookmark] = [], statistics: Statistics? = nil, writtenUpTo: SamplePosition? = nil,
+        marks: [Bookmark] = [], statistics: Statistics? = nil, transcribedUpTo: SamplePosition? = nil,
         annotations: Annotations? = nil, speakers: Speakers? = nil
     ) {
         self.name = name
@@ -46,25 +51,25 @@ package struct Timeline: Sendable, Codable {
         self.gaps = gaps
         self.marks = marks
         self.statistics = statistics
-        self.writtenUpTo = writtenUpTo
+        self.transcribedUpTo = transcribedUpTo
         self.annotations = annotations
         self.speakers = speakers
     }
 }
 
 extension Timeline {
-    /// The speaker of most of a segment's words; nil if not diarized.
+    /// Returns the speaker of most of a segment's words; nil if not diarized.
     package func speaker(of segment: Segment) -> Int? {
         guard let speakers, speakers.count > 0 else { return nil }
         var shares = [Double](repeating: 0, count: speakers.count)
         for word in segment.words {
             if let speaker = speakers.speaker(of: word.range) { shares[speaker] += Double(max(1, word.range.count)) }
         }
-        if let most = shares.max(), most > 0 { return shares.firstIndex(of: most) }
+        if let maximum = shares.max(), maximum > 0 { return shares.firstIndex(of: maximum) }
         return speakers.speaker(of: segment.range)
     }
 
-    /// A person's name, else the label.
+    /// Returns a speaker's name, or the label if there is no name.
     package func name(ofSpeaker speaker: Int) -> String {
         let label = Speakers.label(speaker)
         let name = annotations?.speakers?[label] ?? ""
@@ -74,11 +79,11 @@ extension Timeline {
     package var hasSeveralSpeakers: Bool { speakers?.hasSeveral ?? false }
 }
 
-/// Which engine wrote the text.
+/// The engine that produced a transcript.
 package struct EngineDescription: Hashable, Sendable, Codable {
-    /// `moonshine`, `pocketsphinx`, or another engine's own name.
+    /// `moonshine`, `pocketsphinx`, or the name of another engine.
     package var name: String
-    /// May be empty.
+    /// The engine's version; may be empty.
     package var version: String
     /// The model's name or folder; may be empty.
     package var model: String
@@ -92,14 +97,14 @@ package struct EngineDescription: Hashable, Sendable, Codable {
 
 /// The cost of a transcription.
 package struct Statistics: Hashable, Sendable, Codable {
-    /// Transcribed audio in seconds, silence included.
+    /// The transcribed audio in seconds, including silence.
     package var audioSeconds = 0.0
-    /// Decoded audio in seconds.
+    /// The decoded audio in seconds.
     package var speechSeconds = 0.0
-    /// CPU time of the decode workers.
+    /// The decode workers' CPU time.
     package var cpuSeconds = 0.0
     package var wallSeconds = 0.0
-    /// Recognizer sessions: one per utterance, plus repeated ones and readings across seams.
+    /// The number of recognizer sessions: one per utterance, plus repetitions and sessions across seams.
     package var sessions = 0
     /// The number of seams between overlapping sessions.
     package var seams = 0

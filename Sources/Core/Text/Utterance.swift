@@ -1,19 +1,19 @@
-/// A range of audio to recognize as one, as the segmenter cut it.
+/// A range of audio, cut by the segmenter, to recognize as a unit.
 package struct Utterance: Hashable, Sendable {
-    /// Counts from 1 within its recording.
+    /// Counts from 1 within the recording.
     package var id: Int
-    /// The audio for the recognizer: the speech with padding, or with the overlap at a rotation.
+    /// The audio for the recognizer: the speech with padding, or with overlap at a rotation.
     package var audio: SampleRange
-    /// The detected speech, which belongs to this utterance alone.
+    /// The detected speech, which belongs only to this utterance.
     package var speech: SampleRange
     package var endedBy: EndReason
 }
 
-/// Consecutive utterances that are read as one, with the pauses between them.
+/// Consecutive utterances, with the pauses between them, that are recognized together.
 package struct UtteranceGroup: Hashable, Sendable {
-    /// The group has its number.
+    /// The first utterance, whose ID is also the group's.
     package var first: Utterance
-    /// In chronological order.
+    /// The other utterances, in chronological order.
     var others: [Utterance]
 
     package init(_ first: Utterance, _ others: [Utterance] = []) {
@@ -21,12 +21,12 @@ package struct UtteranceGroup: Hashable, Sendable {
         self.others = others
     }
 
-    /// In chronological order.
+    /// All utterances, in chronological order.
     package var utterances: [Utterance] { [first] + others }
 
     package var last: Utterance { others.last ?? first }
 
-    /// The group as one utterance, with the first one's number and the last one's end.
+    /// The group as one utterance, with the ID of the first and the end of the last utterance.
     package var whole: Utterance {
         let end = others.reduce(first.audio.end) { max($0, $1.audio.end) }
         return Utterance(
@@ -34,13 +34,13 @@ package struct UtteranceGroup: Hashable, Sendable {
             speech: SampleRange(first.speech.start, last.speech.end), endedBy: last.endedBy)
     }
 
-    /// The speech of each utterance, in samples from the group's start.
+    /// The speech of each utterance, relative to the start of the group's audio.
     package var parts: [SampleRange] {
         let start = first.audio.start.samples
         return utterances.map { SampleRange($0.speech.start - start, $0.speech.end - start) }
     }
 
-    /// The group with every utterance ended by `error`.
+    /// The group with `endedBy` set to `error` in every utterance.
     package var failed: UtteranceGroup {
         var group = self
         group.first.endedBy = .error

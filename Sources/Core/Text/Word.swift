@@ -1,40 +1,43 @@
 /// One recognized word and its range.
 package struct Word: Hashable, Sendable, Codable {
-    /// The text as the engine wrote it, with punctuation.
+    /// The text from the engine, with punctuation.
     package var text: String
     package var range: SampleRange
 
-    /// The confidence from 0 to 1: the word's posterior in the lattice.
+    /// The confidence, 0 to 1: the word's posterior probability in the lattice.
     package var confidence: Double { didSet { confidence = confidence.asShare } }
 
-    /// Whether the range is an estimate: a share of the speech around it, because no alignment was possible.
-    package var isSpread: Bool
+    /// Whether the range is only an estimate, because alignment was not possible.
+    package var hasEstimatedTime: Bool
 
     /// - Parameter confidence: Clamped to 0 to 1; NaN becomes 0.
-    package init(_ text: String, _ range: SampleRange, confidence: Double, isSpread: Bool = false) {
+    package init(_ text: String, _ range: SampleRange, confidence: Double, hasEstimatedTime: Bool = false) {
         self.text = text
         self.range = range
         self.confidence = confidence.asShare
-        self.isSpread = isSpread
+        self.hasEstimatedTime = hasEstimatedTime
     }
 
-    private enum CodingKeys: CodingKey { case text, range, confidence, isSpread }
+    private enum CodingKeys: String, CodingKey {
+        case text, range, confidence
+        case hasEstimatedTime = "isSpread"
+    }
 
-    /// Without `isSpread`, the range was measured.
+    /// Decodes a word. A missing `isSpread` means that the range was measured.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         text = try container.decode(String.self, forKey: .text)
         range = try container.decode(SampleRange.self, forKey: .range)
         confidence = try container.decode(Double.self, forKey: .confidence).asShare
-        isSpread = try container.decodeIfPresent(Bool.self, forKey: .isSpread) ?? false
+        hasEstimatedTime = try container.decodeIfPresent(Bool.self, forKey: .hasEstimatedTime) ?? false
     }
 
-    /// Writes `isSpread` only if it is true.
+    /// Encodes the word, with `isSpread` only if it is true.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(text, forKey: .text)
         try container.encode(range, forKey: .range)
         try container.encode(confidence, forKey: .confidence)
-        if isSpread { try container.encode(true, forKey: .isSpread) }
+        if hasEstimatedTime { try container.encode(true, forKey: .hasEstimatedTime) }
     }
 }

@@ -1,6 +1,6 @@
-/// Word errors of a hypothesis against a reference: substitutions, deletions and insertions.
+/// The word errors in a hypothesis, compared to a reference: substitutions, deletions and insertions.
 package struct WordErrors: Hashable, Sendable {
-    /// A step of an alignment; words are indices.
+    /// A step in an alignment. Words are identified by index.
     package enum Step: Hashable, Sendable {
         case same(reference: Int, hypothesis: Int)
         case substituted(reference: Int, hypothesis: Int)
@@ -8,32 +8,32 @@ package struct WordErrors: Hashable, Sendable {
         case inserted(hypothesis: Int)
     }
 
-    /// Substitutions, deletions and insertions.
+    /// The number of substitutions, deletions and insertions.
     package private(set) var errors = 0
     /// The number of words in the reference.
     package private(set) var words = 0
 
-    /// The word error rate; may exceed 100.
+    /// The word error rate in percent; may exceed 100.
     package var percent: Double { words == 0 ? 0 : 100 * Double(errors) / Double(words) }
 
-    /// The word error rate, rounded to one decimal.
+    /// The word error rate in percent, rounded to one decimal.
     package var roundedPercent: Double { (percent * 10).rounded() / 10 }
 
-    /// Creates an empty count.
+    /// Creates a count of zero errors and zero words.
     package init() {}
 
-    /// Compares texts word by word.
+    /// Counts the errors between two lists of words.
     package init(reference: [String], hypothesis: [String]) {
         words = reference.count
         errors = Self.align(reference, hypothesis).count { if case .same = $0 { false } else { true } }
     }
 
-    /// Compares two texts by `Word.key`: ignores case and punctuation, and splits compounds.
-    package init(said: String, read: String) {
-        self.init(reference: Self.keys(of: said), hypothesis: Self.keys(of: read))
+    /// Counts the errors between two texts, ignoring case and punctuation, after splitting hyphenated words.
+    package init(referenceText reference: String, hypothesisText hypothesis: String) {
+        self.init(reference: Self.keys(of: reference), hypothesis: Self.keys(of: hypothesis))
     }
 
-    /// Adds counts.
+    /// Adds the errors and words of two counts.
     package static func + (left: Self, right: Self) -> Self {
         var sum = left
         sum.errors += right.errors
@@ -41,13 +41,13 @@ package struct WordErrors: Hashable, Sendable {
         return sum
     }
 
-    /// Returns a shortest edit script from the reference to the hypothesis.
+    /// Returns a shortest edit script that turns the reference into the hypothesis.
     package static func align(_ reference: [String], _ hypothesis: [String]) -> [Step] {
         let (reference, hypothesis) = numbered(reference, hypothesis)
         return align(numbered: reference, hypothesis)
     }
 
-    /// Returns both texts with numbers for words, which compare faster.
+    /// Returns both texts with each distinct word replaced by a number, since numbers compare faster.
     package static func numbered(_ first: [String], _ second: [String]) -> (first: [Int32], second: [Int32]) {
         var numbers: [String: Int32] = [:]
         func numbered(_ words: [String]) -> [Int32] {
@@ -60,17 +60,17 @@ package struct WordErrors: Hashable, Sendable {
         return (numbered(first), numbered(second))
     }
 
-    /// Returns for each word of `new` the index of the equal or replaced word of `old`; nil for an insertion.
+    /// Returns for each word in `new` the index of the word in `old` that it equals or replaces; nil for insertions.
     package static func counterparts(of new: [Int32], in old: [Int32]) -> [Int?] {
-        var found = [Int?](repeating: nil, count: new.count)
+        var counterparts = [Int?](repeating: nil, count: new.count)
         for step in align(numbered: old, new) {
             switch step {
             case .same(let reference, let hypothesis), .substituted(let reference, let hypothesis):
-                found[hypothesis] = reference
+                counterparts[hypothesis] = reference
             case .deleted, .inserted: break
             }
         }
-        return found
+        return counterparts
     }
 
     private static func align(numbered reference: [Int32], _ hypothesis: [Int32]) -> [Step] {
@@ -88,10 +88,10 @@ package struct WordErrors: Hashable, Sendable {
         var steps: [Step] = []
         var (row, column) = (reference.count, hypothesis.count)
         while row > 0 || column > 0 {
-            let here = costs[row * width + column]
+            let cost = costs[row * width + column]
             if row > 0, column > 0 {
                 let isSame = reference[row - 1] == hypothesis[column - 1]
-                if here == costs[(row - 1) * width + column - 1] + (isSame ? 0 : 1) {
+                if cost == costs[(row - 1) * width + column - 1] + (isSame ? 0 : 1) {
                     (row, column) = (row - 1, column - 1)
                     steps.append(
                         isSame
@@ -100,7 +100,7 @@ package struct WordErrors: Hashable, Sendable {
                     continue
                 }
             }
-            if row > 0, here == costs[(row - 1) * width + column] + 1 {
+            if row > 0, cost == costs[(row - 1) * width + column] + 1 {
                 row -= 1
                 steps.append(.deleted(reference: row))
             } else {

@@ -1,24 +1,26 @@
-/// Estimates the times of words by distributing them over the speech by their letters; marks them with `isSpread`.
+/// Estimates the times of words by distributing them over the speech in proportion to their letters, and sets
+/// `hasEstimatedTime`.
 ///
 /// - Parameters:
-///   - words: In order; their ranges are ignored.
-///   - speech: Ranges of speech, in order. Each word lies in the one that contains its middle. Without any, all words
-///     are at the first sample.
+///   - words: The words in order. Their ranges are ignored.
+///   - speech: The ranges of speech, in order. Each word is placed in the range that contains its midpoint. If there
+///     are no ranges, all words are placed at the first sample.
 package func spread(_ words: [Word], over speech: [SampleRange]) -> [Word] {
     let letters = words.map { max(1, Int64($0.text.count(where: { $0.isLetter || $0.isNumber }))) }
-    let all = max(1, letters.reduce(0, +))
-    // Overlapping ranges of a damaged row may exceed any recording.
-    let samples = speech.reduce(0) { min(SamplePosition.furthest, $0 + $1.count) }
+    let total = max(1, letters.reduce(0, +))
+    // If a database row is damaged, overlapping ranges may exceed the length of any recording.
+    let samples = speech.reduce(0) { min(SamplePosition.maximumSamples, $0 + $1.count) }
     var before: Int64 = 0
     return zip(words, letters).map { word, count in
-        let share = samples.share(before, of: all)..<samples.share(before + count, of: all)
+        let share = samples.share(before, of: total)..<samples.share(before + count, of: total)
         before += count
-        return Word(word.text, place(share, in: speech), confidence: word.confidence, isSpread: true)
+        return Word(
+            word.text, recordingRange(of: share, in: speech), confidence: word.confidence, hasEstimatedTime: true)
     }
 }
 
-/// Maps a part of the speech without pauses to the recording.
-private func place(_ share: Range<Int64>, in speech: [SampleRange]) -> SampleRange {
+/// Maps a range of the speech, counted without pauses, to a range of the recording.
+private func recordingRange(of share: Range<Int64>, in speech: [SampleRange]) -> SampleRange {
     let middle = (share.lowerBound + share.upperBound) / 2
     var before: Int64 = 0
     for part in speech {

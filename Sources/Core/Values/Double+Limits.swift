@@ -1,11 +1,11 @@
 extension Double {
-    /// Clamped to 0 to 1; 0 for NaN and infinity.
+    /// The number clamped to 0...1; 0 for NaN and infinity.
     package var asShare: Double { isFinite ? within(0...1) : 0 }
 
-    /// Clamped to years of four digits, as seconds since 1970-01-01T00:00:00Z; 0 for NaN.
+    /// The number as seconds since 1970-01-01T00:00:00Z, clamped to the years 1970 to 9999; 0 for NaN.
     package var asWallTime: Double { within(0...253_402_300_799) }
 
-    /// Clamped to a range; its lower bound for NaN.
+    /// Returns the number clamped to a range; the lower bound for NaN.
     package func within(_ range: ClosedRange<Double>) -> Double {
         isNaN ? range.lowerBound : Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
     }

@@ -1,16 +1,17 @@
 import Glibc
 
-/// The fast Fourier transform (radix 2), in place.
+/// The radix-2 fast Fourier transform, in place.
 package struct FourierTransform: Sendable {
     private let count: Int
-    private let order: [Int]
+    /// The bit-reversed index of each point.
+    private let bitReversed: [Int]
     private let factors: [(cosine: Float, sine: Float)]
 
     /// - Parameter count: The number of points, a power of two.
     package init(_ count: Int) {
         self.count = count
         let bits = count.trailingZeroBitCount
-        order = (0..<count).map { index in
+        bitReversed = (0..<count).map { index in
             (0..<bits).reduce(0) { $0 | ((index >> $1) & 1) << (bits - 1 - $1) }
         }
         factors = (0..<count / 2).map {
@@ -19,9 +20,9 @@ package struct FourierTransform: Sendable {
         }
     }
 
-    /// Transforms `count` complex numbers.
+    /// Transforms `count` complex numbers in place.
     package func callAsFunction(_ real: inout [Float], _ imaginary: inout [Float]) {
-        for (index, other) in order.enumerated() where index < other {
+        for (index, other) in bitReversed.enumerated() where index < other {
             real.swapAt(index, other)
             imaginary.swapAt(index, other)
         }
@@ -32,12 +33,12 @@ package struct FourierTransform: Sendable {
                 for offset in 0..<half {
                     let factor = factors[offset * step]
                     let (low, high) = (block + offset, block + offset + half)
-                    let turnedReal = real[high] * factor.cosine - imaginary[high] * factor.sine
-                    let turnedImaginary = real[high] * factor.sine + imaginary[high] * factor.cosine
-                    real[high] = real[low] - turnedReal
-                    imaginary[high] = imaginary[low] - turnedImaginary
-                    real[low] += turnedReal
-                    imaginary[low] += turnedImaginary
+                    let rotatedReal = real[high] * factor.cosine - imaginary[high] * factor.sine
+                    let rotatedImaginary = real[high] * factor.sine + imaginary[high] * factor.cosine
+                    real[high] = real[low] - rotatedReal
+                    imaginary[high] = imaginary[low] - rotatedImaginary
+                    real[low] += rotatedReal
+                    imaginary[low] += rotatedImaginary
                 }
             }
             half *= 2

@@ -1,8 +1,8 @@
 /// Validates the strings of untrusted JSON before it is decoded.
 ///
-/// FoundationEssentials of Swift 6.0 crashes on an ill-formed key: invalid UTF-8, a control character, a wrong escape.
+/// FoundationEssentials in Swift 6.0 crashes on an ill-formed key: invalid UTF-8, control characters, invalid escapes.
 package enum JSONStrings {
-    /// The error of an ill-formed string.
+    /// The error for an ill-formed string.
     package struct IllFormed: Error {}
 
     /// Returns `bytes` if all strings are well-formed.
@@ -11,7 +11,7 @@ package enum JSONStrings {
         return bytes
     }
 
-    /// Whether all strings are well-formed; the decoder checks the rest.
+    /// Whether all strings in JSON are well-formed. The decoder checks the rest.
     static func areWellFormed(in bytes: [UInt8]) -> Bool {
         guard String(validating: bytes, as: UTF8.self) != nil else { return false }
         var index = 0
@@ -24,15 +24,15 @@ package enum JSONStrings {
             } else if isString, byte < 0x20 {
                 return false
             } else if isString, byte == UInt8(ascii: "\\") {
-                guard let length = escape(in: bytes, at: index) else { return false }
+                guard let length = escapeLength(in: bytes, at: index) else { return false }
                 index += length
             }
         }
         return !isString
     }
 
-    /// The length of the escape after a backslash; nil if it is invalid.
-    private static func escape(in bytes: [UInt8], at index: Int) -> Int? {
+    /// Returns the length of the escape sequence after a backslash; nil if it is invalid.
+    private static func escapeLength(in bytes: [UInt8], at index: Int) -> Int? {
         guard index < bytes.count else { return nil }
         switch bytes[index] {
         case UInt8(ascii: "u"): break
@@ -55,7 +55,7 @@ package enum JSONStrings {
         return codeUnit(bytes[index..<(index + 4)])
     }
 
-    /// Parses at most four hexadecimal digits; nil for other characters.
+    /// Parses up to four hexadecimal digits; returns nil for other characters.
     package static func codeUnit(_ digits: some Sequence<UInt8>) -> UInt16? {
         var unit: UInt16 = 0
         for byte in digits {

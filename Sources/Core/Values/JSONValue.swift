@@ -1,4 +1,4 @@
-/// Any JSON value; numbers are `Double`.
+/// A JSON value of any type. Numbers are `Double`.
 package indirect enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -7,18 +7,18 @@ package indirect enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// The deepest nesting, since each level needs stack.
-    private static let deepest = 32
+    /// The maximum nesting depth, since each level uses stack space.
+    private static let maximumDepth = 32
 
-    /// The member of an object; nil if missing, or not an object.
+    /// The member of an object; nil if it is missing or the value is not an object.
     package subscript(_ name: String) -> JSONValue? {
         if case .object(let members) = self { members[name] } else { nil }
     }
 
-    /// The number; nil for other values.
+    /// The number; nil for other types.
     package var number: Double? { if case .number(let number) = self { number } else { nil } }
 
-    /// The elements of an array of numbers; nil for other values.
+    /// The elements of an array of numbers; nil for other types.
     package var numbers: [Double]? {
         guard case .array(let elements) = self else { return nil }
         let numbers = elements.compactMap(\.number)
@@ -28,11 +28,11 @@ package indirect enum JSONValue: Hashable, Sendable {
 
 extension JSONValue: Codable {
     package init(from decoder: any Decoder) throws {
-        guard decoder.codingPath.count < Self.deepest else {
+        guard decoder.codingPath.count < Self.maximumDepth else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: decoder.codingPath, debugDescription: "nested too deeply"))
         }
-        if let members = try? decoder.container(keyedBy: Name.self) {
+        if let members = try? decoder.container(keyedBy: MemberName.self) {
             var object: [String: JSONValue] = [:]
             for name in members.allKeys { object[name.stringValue] = try members.decode(JSONValue.self, forKey: name) }
             self = .object(object)
@@ -66,7 +66,7 @@ extension JSONValue: Codable {
         }
     }
 
-    private struct Name: CodingKey {
+    private struct MemberName: CodingKey {
         var stringValue: String
         var intValue: Int? { nil }
 

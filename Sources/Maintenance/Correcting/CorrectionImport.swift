@@ -6,19 +6,19 @@ import Settings
 import System
 import Transcripts
 
-/// Imports people's corrections into the archive, a whole file or nothing.
+/// Imports people's corrections into the archive. A file is imported completely or not at all.
 package struct CorrectionImport: Sendable {
     /// A file with corrections.
     package struct File: Hashable, Sendable {
-        /// Its extension gives the format.
+        /// The file's name, whose extension determines the format.
         package var name: String
         package var text: String
-        /// The recording it belongs to, if a person named it; otherwise the file names it.
+        /// The recording's ID, if a person specified it; otherwise the file contains it.
         package var recording: Int?
-        /// Who made it, unless the file names them.
+        /// The person who made the corrections, unless the file contains the name.
         package var person: String
-        /// What the files beside it say about the recording, for formats that cannot name it; nil without
-        /// such files.
+        /// The recording's identity according to the files beside this file, for formats that do not contain one; nil
+        /// if there are no such files.
         package var neighbour: RecordingIdentity?
 
         package init(
@@ -32,38 +32,40 @@ package struct CorrectionImport: Sendable {
         }
     }
 
+    /// A pass that a file may have been made from.
     private struct Base {
         var pass: PassSummary
+        /// The position of the pass among the recording's passes, from 1.
         var number: Int
         var timeline: Timeline
     }
 
     private let storage: String
     private let learning: Learning
-    private let proposes: Bool
+    private let proposesWords: Bool
     private let archive: SQLiteArchive
     private let punctuator: Punctuator
-    private let times: WordTimes
+    private let aligner: WordAligner
     private let program: String
 
     /// - Parameters:
-    ///   - configuration: names the storage, and the model that times the words.
-    ///   - program: parses files in a sandbox.
+    ///   - configuration: specifies the storage, and the model that finds the times of words.
+    ///   - program: a program that parses files in a sandbox.
     package init(_ configuration: Configuration, archive: SQLiteArchive, program: String = "/proc/self/exe") {
         self.program = program
         storage = configuration.storage.directory
         learning = Learning(configuration, archive: archive)
-        proposes = configuration.recognizer.learn == .ask
+        proposesWords = configuration.recognizer.learn == .ask
         self.archive = archive
-        // Without the language model, the text on the page had no full stops either.
+        // Ignores errors: if the language model is missing, the text on the page had no full stops either.
         punctuator = configuration.punctuator { _ throws(DeviceError) in }
-        times = WordTimes(configuration)
+        aligner = WordAligner(configuration)
     }
 
-    /// Imports a file; returns the result in one line.
+    /// Imports a file and returns the result in one line.
     ///
-    /// - Throws: `DeviceError` in one line that names the file; nothing is changed then.
-    package func take(_ file: File) async throws -> String {
+    /// - Throws: `DeviceError` with the file's name; nothing is changed then.
+    package func apply(_ file: File) async throws -> String {
         let read = try await onThread(named: "read", niceness: 5) {
             try IncomingFile(
                 confined: Array(file.text.utf8), as: .init(named: file.name), name: file.name, program: program)
@@ -74,8 +76,8 @@ package struct CorrectionImport: Sendable {
             try check(RecordingCapacity(summary.length).excess(of: corrections), file)
             guard let base = try await base(of: corrections, summary) else {
                 throw refusal(
-                    file, "was made from an older text of recording \(summary.id), which is no longer there",
-                    "copy the recording again, and correct that page")
+                    file, "was made from an older text of recording \(summary.id), which no longer exists",
+                    "copy the recording again, and correct the new page")
             }
             let person = corrections.person.isEmpty ? file.person : corrections.person
             var annotations = corrections.annotations
@@ -88,32 +90,34 @@ package struct CorrectionImport: Sendable {
                 corrections.lines(over: base.timeline.segments), correction, page: corrections, over: base, of: summary,
                 file)
         case .text(let written):
-            let own = read.identity
-            let named = file.recording.map { RecordingIdentity(recording: $0, sound: "") }
-            // A person's choice of recording overrides the files beside it.
+            let contained = read.identity
+            let specified = file.recording.map { RecordingIdentity(recording: $0, sound: "") }
+            // The files beside it do not count if the person specified another recording.
             let neighbour = file.neighbour.flatMap { [nil, $0.recording].contains(file.recording) ? $0 : nil }
-            guard let identity = own ?? neighbour ?? named else {
-                throw refusal(file, "does not name its recording", "name it with --recording ID")
+            guard let identity = contained ?? neighbour ?? specified else {
+                throw refusal(file, "does not identify its recording", "pass --recording ID")
             }
             let summary = try await recording(identity, file)
             let capacity = RecordingCapacity(summary.length)
-            try check(capacity.excess(bytes: file.text.utf8.count, ending: written.format), file)
+            try check(capacity.excess(bytes: file.text.utf8.count, fileExtension: written.format), file)
             try check(capacity.excess(of: written), file)
-            guard let (base, text) = try await base(of: written, summary, pass: own?.pass) else {
+            guard let (base, text) = try await base(of: written, summary, pass: contained?.pass) else {
                 throw refusal(
-                    file, "belongs to recording \(summary.id), which was not transcribed yet",
+                    file, "belongs to recording \(summary.id), which has not been transcribed yet",
                     "import it again afterwards")
             }
             guard text.words > 0 || text.changed == 0 else {
-                throw refusal(file, "has no words", "save the text again in the program in which it was corrected")
+                throw refusal(file, "has no words", "save the text again in the program with which it was corrected")
             }
-            // A checksum, a place in a copy or a person identifies the recording; its words alone do not.
-            guard text.isSimilar || own != nil || file.recording != nil || TranscriptFormat.isFileName(file.name) else {
+            // If neither the file, its name nor a person identifies the recording, its words have to be similar.
+            guard
+                text.isSimilar || contained != nil || file.recording != nil || TranscriptFormat.isFileName(file.name)
+            else {
                 throw refusal(
-                    file, "has few of the words of recording \(summary.id)",
-                    "if it belongs to that one, use --recording \(summary.id)")
+                    file, "has few words in common with recording \(summary.id)",
+                    "if it belongs to that recording, pass --recording \(summary.id)")
             }
-            // Such a file has only words: names, notes and everything else stay.
+            // Such a file contains only words, so the names, notes and everything else stay.
             let shown = try await archive.shownPass(of: summary.id)?.correction?.annotations
             let correction = Correction(
                 person: file.person, savedAt: MonotonicClock.wallSeconds, base: base.number,
@@ -123,14 +127,14 @@ package struct CorrectionImport: Sendable {
     }
 
     private func check(_ excess: String?, _ file: File) throws(DeviceError) {
-        if let excess { throw refusal(file, excess, "shorten it, or name another recording with --recording ID") }
+        if let excess { throw refusal(file, excess, "shorten it, or choose another recording with --recording ID") }
     }
 
-    /// The recording of a file, if its sound is the one that the file was made from.
+    /// Returns the recording that a file belongs to, after checking that the file was made from the recording's sound.
     private func recording(_ identity: RecordingIdentity, _ file: File) async throws -> RecordingSummary {
-        if let asked = file.recording, asked != identity.recording {
+        if let requested = file.recording, requested != identity.recording {
             throw refusal(
-                file, "belongs to recording \(identity.recording), not \(asked)", "leave out --recording")
+                file, "belongs to recording \(identity.recording), not \(requested)", "leave out --recording")
         }
         guard let summary = try await archive.recordings().first(where: { $0.id == identity.recording }) else {
             throw refusal(file, "belongs to recording \(identity.recording), which is not in this archive", nil)
@@ -158,21 +162,22 @@ package struct CorrectionImport: Sendable {
                         "was made before a redaction of recording \(summary.id)\(isKnown ? "" : ", or of another recording")",
                         "copy the recording again, and save the corrections again from that copy's page")
                 }
-                throw refusal(file, "does not belong to recording \(summary.id) of this archive", nil)
+                throw refusal(file, "does not belong to recording \(summary.id) in this archive", nil)
             }
         }
         return summary
     }
 
-    /// The pass that a page was made from: the one it names, else the default one, else the latest whose segments equal
-    /// the page's.
+    /// Returns the pass that a page was made from: the pass that it specifies, the shown pass, or the latest pass,
+    /// whichever first has the page's segments.
     private func base(of file: CorrectionsFile, _ summary: RecordingSummary) async throws -> Base? {
         try await bases(of: summary, first: file.pass).first { file.matches($0.timeline.segments, \.was) }
     }
 
-    /// Returns the pass that an edited text names, else the most similar one, and the changes; nil without a pass.
+    /// Returns the pass that an edited text specifies, or the most similar one, and the changes; nil if there is no
+    /// pass.
     private func base(
-        of written: WrittenText, _ summary: RecordingSummary, pass: Int?
+        of written: EditedTranscript, _ summary: RecordingSummary, pass: Int?
     ) async throws -> (Base, CorrectedText)? {
         var best: (base: Base, text: CorrectedText)?
         for base in try await bases(of: summary, first: pass) {
@@ -183,8 +188,9 @@ package struct CorrectionImport: Sendable {
         return best.map { ($0.base, $0.text) }
     }
 
-    /// The complete passes as they are shown: the named one, the default one, then engines', then people's, latest
-    /// first. Each with and without punctuation, since a page may have been made with other settings.
+    /// Returns the complete passes: the specified pass, the shown pass, those by engines, then those by people, each
+    /// group latest first. Each pass is returned with and without punctuation, because a page may have been made with
+    /// other settings.
     private func bases(of summary: RecordingSummary, first: Int?) async throws -> [Base] {
         let shown = try await archive.shownPass(of: summary.id)?.id
         let passes = try await archive.passes(of: summary.id).enumerated().filter { $0.element.isComplete }
@@ -205,7 +211,10 @@ package struct CorrectionImport: Sendable {
         return bases
     }
 
-    /// - Parameter page: a saved page, with everything that a person added and the time; nil for other files.
+    /// Stores a correction and returns the result in one line.
+    ///
+    /// - Parameter page: a saved page, with everything that a person added, and the time of saving; nil for other
+    ///   files.
     private func keep(
         _ lines: [CorrectedSegment], _ correction: Correction, page: CorrectionsFile?, over base: Base,
         of summary: RecordingSummary, _ file: File
@@ -213,7 +222,7 @@ package struct CorrectionImport: Sendable {
         let isPage = page != nil
         let isDivided = page?.isDivided ?? false
         var timed = try await timed(lines, of: summary)
-        // Done after the timing: the times of new words decide where a line is split.
+        // Done after the words have times, because the times of new words decide where a line is split.
         if let page { timed = page.divided(timed) }
         let segments = timed.map(\.segment)
         let name = "\(file.name): recording \(summary.id)"
@@ -227,8 +236,8 @@ package struct CorrectionImport: Sendable {
         let moved = timed.count { $0.isMoved }
         if changes.isEmpty, !isAnnotated, !isDivided, moved == 0, !timed.contains(where: { $0.isConfirmed }) {
             // Importing an earlier state of a page again would revert the person's later corrections.
-            guard isPage, let own = before?.correction, own.person == correction.person,
-                own.savedAt < correction.savedAt
+            guard isPage, let earlier = before?.correction, earlier.person == correction.person,
+                earlier.savedAt < correction.savedAt
             else { return "\(name): nothing was corrected in it; nothing was changed" }
         }
         let shown = try await archive.transcript(of: summary.id)?.1
@@ -237,43 +246,48 @@ package struct CorrectionImport: Sendable {
         _ = try await archive.correct(segments, correction, recording: summary.id)
         let report = CorrectionSummary(
             changes: changes.count, moved: moved, isDivided: isDivided,
-            estimated: timed.filter { !$0.changes.isEmpty }.flatMap(\.segment.words).count(where: \.isSpread),
+            estimated: timed.filter { !$0.changes.isEmpty }.flatMap(\.segment.words).count(where: \.hasEstimatedTime),
             segments: segments, person: correction.engine, annotations: correction.annotations, shown: shown)
         var line = "\(name): \(report.text)"
         if let other, let (_, text) = try await archive.transcript(of: summary.id, pass: other.id) {
             let differing = WordChange.changes(from: text.segments, to: segments).count
-            let who = other.correction.map { $0.person.isEmpty ? "somebody else" : $0.person } ?? ""
+            let name = other.correction.map { $0.person.isEmpty ? "somebody else" : $0.person } ?? ""
             let places = counted(differing, "place", "places")
-            line += differing == 0 ? "; \(who) wrote the same, " : "; it differs from what \(who) wrote in \(places), "
+            line +=
+                differing == 0
+                ? "; \(name) made the same corrections; " : "; differs from the corrections by \(name) in \(places); "
             line += "both are kept, and this one is shown (fieldscribe show \(summary.id) --changes)"
         }
         return line + (await learned())
     }
 
-    /// Learns the archive's corrections, and reports the result. A failure does not undo the import.
+    /// Learns words from the archive's corrections and returns the result as text. A failure does not undo the import.
     private func learned() async -> String {
         do {
             let words = try await learning.learn()
             guard !words.isEmpty else { return "" }
-            let more = words.count > Self.maxListed ? " and \(words.count - Self.maxListed) more" : ""
-            let list = words.prefix(Self.maxListed).joined(separator: ", ") + more
-            return proposes
-                ? "; to be accepted by fieldscribe vocabulary accept: \(list)" : "; preferred from now on: \(list)"
+            let rest = words.count > Self.maxListed ? " and \(words.count - Self.maxListed) more" : ""
+            let list = words.prefix(Self.maxListed).joined(separator: ", ") + rest
+            return proposesWords
+                ? "; accept these words with fieldscribe vocabulary accept: \(list)"
+                : "; preferred from now on: \(list)"
         } catch { return "; no words were learned: \(DeviceError(wrapping: error).message)" }
     }
 
     private static let maxListed = 10
 
-    /// Whether the archive has the same correction by the same person. A page's correction counts if it is the default,
-    /// or was saved no later than the archive's: otherwise the person reverts the one in between. Other files have no
-    /// time.
+    /// Returns whether the archive already has the same correction by the same person. A page also has a time of
+    /// saving: it counts as known only if its correction is the shown one or was saved no later than the archived one.
+    /// Otherwise the person is reverting a correction made in between.
     private func isKnown(
         _ segments: [Segment], _ correction: Correction, isPage: Bool, among passes: [PassSummary], shown: PassSummary?
     ) async throws -> Bool {
-        let said = { (segment: Segment) in
-            isPage ? MergedTimelines.said(segment) : ["\(segment.range.start) \(segment.range.end) \(segment.text)"]
+        let content = { (segment: Segment) in
+            isPage
+                ? MergedTimelines.visibleWords(segment)
+                : ["\(segment.range.start) \(segment.range.end) \(segment.text)"]
         }
-        let wanted = segments.map(said)
+        let newContent = segments.map(content)
         for pass in passes {
             guard let known = pass.correction, known.person == correction.person else { continue }
             if isPage {
@@ -282,26 +296,27 @@ package struct CorrectionImport: Sendable {
                 else { continue }
             }
             guard let (_, plain) = try await archive.transcript(of: pass.recording, pass: pass.id) else { continue }
-            if plain.segments.map(said) == wanted { return true }
-            if try punctuator.punctuated(plain).segments.map(said) == wanted { return true }
+            if plain.segments.map(content) == newContent { return true }
+            if try punctuator.punctuated(plain).segments.map(content) == newContent { return true }
         }
         return false
     }
 
-    /// The segments with the times of their new words, if the model finds them.
-    private func timed(_ corrected: [CorrectedSegment], of summary: RecordingSummary) async throws -> [CorrectedSegment]
-    {
-        let asked = corrected.indices.filter { index in
-            !corrected[index].changes.isEmpty && corrected[index].segment.words.contains { $0.isSpread }
+    /// Returns the segments with times for their new words, as far as the model finds them.
+    private func timed(
+        _ corrected: [CorrectedSegment], of summary: RecordingSummary
+    ) async throws -> [CorrectedSegment] {
+        let indices = corrected.indices.filter { index in
+            !corrected[index].changes.isEmpty && corrected[index].segment.words.contains { $0.hasEstimatedTime }
         }
-        guard !asked.isEmpty else { return corrected }
-        let pieces = asked.map {
-            WordTimes.Piece(range: corrected[$0].segment.range, words: corrected[$0].segment.words.map(\.text))
+        guard !indices.isEmpty else { return corrected }
+        let passages = indices.map {
+            WordAligner.Passage(range: corrected[$0].segment.range, words: corrected[$0].segment.words.map(\.text))
         }
         let audio = RecordingFolder(storage: storage, recording: summary.id).audio
-        let found = try await onThread(named: "align", niceness: 5) { times.times(of: pieces, in: audio) }
+        let found = try await onThread(named: "align", niceness: 5) { aligner.times(of: passages, in: audio) }
         var timed = corrected
-        for (index, ranges) in zip(asked, found) { if let ranges { timed[index].apply(times: ranges) } }
+        for (index, ranges) in zip(indices, found) { if let ranges { timed[index].apply(times: ranges) } }
         return timed
     }
 

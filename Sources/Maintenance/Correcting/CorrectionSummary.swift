@@ -12,30 +12,30 @@ struct CorrectionSummary {
     /// The number of words with estimated times.
     var estimated: Int
     var segments: [Segment]
-    /// Who made it.
+    /// The person who made the correction, as the engine of its pass.
     var person: EngineDescription
     var annotations: Annotations
-    /// The annotations shown before.
+    /// The transcript that was shown before.
     var shown: Timeline?
 
-    /// Never empty: `corrected in 2 places, 1 person named`.
+    /// The summary, such as `corrected in 2 places, 1 person named`. Never empty.
     var text: String {
         var parts: [String] = []
         if changes > 0 {
             parts.append("corrected in \(counted(changes, "place", "places"))")
             if estimated > 0 { parts.append("the times of \(counted(estimated, "word", "words")) estimated") }
         } else if let shown, shown.engine == person {
-            let back = WordChange.changes(from: shown.segments, to: segments).count
-            if back > 0 { parts.append("reverted in \(counted(back, "place", "places"))") }
+            let reverted = WordChange.changes(from: shown.segments, to: segments).count
+            if reverted > 0 { parts.append("reverted in \(counted(reverted, "place", "places"))") }
         }
-        if moved > 0 { parts.append("\(counted(moved, "line", "lines")) at another time") }
+        if moved > 0 { parts.append("\(counted(moved, "line", "lines")) moved to another time") }
         if isDivided { parts.append("lines split or joined") }
         if annotations.turns != shown?.annotations?.turns { parts.append("speakers changed") }
         let (old, new) = (shown?.annotations?.speakers ?? [:], annotations.speakers ?? [:])
         let named = new.count { old[$0.key] != $0.value }
-        let gone = old.keys.count { new[$0] == nil }
+        let removed = old.keys.count { new[$0] == nil }
         if named > 0 { parts.append("\(counted(named, "person", "people")) named") }
-        if gone > 0 { parts.append("\(counted(gone, "name", "names")) removed") }
+        if removed > 0 { parts.append("\(counted(removed, "name", "names")) removed") }
         if parts.isEmpty {
             let isSame = annotations == shown?.annotations ?? Annotations()
             parts.append(isSame ? "unchanged lines confirmed" : "description changed")

@@ -3,47 +3,47 @@ import Recognition
 import Settings
 import Transcripts
 
-/// Writes corrected words to `learned.txt`. The archive has all of them, too, so the file can be rebuilt.
+/// Writes corrected words to `learned.txt`. The archive also contains all of them, so the file can be rebuilt.
 package struct Learning: Sendable {
-    /// The maximum number of corrected words to read, newest recordings first: about twenty hours of speech.
-    private static let maxWords = 200_000
+    /// The maximum number of words to read in corrected recordings, newest first: about twenty hours of speech.
+    private static let maximumWords = 200_000
 
     private let configuration: Configuration
     private let archive: any ArchiveReading
 
-    /// - Parameter configuration: names the storage and the dictionary, and whether words are learned or proposed.
+    /// - Parameter configuration: specifies the storage, the dictionary, and whether words are learned or proposed.
     package init(_ configuration: Configuration, archive: any ArchiveReading) {
         self.configuration = configuration
         self.archive = archive
     }
 
-    /// Learns the new corrections.
+    /// Learns words from the new corrections.
     ///
-    /// - Returns: the added words, the most often corrected first; empty if `vocabulary.learn` is no.
-    /// - Throws: `DeviceError` as `LearnedVocabulary.change`, or if the archive or the dictionary cannot be read.
+    /// - Returns: the added words, the most often corrected words first; empty if `vocabulary.learn` is no.
+    /// - Throws: `DeviceError` from `LearnedVocabulary.change`, or if the archive or the dictionary cannot be read.
     package func learn() async throws -> [String] {
         guard configuration.recognizer.learn != .no else { return [] }
         let learned = configuration.learned
-        let seen = try learned.file().seen
+        let seen = try learned.file().processedPasses
         let evidence = try await evidence(since: seen)
         let dictionary = configuration.model.dictionary
-        let worth = try evidence.all.worthLearning { (words) throws(DeviceError) in
+        let candidates = try evidence.all.worthLearning { (words) throws(DeviceError) in
             try Lexicon.known(words, inDictionary: dictionary)
         }
-        let found = worth.map { key, phrase in
-            LearnedFile.Found(
+        let found = candidates.map { key, phrase in
+            LearnedFile.CorrectedPhrase(
                 key: key, text: phrase.text, times: phrase.times, recordings: evidence.recordings[key] ?? [],
                 isNew: evidence.new.contains(key))
         }
         let isProposing = configuration.recognizer.learn == .ask
         return try learned.change { file in
             let added = file.add(found, proposing: isProposing)
-            file.see(evidence.passes)
+            file.markProcessed(evidence.passes)
             return added
         }
     }
 
-    /// The keys of the words and phrases that people corrected in a recording's current text.
+    /// Returns the keys of the words and phrases that people corrected in a recording's current text.
     static func corrected(in recording: Int, of archive: any ArchiveReading) async throws -> Set<String> {
         let passes = try await archive.passes(of: recording)
         guard let last = passes.last(where: { $0.correction != nil && $0.isComplete }) else { return [] }
@@ -52,20 +52,20 @@ package struct Learning: Sendable {
 
     private struct Evidence {
         var all = MissedPhrases()
-        /// The recordings in which each phrase was corrected.
+        /// The IDs of the recordings in which a phrase was corrected, by the phrase's key.
         var recordings: [String: [Int]] = [:]
-        /// The new corrections.
+        /// The keys of newly corrected phrases.
         var new: Set<String> = []
-        /// The last learned pass of each recording, by number.
+        /// The position of the last learned pass, by recording ID.
         var passes: [Int: Int] = [:]
     }
 
     private func evidence(since seen: [Int: Int]) async throws -> Evidence {
         var evidence = Evidence()
         var words = 0
-        for summary in try await archive.recordings().sorted(by: { $0.id > $1.id }) where words < Self.maxWords {
+        for summary in try await archive.recordings().sorted(by: { $0.id > $1.id }) where words < Self.maximumWords {
             let passes = try await archive.passes(of: summary.id)
-            // The latest correction is the default; earlier ones are part of it, or another person's.
+            // Only the latest correction counts: earlier ones are contained in it, or are another person's.
             guard let last = passes.lastIndex(where: { $0.correction != nil && $0.isComplete }) else { continue }
             let (phrases, count) = try await Self.missed(in: passes[last], of: passes, in: archive)
             words += count
@@ -83,14 +83,14 @@ package struct Learning: Sendable {
         return evidence
     }
 
-    /// The corrections of a pass, compared with an engine's text, and its number of words.
+    /// Returns the phrases that a pass corrects in the engine's text, and the pass's number of words.
     private static func missed(
         in pass: PassSummary, of passes: [PassSummary], in archive: any ArchiveReading
     ) async throws -> (phrases: MissedPhrases, words: Int) {
-        guard let heard = passes.heard(under: pass),
-            let old = try await archive.transcript(of: pass.recording, pass: heard.id)?.1.segments,
+        guard let enginePass = passes.enginePass(under: pass),
+            let old = try await archive.transcript(of: pass.recording, pass: enginePass.id)?.1.segments,
             let new = try await archive.transcript(of: pass.recording, pass: pass.id)?.1.segments
         else { return (MissedPhrases(), 0) }
-        return (MissedPhrases(heard: old, corrected: new), new.reduce(0) { $0 + $1.words.count })
+        return (MissedPhrases(recognized: old, corrected: new), new.reduce(0) { $0 + $1.words.count })
     }
 }

@@ -4,16 +4,17 @@ import Core
 import Recognition
 import Settings
 
-/// Transcribes the missing text of recordings from the audio on disk, starting after the last committed segment.
+/// Transcribes recordings whose text is missing or incomplete from the audio on disk, starting after the last committed
+/// segment.
 ///
-/// It may be cancelled between two utterances, or killed: committed text stays, and the next run continues.
+/// May be cancelled between two utterances, or killed: committed text stays, and the next run continues.
 package struct Backlog: Sendable {
     private let configuration: Configuration
     private let archive: SQLiteArchive
     private let hub: EventHub
     private let unreadable: UnreadableRecordings
 
-    /// - Parameter unreadable: the recordings to skip; failures are added.
+    /// - Parameter unreadable: the recordings to skip. Recordings that cannot be read are added.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub,
         unreadable: UnreadableRecordings = UnreadableRecordings()
@@ -24,18 +25,19 @@ package struct Backlog: Sendable {
         self.unreadable = unreadable
     }
 
-    /// The recordings with missing text, oldest first.
+    /// Returns the recordings with missing text, oldest first.
     package func waiting() async throws -> [RecordingSummary] {
         try await archive.unfinished().filter {
             $0.transcribedUpTo < $0.length && !$0.isMissing && !$0.isSealed && !unreadable.contains($0.id)
         }
     }
 
-    /// Transcribes them all. If one fails, this reports a fault and continues with the next; an erased one is skipped.
+    /// Transcribes all waiting recordings. If one fails, reports a fault and continues with the next. Skips erased
+    /// recordings.
     ///
-    /// - Returns: the recordings that are complete now.
-    /// - Throws: `CancellationError`; `DeviceError` if the engine cannot be loaded, or two in a row failed for the same
-    ///   reason.
+    /// - Returns: the IDs of recordings that are complete now.
+    /// - Throws: `CancellationError`; `DeviceError` if the engine cannot be loaded, or if two recordings in a row
+    ///   failed for the same reason.
     @discardableResult
     package func run(pool: WorkerPool) async throws -> [Int] {
         let waiting = try await waiting()
@@ -62,11 +64,11 @@ package struct Backlog: Sendable {
         let (pass, start, firstID): (Int, SamplePosition, Int)
         var adaptation: AdaptationState?
         if let last = passes.last, !last.isComplete, last.engine == engine, last.profile == profile {
-            // The recording's own position includes silence, but may belong to another pass.
+            // The recording's position includes silence, but it may belong to another pass.
             let settled = passes.count == 1 ? recording.transcribedUpTo : .zero
             pass = last.id
             start = min(
-                recording.length, configuration.speech.start(behind: last.committedUpTo, settled: settled))
+                recording.length, configuration.speech.start(after: last.committedUpTo, settled: settled))
             firstID = last.lastSegment + 1
             adaptation = last.adaptation
         } else {
@@ -80,8 +82,8 @@ package struct Backlog: Sendable {
             source,
             into: archiveSink(archive, recording: recording.id, pass: pass, engine: engine, hub: hub),
             start: start, firstID: firstID, before: adaptation)
-        // A recognizer that ends without a last segment has still reached the end.
-        try await archive.transcribed(upTo: recording.length, recording: recording.id)
+        // The recognizer has reached the end even if the recording ends with silence.
+        try await archive.markTranscribed(upTo: recording.length, recording: recording.id)
         try await archive.endPass(pass, recording: recording.id)
     }
 }

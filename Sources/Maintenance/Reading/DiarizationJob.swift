@@ -3,9 +3,9 @@ import Audio
 import Core
 import Settings
 
-/// Identifies the speakers of transcribed recordings. Transcribing them again keeps the result.
+/// Identifies the speakers in transcribed recordings. Transcribing a recording again keeps the result.
 ///
-/// It may be cancelled or killed: the current recording starts again.
+/// May be cancelled or killed: the next run starts the current recording again.
 package struct DiarizationJob: Sendable {
     private let configuration: Configuration
     private let archive: SQLiteArchive
@@ -15,9 +15,9 @@ package struct DiarizationJob: Sendable {
     private let progress: @Sendable (_ recording: Int, _ share: Double) -> Void
 
     /// - Parameters:
-    ///   - unreadable: the recordings to skip; failures are added.
+    ///   - unreadable: the recordings to skip. Recordings that cannot be read are added.
     ///   - diarization: the diarization process; nil to use the configuration's model.
-    ///   - progress: called with a recording's number and its progress, 0 to 1.
+    ///   - progress: called with a recording's ID and its progress, from 0 to 1.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub,
         unreadable: UnreadableRecordings = UnreadableRecordings(), diarization: DiarizationProcess? = nil,
@@ -31,26 +31,25 @@ package struct DiarizationJob: Sendable {
         self.diarization = diarization ?? DiarizationProcess(configuration)
     }
 
-    /// The recordings without speakers, oldest first; none if the configuration does not want them.
+    /// Returns the recordings without speakers, oldest first; none if the configuration turns this off.
     package func waiting() async throws -> [RecordingSummary] {
         guard configuration.recognizer.speakers != .no else { return [] }
         return try await archive.withoutSpeakers().filter { !unreadable.contains($0.id) }
     }
 
-    /// Identifies the speakers of all. If one fails, this reports a fault and continues with the next; an erased one is
-    /// skipped.
+    /// Identifies the speakers in all waiting recordings. If one fails, reports a fault and continues with the next.
+    /// Skips erased recordings.
     ///
-    /// - Returns: the recordings, and the number of speakers in each.
-    /// - Throws: `CancellationError`; `DeviceError` if the model cannot be used, or two in a row failed for the same
-    ///   reason.
+    /// - Returns: the IDs of the recordings, with the number of speakers in each.
+    /// - Throws: `CancellationError`; `DeviceError` if the model cannot be used, or if two recordings in a row failed
+    ///   for the same reason.
     @discardableResult
     func run() async throws -> [(recording: Int, count: Int)] { try await run(try await waiting()) }
 
-    /// Identifies the speakers of recordings again, and replaces earlier results.
+    /// Identifies the speakers in transcribed recordings, and replaces earlier results.
     ///
-    /// - Parameter recordings: transcribed ones.
-    /// - Returns: the recordings, and the number of speakers in each.
-    /// - Throws: as `run` does.
+    /// - Returns: the IDs of the recordings, with the number of speakers in each.
+    /// - Throws: the same as `run()`.
     package func run(_ waiting: [RecordingSummary]) async throws -> [(recording: Int, count: Int)] {
         guard !waiting.isEmpty else { return [] }
         var problem: DeviceError?
@@ -64,13 +63,13 @@ package struct DiarizationJob: Sendable {
             try RecordedAudio.check(path)
             let passes = try await archive.passes(of: recording.id)
             let shown = try await archive.shownPass(of: recording.id)
-            let heard = shown.flatMap { passes.heard(under: $0) } ?? shown
+            let enginePass = shown.flatMap { passes.enginePass(under: $0) } ?? shown
             var timeline: Timeline?
-            if let heard { timeline = try await archive.transcript(of: recording.id, pass: heard.id)?.1 }
+            if let enginePass { timeline = try await archive.transcript(of: recording.id, pass: enginePass.id)?.1 }
             let regions = DiarizationProcess.regions(of: timeline?.segments ?? [], length: recording.length)
             var speakers = try await diarization.speakersByChannel(in: path, regions: regions)
             if speakers == nil {
-                // Recordings that need no model continue without it.
+                // If the model is missing, the job continues with recordings that do not need it.
                 guard problem == nil else {
                     needsModel = true
                     return
@@ -80,7 +79,7 @@ package struct DiarizationJob: Sendable {
                 }
             }
             guard let speakers else { return }
-            // The letters may mean other people now.
+            // The labels may stand for different people now.
             if timeline?.speakers != nil { try VoiceprintStore.drop(recording.id, in: storage) }
             try await archive.keep(speakers, recording: recording.id)
             counts.append((recording.id, speakers.count))

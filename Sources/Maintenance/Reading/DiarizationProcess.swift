@@ -7,20 +7,20 @@ import Settings
 import Synchronization
 import System
 
-/// Identifies speakers in a process of its own: a crash of the network's library affects nothing else, and the process
-/// can be killed at any moment.
+/// Identifies speakers in a separate process, so that a crash in the neural network's library affects nothing else, and
+/// so that the work can be killed at any moment.
 package struct DiarizationProcess: Sendable {
-    /// The request, one line of JSON.
-    struct Order: Codable, Sendable {
-        /// The speech, in order, without overlaps.
+    /// The request, a line of JSON.
+    struct Request: Codable, Sendable {
+        /// The ranges of speech, in order, without overlaps.
         var regions: [SampleRange]
         /// The number of speakers, if given.
         var count: Int?
-        /// The known speakers, when their voices are requested.
+        /// The identified speakers, if their voices are requested.
         var known: Speakers?
     }
 
-    /// The answer, lines of JSON: one after each region, and a last one.
+    /// A line of the answer, in JSON: an empty one after each region, then the result or an error.
     private struct Answer: Codable {
         var speakers: Speakers?
         var voices: [[Float]]?
@@ -28,50 +28,51 @@ package struct DiarizationProcess: Sendable {
         var message: String?
     }
 
-    /// Seconds for one region of at most a minute on the smallest board, including loading the model; or for the
+    /// The timeout for a region of at most a minute on the smallest board, including loading the model, or for the
     /// clustering.
     private static let timeoutSeconds = 600
-    /// One heap for all threads saves a tenth of all memory: a thread reuses what another one freed.
+    /// A single heap for all threads saves a tenth of the memory, because threads reuse each other's freed memory.
     package static let environment = ["GLIBC_TUNABLES": "glibc.malloc.arena_max=1"]
 
     private let program: String
     private let model: SpeakerModel
-    private let others: [String]
+    private let otherModels: [String]
     private let count: Int?
-    /// Which tracks of a file to use.
+    /// The track of a file to use.
     package var track = SoundTrack.automatic
 
     /// - Parameters:
-    ///   - program: this executable.
-    ///   - configuration: names the model and the number of speakers.
+    ///   - program: the path of this executable.
+    ///   - configuration: specifies the model and the number of speakers.
     package init(program: String = "/proc/self/exe", _ configuration: Configuration) {
         self.program = program
         model = configuration.diarizationModel
-        others = [configuration.moonshineModel.path]
+        otherModels = [configuration.moonshineModel.path]
         count = configuration.recognizer.speakers.count
     }
 
-    /// Checks that model and runtime exist.
+    /// Checks that the model and its runtime library exist.
     ///
-    /// - Throws: `DeviceError` with `missing` or `denied`, naming the file.
-    package func check() throws(DeviceError) { try model.check(besides: others) }
+    /// - Throws: `DeviceError` with `missing` or `denied`, with the file's name.
+    package func check() throws(DeviceError) { try model.check(beside: otherModels) }
 
-    /// The speech: the ranges of the engine's words.
+    /// Returns the ranges of speech: those of the engine's segments with words.
     package static func regions(of segments: [Segment], length: SamplePosition) -> [SampleRange] {
         Diarization.regions(segments.filter { !$0.words.isEmpty }.map(\.range), length: length)
     }
 
-    /// Identifies speakers by the channels of a recording, if each person has a microphone. Needs no model. Returns nil for
-    /// one channel, if the channels do not separate people, or if another number of speakers was given.
+    /// Identifies two speakers by the channels of a recording, if each person has a microphone. Needs no model. Returns
+    /// nil if there is one channel, if the channels do not separate the people, or if another number of speakers was
+    /// given.
     ///
-    /// - Parameter audio: the path of a recording's `audio.wav`, or of any other file if `isFile`.
-    /// - Throws: `CancellationError`; `DeviceError` if it cannot be read.
+    /// - Parameter audio: the path of a recording's `audio.wav`, or of any other file if `isFile` is true.
+    /// - Throws: `CancellationError`; `DeviceError` if the audio cannot be read.
     package func speakersByChannel(
         in audio: String, isFile: Bool = false, regions: [SampleRange]
     ) async throws -> Speakers? {
         guard count ?? 2 == 2 else { return nil }
         if isFile {
-            let sound = try PassingSound(audio, keeping: 2, track: track)
+            let sound = try SequentialSound(audio, channels: 2, track: track)
             guard sound.channels == 2 else { return nil }
             var channels = ChannelTurns()
             for part in Self.parts(of: regions) {
@@ -96,69 +97,70 @@ package struct DiarizationProcess: Sendable {
         }
     }
 
-    /// The regions in pieces for the network.
+    /// Returns the regions, split into ranges that are short enough for the network.
     private static func parts(of regions: [SampleRange]) -> [SampleRange] {
-        regions.flatMap { $0.parts(of: Diarization.longest) }
+        regions.flatMap { $0.parts(of: Diarization.maximumPieceSamples) }
     }
 
     /// Identifies the speakers in the regions of a recording.
     ///
     /// - Parameters:
-    ///   - audio: the path of a recording's `audio.wav`, or of any other file if `isFile`.
-    ///   - progress: called with the progress, 0 to 1.
+    ///   - audio: the path of a recording's `audio.wav`, or of any other file if `isFile` is true.
+    ///   - progress: called with the progress, from 0 to 1.
     /// - Throws: `CancellationError`; `DeviceError` with `missing`, `denied`, `damaged` or `failed`.
     package func speakers(
         in audio: String, isFile: Bool = false, regions: [SampleRange],
         progress: @escaping @Sendable (Double) -> Void = { _ in }
     ) async throws -> Speakers {
         guard !regions.isEmpty else { return Speakers(turns: []) }
-        let answer = try await answer(Order(regions: regions, count: count), audio, isFile, progress)
+        let answer = try await answer(Request(regions: regions, count: count), audio, isFile, progress)
         return answer.speakers ?? Speakers(turns: [])
     }
 
-    /// The voices of a recording's known speakers: a unit vector for each; empty for one without usable speech.
+    /// Computes the voices of a recording's identified speakers: a unit vector for each, or an empty array for a
+    /// speaker without usable speech.
     ///
-    /// - Parameter audio: the path of its `audio.wav`.
-    /// - Throws: as `speakers` does.
+    /// - Parameter audio: the path of the recording's `audio.wav`.
+    /// - Throws: the same as `speakers(in:isFile:regions:progress:)`.
     func voices(in audio: String, of speakers: Speakers) async throws -> [[Float]] {
         let regions = speakers.turns.map(\.range)
         guard !regions.isEmpty else { return [] }
-        return try await answer(Order(regions: regions, count: nil, known: speakers), audio, false).voices ?? []
+        return try await answer(Request(regions: regions, count: nil, known: speakers), audio, false).voices ?? []
     }
 
     private func answer(
-        _ order: Order, _ audio: String, _ isFile: Bool, _ progress: @escaping @Sendable (Double) -> Void = { _ in }
+        _ request: Request, _ audio: String, _ isFile: Bool, _ progress: @escaping @Sendable (Double) -> Void = { _ in }
     ) async throws -> Answer {
-        let child = EndableChild()
+        let child = KillableChild()
         return try await withTaskCancellationHandler {
             do {
                 return try await onThread(named: "speakers", niceness: 19) {
-                    try ask(child, audio, isFile, order, progress)
+                    try ask(child, audio, isFile, request, progress)
                 }
             } catch {
                 try Task.checkCancellation()
                 throw error
             }
         } onCancel: {
-            child.end()
+            child.terminate()
         }
     }
 
     private func ask(
-        _ running: EndableChild, _ audio: String, _ isFile: Bool, _ order: Order, _ progress: (Double) -> Void
+        _ running: KillableChild, _ audio: String, _ isFile: Bool, _ request: Request, _ progress: (Double) -> Void
     ) throws -> Answer {
-        let pieces = Diarization.pieces(order.regions).count
+        let pieces = Diarization.pieces(request.regions).count
         var done = 0
         progress(0)
         let child = try ChildProcess(
             program,
             arguments: ["tell-speakers", "--audio", audio, "--model", model.path]
-                + others.flatMap { ["--besides", $0] } + (isFile ? ["--any"] : [])
+                + otherModels.flatMap { ["--besides", $0] } + (isFile ? ["--any"] : [])
                 + (track.option.map { ["--track", $0] } ?? []),
             showsErrors: false, environment: Self.environment)
         running.begin(child.id)
         defer { running.forget() }
-        let line = Array(try JSONEncoder().encode(order)) + [0x0A]
+        let line = Array(try JSONEncoder().encode(request)) + [0x0A]
         try line.withUnsafeBytes { try child.pipes.write($0, timeoutSeconds: Self.timeoutSeconds) }
         child.pipes.closeInput()
         var received: [UInt8] = []
@@ -173,43 +175,44 @@ package struct DiarizationProcess: Sendable {
                 done += 1
                 progress((Double(done) / Double(pieces)).asShare)
             }
-            let more = try child.pipes.read(timeoutSeconds: Self.timeoutSeconds)
-            guard !more.isEmpty else {
+            let output = try child.pipes.read(timeoutSeconds: Self.timeoutSeconds)
+            guard !output.isEmpty else {
                 throw DeviceError(
                     .failed, "read", on: model.path, "the process that identifies speakers exited",
                     remedy: "reinstall the model, or set recognizer.speakers = no")
             }
-            received += more
+            received += output
         }
     }
 
-    /// Runs in the process: answers one request, and ends.
+    /// Answers one request. Called in the separate process.
     ///
-    /// - Parameter isFile: whether it is any file that libsndfile reads, not a recording's.
+    /// - Parameter isFile: whether `audio` is any file that libsndfile can read, rather than a recording's `audio.wav`.
     package static func serve(
         audio: String, isFile: Bool, track: SoundTrack = .automatic, model: SpeakerModel, besides others: [String]
     ) async throws {
         nice(19)
         do {
             guard let line = readLine() else { return }
-            let order = try decodedJSON(Order.self, from: line.utf8)
+            let request = try decodedJSON(Request.self, from: line.utf8)
             let diarization = try await voices(
-                in: audio, isFile: isFile, track, order.regions, by: model, besides: others)
-            if let known = order.known { return try send(Answer(voices: diarization.voices(of: known))) }
-            try send(Answer(speakers: diarization.speakers(order.count)))
+                in: audio, isFile: isFile, track, request.regions, by: model, besides: others)
+            if let known = request.known { return try send(Answer(voices: diarization.voices(of: known))) }
+            try send(Answer(speakers: diarization.speakers(request.count)))
         } catch {
             let error = DeviceError(wrapping: error)
             try send(Answer(code: error.code.rawValue, message: error.message))
         }
     }
 
-    /// The voices in the regions. The network is freed before this returns, since clustering needs its memory.
+    /// Computes the voices in the regions. Frees the network before it returns, because the clustering needs its
+    /// memory.
     private static func voices(
         in audio: String, isFile: Bool, _ track: SoundTrack, _ regions: [SampleRange], by model: SpeakerModel,
         besides others: [String]
     ) async throws -> Diarization {
-        let network = try VoiceNetwork(model, besides: others)
-        let sound: any Sound = isFile ? try PassingSound(audio, track: track) : try RecordingReader(path: audio)
+        let network = try VoiceNetwork(model, beside: others)
+        let sound: any Sound = isFile ? try SequentialSound(audio, track: track) : try RecordingReader(path: audio)
         var diarization = Diarization()
         for piece in Diarization.pieces(regions) {
             let samples = try await sound.samples(in: piece.range)
@@ -228,30 +231,30 @@ package struct DiarizationProcess: Sendable {
     }
 }
 
-/// A child process that another thread can kill while one waits for it.
-private final class EndableChild: Sendable {
-    private let state = Mutex<(id: Int32?, hasEnded: Bool)>((nil, false))
+/// A child process that one thread can kill while another thread waits for it.
+private final class KillableChild: Sendable {
+    private let state = Mutex<(id: Int32?, isCancelled: Bool)>((nil, false))
 
-    /// Kills it immediately if it was cancelled before.
+    /// Sets the process ID. Kills the process immediately if `terminate()` was called before.
     func begin(_ id: Int32) {
         state.withLock { state in
-            if state.hasEnded { kill(id, SIGKILL) }
+            if state.isCancelled { kill(id, SIGKILL) }
             state.id = id
         }
     }
 
-    /// From now on, its process ID may be reused.
+    /// Forgets the process ID, because the kernel may reuse it once the process has exited.
     func forget() { state.withLock { $0.id = nil } }
 
-    func end() {
+    func terminate() {
         state.withLock { state in
-            state.hasEnded = true
+            state.isCancelled = true
             if let id = state.id { kill(id, SIGKILL) }
         }
     }
 }
 
-/// Samples at positions that are requested in order.
+/// A source of samples whose ranges are requested in order.
 private protocol Sound {
     func samples(in range: SampleRange) async throws -> [Int16]
 }
@@ -264,40 +267,40 @@ extension RecordingReader: Sound {
     }
 }
 
-/// A file that can only be read forwards.
-private final class PassingSound: Sound {
+/// A file that can only be read forward.
+private final class SequentialSound: Sound {
     private let source: FileAudioSource
-    private var held: [Int16] = []
+    private var buffer: [Int16] = []
     /// The position of the first buffered sample.
     private var position = SamplePosition.zero
 
-    /// 1, or 2 interleaved channels if both are kept and there are two.
+    /// The number of interleaved channels: 2 if two were requested and the file has two, otherwise 1.
     let channels: Int
 
-    init(_ path: String, keeping: Int = 1, track: SoundTrack) throws {
-        source = try FileAudioSource(path: path, keeping: keeping, track: track)
+    init(_ path: String, channels maximumChannels: Int = 1, track: SoundTrack) throws {
+        source = try FileAudioSource(path: path, keeping: maximumChannels, track: track)
         channels = source.channels
     }
 
-    private var end: SamplePosition { position + Int64(held.count / channels) }
+    private var end: SamplePosition { position + Int64(buffer.count / channels) }
 
     func samples(in range: SampleRange) async throws -> [Int16] {
         while end < range.end {
-            let unneeded = Int(min(end - position, max(0, range.start - position)))
-            held.removeFirst(unneeded * channels)
-            position = position + Int64(unneeded)
+            let consumed = Int(min(end - position, max(0, range.start - position)))
+            buffer.removeFirst(consumed * channels)
+            position = position + Int64(consumed)
             switch try await source.next() {
-            case .samples(let samples): held += samples
-            case .gap(let gap): held += [Int16](repeating: 0, count: Int(gap.range.count) * channels)
-            case nil: return part(range)
+            case .samples(let samples): buffer += samples
+            case .gap(let gap): buffer += [Int16](repeating: 0, count: Int(gap.range.count) * channels)
+            case nil: return bufferedSamples(in: range)
             }
         }
-        return part(range)
+        return bufferedSamples(in: range)
     }
 
-    private func part(_ range: SampleRange) -> [Int16] {
+    private func bufferedSamples(in range: SampleRange) -> [Int16] {
         let first = Int(min(end - position, max(0, range.start - position)))
         let last = Int(min(end - position, max(0, range.end - position)))
-        return Array(held[first * channels..<max(first, last) * channels])
+        return Array(buffer[first * channels..<max(first, last) * channels])
     }
 }

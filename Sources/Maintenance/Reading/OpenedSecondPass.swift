@@ -7,8 +7,8 @@ import Recognition
 import Settings
 import System
 
-/// Runs the due second pass of recordings that a private key has opened, and seals them again with the better text. It
-/// keeps one recording's sound at a time in memory; if it is cancelled, the sealed file is unchanged.
+/// Runs the second pass that is due for recordings opened with a private key, and seals them again with the better
+/// text. Keeps the sound of one recording at a time in memory. If it is cancelled, the sealed file stays unchanged.
 struct OpenedSecondPass: Sendable {
     let configuration: Configuration
     let archive: SQLiteArchive
@@ -16,10 +16,12 @@ struct OpenedSecondPass: Sendable {
     let hub: EventHub
     let progress: SecondPassProgress
 
+    /// Transcribes and seals the recordings.
+    ///
     /// - Parameters:
     ///   - pool: makes the decode workers, once there is something to decode.
-    ///   - report: gets the failure of one recording.
-    /// - Returns: the recordings that were transcribed and sealed again.
+    ///   - report: called with the failure of a recording.
+    /// - Returns: the IDs of the recordings that were transcribed and sealed again.
     /// - Throws: `CancellationError`.
     func run(pool: () async throws -> WorkerPool, report: (DeviceError) -> Void) async throws -> [Int] {
         var done: [Int] = []
@@ -27,7 +29,7 @@ struct OpenedSecondPass: Sendable {
         var inner = configuration
         inner.storage.directory = open.storage
         let (hub, opened) = (hub, opened)
-        // After locking, a missing file is not a fault.
+        // Once the recordings are locked again, a missing file is not a fault.
         let unlockedHub = EventHub { event in
             if case .fault = event, opened.state != nil { hub.publish(event) }
         }
@@ -42,7 +44,7 @@ struct OpenedSecondPass: Sendable {
                     try await openSound(of: recording, open)
                     defer { try? Self.removeSound(from: RecordingFolder.open(recording.id, in: open.storage)) }
                     guard let readers, try await secondPass.run([recording], pool: readers) == [recording.id],
-                        let manifest = try await SealingRecordings(configuration, archive: archive).seal(
+                        let manifest = try await SealingJob(configuration, archive: archive).seal(
                             again: recording.id, from: open)
                     else { continue }
                     await opened.updateManifest(of: recording.id, to: manifest)
@@ -64,7 +66,7 @@ struct OpenedSecondPass: Sendable {
         let (storage, key) = (configuration.storage.directory, open.key)
         try await onStoppableThread(named: "open") { shouldContinue in
             let source = try RecordingFolder.open(recording.id, in: storage)
-            try SealedOpening(source, manifest, key: key, shouldContinue: shouldContinue).sound(
+            try RecordingDecryptor(source, manifest, key: key, shouldContinue: shouldContinue).sound(
                 recording.length, recording.stopReason, into: RecordingFolder.open(recording.id, in: open.storage))
         }
     }

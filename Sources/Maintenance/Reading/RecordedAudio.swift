@@ -3,8 +3,8 @@ import Core
 import Recognition
 import Synchronization
 
-/// A closed recording as the source of a transcription. Disk errors have their own type: they concern this recording alone,
-/// unlike those of engine and archive.
+/// A closed recording as the source of a transcription. Disk errors have a type of their own because, unlike errors
+/// from the engine and the archive, they affect only this recording.
 struct RecordedAudio: AudioSource {
     /// The recording cannot be read.
     struct Unreadable: Error { var error: DeviceError }
@@ -13,18 +13,18 @@ struct RecordedAudio: AudioSource {
 
     init(_ source: any AudioSource) { self.source = source }
 
-    /// Checks that the recording can be opened, before anything is written for it.
+    /// Checks that the recording can be opened. Called before anything is written about it.
     static func check(_ path: String) throws {
         do throws(DeviceError) { _ = try RecordingReader(path: path) } catch { throw Unreadable(error: error) }
     }
 
-    /// The audio of a recording from a position.
+    /// Creates a source for the audio of a recording from a position.
     init(of recording: RecordingSummary, at path: String, gaps: [Gap], from start: SamplePosition = .zero) {
         let source = LiveAudioSource(
             path: path, progress: RecordingProgress(upTo: recording.length, hasEnded: true), start: start)
         for gap in gaps {
             let range = SampleRange(max(start, gap.range.start), min(recording.length, gap.range.end))
-            if !range.isEmpty { source.lost(Gap(range, cause: gap.cause)) }
+            if !range.isEmpty { source.addGap(Gap(range, cause: gap.cause)) }
         }
         self.init(source)
     }
@@ -34,7 +34,7 @@ struct RecordedAudio: AudioSource {
     }
 }
 
-/// Recordings whose audio could not be read. Each is reported once, and skipped until the appliance restarts.
+/// Recordings whose audio could not be read. Each is reported once and then skipped until the appliance restarts.
 package final class UnreadableRecordings: Sendable {
     private let ids = Mutex<Set<Int>>([])
 

@@ -4,9 +4,9 @@ import Core
 import Recognition
 import Settings
 
-/// Transcribes recordings again with more effort, as a pass of its own; the live text stays.
+/// Transcribes recordings again with more effort, as a separate pass. The live text stays.
 ///
-/// It may be cancelled or killed: committed text stays, and the next run continues after it.
+/// May be cancelled or killed: committed text stays, and the next run continues after it.
 package struct SecondPassJob: Sendable {
     private let configuration: Configuration
     private let archive: SQLiteArchive
@@ -15,8 +15,8 @@ package struct SecondPassJob: Sendable {
     private let progress: SecondPassProgress
 
     /// - Parameters:
-    ///   - unreadable: the recordings to skip; failures are added.
-    ///   - progress: gets the current recording and position.
+    ///   - unreadable: the recordings to skip. Recordings that cannot be read are added.
+    ///   - progress: updated with the current recording and position.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub,
         unreadable: UnreadableRecordings = UnreadableRecordings(), progress: SecondPassProgress = SecondPassProgress()
@@ -28,28 +28,29 @@ package struct SecondPassJob: Sendable {
         self.unreadable = unreadable
     }
 
-    /// The transcribed recordings without a second pass or an equally good one, oldest first.
+    /// Returns the transcribed recordings that have neither a second pass nor an equally good one, oldest first.
     package func waiting() async throws -> [RecordingSummary] {
         var waiting: [RecordingSummary] = []
         for recording in try await archive.recordings()
         where recording.length > .zero && recording.transcribedUpTo >= recording.length && !recording.isMissing
             && !recording.isSealed && !unreadable.contains(recording.id)
         {
-            let isRead = try await archive.passes(of: recording.id).contains { configuration.engine.suffices($0) }
-            if !isRead { waiting.append(recording) }
+            let hasPass = try await archive.passes(of: recording.id).contains { configuration.engine.suffices($0) }
+            if !hasPass { waiting.append(recording) }
         }
         return waiting
     }
 
-    /// Transcribes them all. If one fails, this reports a fault and continues with the next; an erased one is skipped.
+    /// Transcribes the waiting recordings. If one fails, reports a fault and continues with the next. Skips erased
+    /// recordings.
     ///
     /// - Parameters:
-    ///   - recordings: a subset of the waiting ones; nil for all.
-    ///   - pool: niced workers with the profile `final`. If another engine replaces the wanted one, nothing is transcribed,
-    ///     and a fault says why.
-    /// - Returns: the recordings that were transcribed.
-    /// - Throws: `CancellationError`; `DeviceError` if the engine cannot be loaded, or two in a row failed for the same
-    ///   reason.
+    ///   - recordings: a subset of the waiting recordings; nil for all.
+    ///   - pool: low-priority workers with the profile `final`. If another engine replaces the configured one, nothing
+    ///     is transcribed, and a fault says why.
+    /// - Returns: the IDs of the transcribed recordings.
+    /// - Throws: `CancellationError`; `DeviceError` if the engine cannot be loaded, or if two recordings in a row
+    ///   failed for the same reason.
     @discardableResult
     package func run(_ recordings: [RecordingSummary]? = nil, pool: WorkerPool) async throws -> [Int] {
         let waiting = if let recordings { recordings } else { try await waiting() }
@@ -63,7 +64,7 @@ package struct SecondPassJob: Sendable {
         return try await jobs.run(waiting) { recording in
             progress.begin(recording, waiting: waiting.count { $0.id > recording.id })
             let path = RecordingFolder(storage: storage, recording: recording.id).audio
-            do { try await read(recording, at: path, pool: pool, engine: engine) } catch {
+            do { try await transcribe(recording, at: path, pool: pool, engine: engine) } catch {
                 // A worker that crashed on this recording may handle the next one.
                 await pool.releaseIdle()
                 throw error
@@ -71,7 +72,7 @@ package struct SecondPassJob: Sendable {
         }
     }
 
-    /// Whether the workers run the wanted engine, not its replacement.
+    /// Returns whether the workers run the configured engine, not its replacement.
     private func wouldSuffice(_ engine: EngineDescription) -> Bool {
         configuration.engine.suffices(
             PassSummary(
@@ -79,28 +80,29 @@ package struct SecondPassJob: Sendable {
                 committedUpTo: .zero))
     }
 
-    private func read(
+    private func transcribe(
         _ recording: RecordingSummary, at path: String, pool: WorkerPool, engine: EngineDescription
     ) async throws {
         try RecordedAudio.check(path)
-        let broken = try await archive.passes(of: recording.id).last {
+        let interrupted = try await archive.passes(of: recording.id).last {
             !$0.isComplete && $0.profile == SecondPass.profile && $0.engine == engine
         }
-        if let broken {
+        if let interrupted {
             do {
-                return try await read(recording, at: path, pool: pool, engine: engine, pass: broken.id, behind: broken)
+                return try await transcribe(
+                    recording, at: path, pool: pool, engine: engine, pass: interrupted.id, continuing: interrupted)
             } catch is Transcriber.Diverged {
-                // Settings or vocabulary have changed: the incomplete pass stays, and is never shown.
+                // The settings or the vocabulary have changed. The incomplete pass stays, but is never shown.
             }
         }
         let pass = try await archive.beginPass(
             recording: recording.id, engine: engine, profile: SecondPass.profile)
-        try await read(recording, at: path, pool: pool, engine: engine, pass: pass)
+        try await transcribe(recording, at: path, pool: pool, engine: engine, pass: pass)
     }
 
-    private func read(
+    private func transcribe(
         _ recording: RecordingSummary, at path: String, pool: WorkerPool, engine: EngineDescription, pass: Int,
-        behind broken: PassSummary? = nil
+        continuing interrupted: PassSummary? = nil
     ) async throws {
         let gaps = try await archive.transcript(of: recording.id)?.1.gaps ?? []
         let settings = configuration.transcriberSettings(for: engine)
@@ -108,15 +110,15 @@ package struct SecondPassJob: Sendable {
             { RecordedAudio(of: recording, at: path, gaps: gaps) },
             into: QuietSink(
                 archive: archive, recording: recording.id, pass: pass, engine: engine, pool: pool, progress: progress),
-            adaptation: broken?.adaptation,
-            committed: broken.flatMap {
+            adaptation: interrupted?.adaptation,
+            committed: interrupted.flatMap {
                 $0.lastSegment > 0 ? Transcriber.Continuation(segment: $0.lastSegment, end: $0.committedUpTo) : nil
             })
         try await archive.endPass(pass, recording: recording.id)
     }
 }
 
-/// Commits segments without reporting them: listeners already have the live text.
+/// Commits segments without reporting them, because clients already have the live text.
 private struct QuietSink: TranscriptSink {
     let archive: any Archive
     let recording: Int
@@ -125,14 +127,14 @@ private struct QuietSink: TranscriptSink {
     let pool: WorkerPool
     let progress: SecondPassProgress
 
-    /// The replacement engine's text would be no better.
-    func isRead(by engine: EngineDescription) async throws {
+    /// Rejects the text of a replacement engine, which would be no better than the live text.
+    func recordEngine(_ engine: EngineDescription) async throws {
         guard engine != self.engine else { return }
-        let error = await pool.takeEngineError()
+        let error = await pool.consumeEngineError()
         throw RecordedAudio.Unreadable(
             error: DeviceError(
                 error?.code ?? .failed, error?.operation ?? "decode-worker", status: error?.status ?? 0,
-                "recording \(recording) keeps its text until the next start, which transcribes it again: "
+                "recording \(recording) keeps its text, and is transcribed again after the next start: "
                     + (error?.message ?? "\(self.engine.name) fails on the audio")))
     }
 

@@ -1,7 +1,7 @@
 import Core
 import Synchronization
 
-/// The second pass's progress, written by the job and read by others.
+/// The progress of the second pass. The job updates it, and status requests read it.
 package final class SecondPassProgress: Sendable {
     /// The recording that is being transcribed again.
     package struct Reading: Hashable, Sendable, Codable {
@@ -9,7 +9,7 @@ package final class SecondPassProgress: Sendable {
         /// The position that has been reached, in seconds.
         package var readUpTo: Double
         package var length: Double
-        /// The number of other waiting recordings.
+        /// The number of other recordings that are waiting.
         package var waiting: Int
     }
 
@@ -17,7 +17,7 @@ package final class SecondPassProgress: Sendable {
 
     package init() {}
 
-    /// Nil while the second pass is not running.
+    /// The current progress; nil if the second pass is not running.
     package var now: Reading? { reading.withLock { $0 } }
 
     func begin(_ recording: RecordingSummary, waiting: Int) {

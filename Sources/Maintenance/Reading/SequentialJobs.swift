@@ -2,43 +2,43 @@ import Archive
 import Core
 import Recognition
 
-/// Processes earlier recordings one after the other; a failure of one does not affect the others.
+/// Processes earlier recordings one after the other. A failure in one recording does not affect the others.
 struct SequentialJobs: Sendable {
     let storage: String
     let archive: SQLiteArchive
     let hub: EventHub
 
-    /// The recordings to skip; those whose audio cannot be read are added.
+    /// The recordings to skip. Recordings whose audio cannot be read are added.
     let unreadable: UnreadableRecordings
 
-    /// Processes the recordings. One that fails is reported and tried again at the next run; an erased one is skipped.
+    /// Processes the recordings. Reports a recording that fails; the next run tries it again. Skips erased recordings.
     ///
-    /// - Returns: the recordings that were processed.
-    /// - Throws: `CancellationError`; `DeviceError` if two in a row failed for the same reason, which is then not
-    ///   theirs.
+    /// - Returns: the IDs of the recordings that were processed.
+    /// - Throws: `CancellationError`; `DeviceError` if two recordings in a row failed for the same reason, which is
+    ///   then not specific to a recording.
     func run(
-        _ waiting: [RecordingSummary], _ read: (RecordingSummary) async throws -> Void
+        _ waiting: [RecordingSummary], _ process: (RecordingSummary) async throws -> Void
     ) async throws -> [Int] {
         var done: [Int] = []
-        var before: DeviceError?
+        var previousFailure: DeviceError?
         for recording in waiting {
             try Task.checkCancellation()
             do {
-                try await read(recording)
+                try await process(recording)
                 done.append(recording.id)
-                before = nil
+                previousFailure = nil
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
-                if await Erasure.hasTaken(recording.id, storage: storage, archive: archive) { continue }
+                if await Erasure.hasErased(recording.id, storage: storage, archive: archive) { continue }
                 if let error = error as? RecordedAudio.Unreadable {
                     unreadable.insert(recording.id)
                     hub.publish(fault: error.error)
                     continue
                 }
                 let failure = DeviceError(wrapping: error)
-                if failure == before { throw failure }
-                before = failure
+                if failure == previousFailure { throw failure }
+                previousFailure = failure
                 hub.publish(fault: failure)
             }
         }
@@ -47,8 +47,8 @@ struct SequentialJobs: Sendable {
 }
 
 extension EventHub {
-    /// Publishes the reason why the wanted engine failed or was replaced, once.
+    /// Publishes, once, the reason why the configured engine failed or was replaced.
     package func publish(engineErrorOf pool: WorkerPool) async {
-        if let error = await pool.takeEngineError() { publish(fault: error) }
+        if let error = await pool.consumeEngineError() { publish(fault: error) }
     }
 }

@@ -3,15 +3,15 @@ import FoundationEssentials
 import System
 import Transcripts
 
-/// The voices of named people, and proposals for later recordings: one file beside the archive. Voices are biometric data.
-/// No other file contains them, so deleting this one deletes all.
+/// The voices of named people, and the names proposed for later recordings, in one file beside the archive. Voices are
+/// biometric data. No other file contains them, so deleting this file deletes all voices.
 package struct VoiceprintStore: Codable, Hashable, Sendable {
     /// A named person's voice in one recording.
     package struct Voice: Codable, Hashable, Sendable {
-        /// As a person wrote it.
+        /// The name that a person entered.
         package var name: String
         package var recording: Int
-        /// `A`, `B` ...
+        /// The speaker's label in the recording, such as `A`.
         package var label: String
         /// The network's embedding, a unit vector.
         var numbers: [Float]
@@ -19,27 +19,28 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
 
     static let fileName = "voices.json"
 
-    /// The cosine similarity from which two voices may be the same, and how much less similar a second name must be.
+    /// The minimum cosine similarity of two voices that may be the same.
     static let minimumSimilarity: Float = 0.70
+    /// The minimum difference between the similarities of the best name and the second-best name.
     static let minimumLead: Float = 0.05
 
-    private static let largest = 1 << 24
-    /// The number of latest voices to keep for one name.
-    private static let most = 8
+    private static let maximumBytes = 1 << 24
+    /// The maximum number of voices to keep for a name. The latest voices are kept.
+    private static let maximumVoicesPerName = 8
 
-    /// Named voices, in the order of their recordings.
+    /// The named voices, ordered by recording.
     package private(set) var voices: [Voice] = []
-    /// For each recording its labels, and the names proposed for them.
+    /// The proposed names by recording ID and label.
     package private(set) var proposals: [Int: [String: String]] = [:]
-    /// For each recording the pass that was processed.
+    /// The pass that was processed, by recording ID.
     private(set) var processed: [Int: Int] = [:]
-    /// Recordings up to this number are not learned from, because a person removed all voices.
+    /// The highest ID of the recordings from which no voices are learned, because a person removed all voices.
     private(set) var ignoredUpTo = 0
-    /// Removed names, each with the number of the last recording that must not be learned from.
+    /// For each removed name, the highest ID of the recordings from which its voice is not learned again.
     private(set) var forgotten: [String: Int] = [:]
-    /// Counts the new names.
+    /// The number of times that names were added.
     private(set) var growth = 0
-    /// For each processed recording with unnamed people: `growth` at that time.
+    /// For each processed recording with unnamed people, the value of `growth` at that time.
     private(set) var compared: [Int: Int] = [:]
 
     // The raw values are the file's keys.
@@ -57,7 +58,7 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         voices = try container.decode([Voice].self, forKey: .voices)
         proposals = try container.decode([Int: [String: String]].self, forKey: .proposals)
         ignoredUpTo = try container.decode(Int.self, forKey: .ignoredUpTo)
-        // Old files lack these, and list recordings that were processed before any name was known.
+        // Old files lack these keys, and list recordings that were processed before there were any names.
         guard let growth = try container.decodeIfPresent(Int.self, forKey: .growth) else { return }
         self.growth = growth
         processed = try container.decode([Int: Int].self, forKey: .processed)
@@ -65,14 +66,14 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         compared = try container.decode([Int: Int].self, forKey: .compared)
     }
 
-    /// Reads the file; empty if it is missing.
+    /// Reads the file. The store is empty if the file is missing.
     ///
-    /// - Parameter storage: the archive's folder.
-    /// - Throws: `DeviceError` with `damaged`, `denied` or another, naming the file.
+    /// - Parameter storage: the storage directory.
+    /// - Throws: `DeviceError` with the file's name.
     package init(in storage: String) throws(DeviceError) {
         let path = "\(storage)/\(Self.fileName)"
         let bytes: [UInt8]? = try unlessMissing(nil) { () throws(DeviceError) in
-            try Folder(opening: storage, crosses: true).content(ofFile: Self.fileName, limit: Self.largest)
+            try Folder(opening: storage, crossesMounts: true).content(ofFile: Self.fileName, limit: Self.maximumBytes)
         }
         guard let bytes else { return }
         do { self = try decodedJSON(Self.self, from: bytes) } catch {
@@ -92,85 +93,87 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         try durableReplace(path: "\(storage)/\(Self.fileName)", with: Array(data) + [0x0A], mode: 0o600)
     }
 
-    /// Removes all voices; they are not learned again from existing recordings. Also removes a file that cannot be read.
+    /// Removes all voices. They are not learned again from existing recordings. Also replaces a file that cannot be
+    /// read.
     ///
-    /// - Parameter last: the highest number of a recording.
-    /// - Returns: how many voices were removed.
+    /// - Parameter last: the highest recording ID.
+    /// - Returns: the number of removed voices.
     package static func forgetAll(upTo last: Int, in storage: String) throws(DeviceError) -> Int {
         let before = try? VoiceprintStore(in: storage)
-        var known = VoiceprintStore()
-        known.ignoredUpTo = max(last, before?.ignoredUpTo ?? 0)
-        try known.save(in: storage)
+        var store = VoiceprintStore()
+        store.ignoredUpTo = max(last, before?.ignoredUpTo ?? 0)
+        try store.save(in: storage)
         return before?.voices.count ?? 0
     }
 
-    /// Removes the voices with these names; they are not learned again from existing recordings.
+    /// Removes the voices with these names. They are not learned again from existing recordings.
     ///
-    /// - Parameter last: the highest number of a recording.
-    /// - Returns: how many voices were removed.
-    /// - Throws: `DeviceError` with `unsupported` if a name is unknown; nothing was removed then.
+    /// - Parameter last: the highest recording ID.
+    /// - Returns: the number of removed voices.
+    /// - Throws: `DeviceError` with `unsupported` if a name is unknown; nothing is removed then.
     package static func forget(_ names: [String], upTo last: Int, in storage: String) throws(DeviceError) -> Int {
-        var known = try VoiceprintStore(in: storage)
-        let saved = Set(known.voices.map(\.name)).union(known.proposals.values.flatMap(\.values))
+        var store = try VoiceprintStore(in: storage)
+        let saved = Set(store.voices.map(\.name)).union(store.proposals.values.flatMap(\.values))
         if let unknown = names.first(where: { !saved.contains($0) }) {
             let list = saved.sorted().map { oneLine($0) }.joined(separator: ", ")
             throw DeviceError(
                 .unsupported, "forget", "no voice is saved as \(oneLine(unknown)), so nothing was removed",
                 remedy: saved.isEmpty ? "no voices are saved" : "saved names: \(list)")
         }
-        let before = known.voices.count
-        for name in names { known.forgotten[name] = last }
-        known.voices.removeAll { names.contains($0.name) }
-        known.removeStaleProposals()
-        try known.save(in: storage)
-        return before - known.voices.count
+        let before = store.voices.count
+        for name in names { store.forgotten[name] = last }
+        store.voices.removeAll { names.contains($0.name) }
+        store.removeStaleProposals()
+        try store.save(in: storage)
+        return before - store.voices.count
     }
 
-    /// Removes proposals whose voice was removed.
+    /// Removes proposed names whose voices were removed.
     private mutating func removeStaleProposals() {
-        let there = Set(voices.map(\.name))
-        proposals = proposals.mapValues { $0.filter { there.contains($0.value) } }.filter { !$0.value.isEmpty }
+        let names = Set(voices.map(\.name))
+        proposals = proposals.mapValues { $0.filter { names.contains($0.value) } }.filter { !$0.value.isEmpty }
     }
 
-    /// Whether the voice with this name may be learned from a recording.
+    /// Returns whether the voice with this name may be learned from a recording.
     func canLearn(_ name: String, in recording: Int) -> Bool {
         !name.isEmpty && recording > ignoredUpTo && recording > forgotten[name] ?? 0
     }
 
-    /// Removes what came from recordings that are gone or were redacted.
-    mutating func drop(where isGone: (Int) -> Bool) {
-        voices.removeAll { isGone($0.recording) }
-        proposals = proposals.filter { !isGone($0.key) }
-        processed = processed.filter { !isGone($0.key) }
-        compared = compared.filter { !isGone($0.key) }
+    /// Removes the data from recordings that were erased or redacted.
+    mutating func drop(where isOutdated: (Int) -> Bool) {
+        voices.removeAll { isOutdated($0.recording) }
+        proposals = proposals.filter { !isOutdated($0.key) }
+        processed = processed.filter { !isOutdated($0.key) }
+        compared = compared.filter { !isOutdated($0.key) }
         removeStaleProposals()
     }
 
-    /// Does the same in the file, if there is one. Removes the contents of a file that cannot be read.
+    /// Removes the data from a recording in the file, if there is a file. If the file cannot be read, removes its
+    /// contents.
     package static func drop(_ recording: Int, in storage: String) throws(DeviceError) {
-        var known: VoiceprintStore
-        do throws(DeviceError) { known = try VoiceprintStore(in: storage) } catch {
+        var store: VoiceprintStore
+        do throws(DeviceError) { store = try VoiceprintStore(in: storage) } catch {
             guard error.code == .damaged else { throw error }
             _ = try forgetAll(upTo: recording, in: storage)
             return
         }
-        let before = known
-        known.drop { $0 == recording }
-        if known != before { try known.save(in: storage) }
+        let before = store
+        store.drop { $0 == recording }
+        if store != before { try store.save(in: storage) }
     }
 
     /// Adds the voices of a recording.
     ///
     /// - Parameters:
-    ///   - found: a voice for each person; empty if none was found.
-    ///   - names: by label.
+    ///   - embeddings: a voice for each person; empty for a person whose voice could not be computed.
+    ///   - names: the people's names by label.
     ///   - pass: the pass that has these names.
-    mutating func learn(_ found: [[Float]], names: [String: String], recording: Int, pass: Int) {
+    mutating func learn(_ embeddings: [[Float]], names: [String: String], recording: Int, pass: Int) {
         let before = Set(voices.map(\.name))
         drop { $0 == recording }
         processed[recording] = pass
         var unnamed: [(label: String, voice: [Float])] = []
-        for (speaker, voice) in found.enumerated() where !voice.isEmpty {
+        for (speaker, voice) in embeddings.enumerated() where !voice.isEmpty {
             let label = Speakers.label(speaker)
             guard let name = names[label], !name.isEmpty else {
                 unnamed.append((label, voice))
@@ -182,34 +185,35 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         voices.sort { ($0.recording, $0.label) < ($1.recording, $1.label) }
         if !before.isSuperset(of: voices.map(\.name)) { growth += 1 }
         if !unnamed.isEmpty { compared[recording] = growth }
-        let who = Self.proposals(
-            for: unnamed, among: voices.filter { $0.recording != recording }, taken: Set(names.values))
-        if !who.isEmpty { proposals[recording] = who }
+        let newProposals = Self.proposals(
+            for: unnamed, among: voices.filter { $0.recording != recording }, excluding: Set(names.values))
+        if !newProposals.isEmpty { proposals[recording] = newProposals }
         for name in Set(voices.map(\.name)) {
-            let own = voices.filter { $0.name == name }
-            guard own.count > Self.most else { continue }
-            let oldest = own.sorted { $0.recording < $1.recording }.prefix(own.count - Self.most)
+            let sameName = voices.filter { $0.name == name }
+            guard sameName.count > Self.maximumVoicesPerName else { continue }
+            let oldest = sameName.sorted { $0.recording < $1.recording }
+                .prefix(sameName.count - Self.maximumVoicesPerName)
             voices.removeAll { oldest.contains($0) }
         }
         removeStaleProposals()
     }
 
-    /// Whether to process a recording: this pass is new, or it has unnamed people and there are new names.
+    /// Returns whether to process a recording: its pass is new, or it has unnamed people and there are new names.
     func needsProcessing(_ recording: Int, pass: Int) -> Bool {
         processed[recording] != pass || compared[recording].map { $0 < growth } ?? false
     }
 
-    /// Names proposed for unnamed people: the most similar first, each name once.
+    /// Returns names for unnamed people by label. Each name is proposed once, for the most similar voice.
     static func proposals(
-        for unnamed: [(label: String, voice: [Float])], among voices: [Voice], taken: Set<String>
+        for unnamed: [(label: String, voice: [Float])], among voices: [Voice], excluding usedNames: Set<String>
     ) -> [String: String] {
         var pairs: [(label: String, name: String, similarity: Float)] = []
         for (label, voice) in unnamed {
             var best: [String: Float] = [:]
-            for known in voices where !taken.contains(known.name) && known.numbers.count == voice.count {
+            for saved in voices where !usedNames.contains(saved.name) && saved.numbers.count == voice.count {
                 var similarity: Float = 0
-                for (one, other) in zip(known.numbers, voice) { similarity += one * other }
-                best[known.name] = max(best[known.name] ?? -1, similarity)
+                for (left, right) in zip(saved.numbers, voice) { similarity += left * right }
+                best[saved.name] = max(best[saved.name] ?? -1, similarity)
             }
             let ordered = best.sorted { $0.value != $1.value ? $0.value > $1.value : $0.key < $1.key }
             guard let first = ordered.first, first.value >= minimumSimilarity else { continue }

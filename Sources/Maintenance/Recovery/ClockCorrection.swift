@@ -2,19 +2,19 @@ import Archive
 import Core
 import System
 
-/// Corrects the dates of this boot's recordings after the wall clock was set. Those of earlier boots stay unverified, since
-/// the length of the off time is unknown.
+/// Corrects the dates of recordings from this boot after the wall clock was set. Dates from earlier boots stay
+/// unverified, because it is unknown how long the machine was off.
 package enum ClockCorrection {
-    /// The wall times of starts, in seconds since 1970-01-01T00:00:00Z.
+    /// Returns the wall times of starts by recording ID, in seconds since 1970-01-01T00:00:00Z.
     ///
     /// - Parameters:
-    ///   - wallSeconds: the time now, by a clock that was set.
-    ///   - bootNanoseconds: the time now since the boot.
+    ///   - wallSeconds: the current time, from a clock that was set.
+    ///   - bootNanoseconds: the current time since the boot.
     static func dates(
         of starts: [BootedStart], wallSeconds: Double, bootNanoseconds: Int64
     ) -> [Int: Double] {
-        // A start in this boot's future belongs to another boot with the same id.
-        // Two can have the same number only if both were clamped.
+        // A start in the future of this boot belongs to another boot with the same ID.
+        // Two starts can have the same recording ID only if both IDs were clamped.
         Dictionary(
             starts.filter { $0.nanoseconds <= bootNanoseconds }.map {
                 ($0.recording, wallSeconds - (Double(bootNanoseconds) - Double($0.nanoseconds)) / 1e9)
@@ -22,7 +22,7 @@ package enum ClockCorrection {
         ) { first, _ in first }
     }
 
-    /// Corrects the dates if the clock is set; returns the changed recordings.
+    /// Corrects the dates if the clock is set, and returns the IDs of the changed recordings.
     @discardableResult
     package static func apply(
         to archive: SQLiteArchive, boot: String? = Boot.id,

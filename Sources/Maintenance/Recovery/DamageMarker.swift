@@ -1,24 +1,24 @@
 import Glibc
 import System
 
-/// Remembers across a restart that the database seemed damaged, in the file `archive.sqlite.suspect`: the next start checks
-/// all of it before it is ready, and rebuilds it if it is damaged.
+/// The file `archive.sqlite.suspect`, which records across a restart that the database seemed damaged. The next start
+/// then checks the whole database before it is ready, and rebuilds it if it is damaged.
 package struct DamageMarker {
     private let path: String
 
-    /// - Parameter database: its path.
+    /// - Parameter database: the path of the database.
     package init(of database: String) { path = "\(database).suspect" }
 
     /// Whether the next start checks the database.
     var exists: Bool { FileStatus(path) != nil }
 
-    /// Requests the check.
+    /// Requests the check at the next start.
     ///
     /// - Throws: `DeviceError` if the file cannot be written.
     package func create() throws {
         try durableReplace(path: path, with: "damage was found; the next start checks the whole database\n")
     }
 
-    /// If the file cannot be removed, later starts are only slower.
+    /// Removes the file. If that fails, later starts are slower, but nothing else goes wrong.
     func remove() { if exists { unlink(path) } }
 }

@@ -4,7 +4,7 @@ import Core
 import System
 
 extension Recovery {
-    /// Writes a recording's journal from the database if it is damaged, missing or another recording's.
+    /// Rewrites a recording's journal from the database if the journal is damaged, missing, or another recording's.
     func repairJournal(of id: Int) async throws -> [StorageFinding] {
         do {
             guard try await archive.repairJournal(of: id) else { return [] }
@@ -18,7 +18,8 @@ extension Recovery {
         }
     }
 
-    /// The length of a recording's audio, if it is complete and in one file; nil if the archive has the recording.
+    /// Returns the length of a recording's audio if the audio is complete and in one file; nil otherwise, or if the
+    /// archive has the recording.
     func wholeAudio(of id: Int) async throws -> SamplePosition? {
         guard try await archive.recording(id) == nil else { return nil }
         let audio = RecordingFolder(storage: storage, recording: id).audio
@@ -31,19 +32,20 @@ extension Recovery {
         }
     }
 
-    /// Sets aside another recording's journal; leaves a renamed folder alone.
+    /// Sets aside another recording's journal. If the whole folder was renamed, reports that and changes nothing.
     ///
-    /// - Parameter error: why it was refused.
+    /// - Parameter error: why the journal was rejected.
     func refuseJournal(of id: Int, _ error: DeviceError) async throws -> CheckResult {
         let folder = RecordingFolder(storage: storage, recording: id)
         let foreign = try await archive.foreignJournal(of: id)
-        if let home = try await home(of: id, foreign) {
-            let name = RecordingFolder.name(of: home)
+        if let original = try await originalRecording(of: id, foreign) {
+            let name = RecordingFolder.name(of: original)
             return CheckResult(
                 findings: [
                     StorageFinding(
                         .damaged, recording: id, file: folder.path,
-                        "belongs to recording \(home), according to its journal; rename it to \(name), and run fieldscribe recover"
+                        "belongs to recording \(original), according to its journal; rename it to \(name), then run "
+                            + "fieldscribe recover"
                     )
                 ], next: .leave)
         }
@@ -52,26 +54,26 @@ extension Recovery {
             findings: [
                 StorageFinding(
                     .repaired, recording: id, file: "\(folder.path)/journal.jsonl",
-                    "\(error.reason), not of recording \(id); it was set aside as \(aside). If its own recording lacks it, put it "
-                        + "there, and run fieldscribe recover")
+                    "\(error.reason), not of recording \(id); it was set aside as \(aside). If the recording that it "
+                        + "belongs to lacks it, move it there, then run fieldscribe recover")
             ])
     }
 
-    /// The recording whose whole folder was renamed to this number; nil if only the journal belongs to another
+    /// Returns the recording whose whole folder was renamed to this number; nil if only the journal belongs to another
     /// recording.
-    private func home(of id: Int, _ foreign: ForeignJournal) async throws -> Int? {
-        guard let home = foreign.recordings.first, foreign.recordings.count == 1,
+    private func originalRecording(of id: Int, _ foreign: ForeignJournal) async throws -> Int? {
+        guard let original = foreign.recordings.first, foreign.recordings.count == 1,
             try await archive.recording(id) == nil,
-            !isTaken(RecordingFolder(storage: storage, recording: home).path)
+            !pathExists(RecordingFolder(storage: storage, recording: original).path)
         else { return nil }
-        guard try Self.hasAudio(id, in: storage) else { return home }
+        guard try Self.hasAudio(id, in: storage) else { return original }
         let audio = RecordingFolder(storage: storage, recording: id).audio
         return try await onStoppableThread(named: "repair") { shouldContinue in
             let length = try RecordingReader(path: audio).length
             guard let sound = foreign.sound else {
-                return foreign.lengths.isEmpty || foreign.lengths.contains(length) ? home : nil
+                return foreign.lengths.isEmpty || foreign.lengths.contains(length) ? original : nil
             }
-            return try soundDigest(of: audio, length: length, shouldContinue: shouldContinue) == sound ? home : nil
+            return try soundDigest(of: audio, length: length, shouldContinue: shouldContinue) == sound ? original : nil
         }
     }
 }

@@ -6,52 +6,52 @@ import Settings
 import System
 import Transcripts
 
-/// Runs on every start, so that a power cut is not a special case: makes files, journals and database agree, and trusts the
-/// files.
+/// Makes files, journals and database agree again; the files have precedence. Runs on every start, so that a power cut
+/// is not a special case.
 ///
-/// Nothing is deleted; it may be killed at any moment and run again.
+/// Deletes nothing. May be killed at any moment and run again.
 package struct Recovery: Sendable {
     /// How much to check.
     package enum Depth: Sendable {
-        /// The length and header of each file, and folders without rows and rows without folders: fast enough to run before
-        /// a start.
+        /// Checks the length and header of each file, folders without rows, and rows without folders. Fast enough to
+        /// run before a start.
         case start
-        /// Also every line of every journal, and missing checksums.
+        /// Also checks every line of every journal, and computes missing checksums.
         case everything
     }
 
     /// The opened archive, the repairs, and the remaining work.
     package struct Opened: Sendable {
         package var archive: SQLiteArchive
-        /// Repairs and irreparable damage, in the order of discovery.
+        /// The repairs, and damage that cannot be repaired, in order of discovery.
         package var findings: [StorageFinding]
         package var repairs: Repairs
         /// Whether the whole database was checked for damage.
         package var isChecked: Bool
     }
 
-    /// The largest database to check during a start: a card needs two seconds for it. A larger one is checked in the
-    /// background.
-    private static let checkedAtOnce: Int64 = 32 << 20
+    /// The maximum size of a database that is checked during a start, in bytes. Reading that much from a card takes two
+    /// seconds. Larger databases are checked in the background.
+    private static let maximumBytesCheckedAtStart: Int64 = 32 << 20
 
     let storage: String
     let archive: SQLiteArchive
     let depth: Depth
 
-    /// Opens the archive, rebuilt if it is damaged, and repairs the recordings, newest first.
+    /// Opens the archive, rebuilds it if it is damaged, and repairs the recordings, newest first.
     ///
     /// - Parameter limit: the time budget; the remaining work is in `repairs`. Nil for no limit.
-    /// - Throws: `DeviceError` with `busy` while another process has the archive; nothing is changed then.
+    /// - Throws: `DeviceError` with `busy` if another process has opened the archive; nothing is changed then.
     package static func open(
         _ configuration: Configuration, depth: Depth, within limit: Duration? = nil
     ) async throws -> Opened {
         let path = configuration.archivePath
         let marker = DamageMarker(of: path)
         let isChecked =
-            depth == .everything || marker.exists || (FileStatus(path)?.bytes ?? 0) <= checkedAtOnce
+            depth == .everything || marker.exists || (FileStatus(path)?.bytes ?? 0) <= maximumBytesCheckedAtStart
         let opened = try await SQLiteArchive.openRepairing(path: path, isChecked: isChecked)
         if isChecked { marker.remove() }
-        // Left by a killed `add`.
+        // Removes the folders that killed `add` commands left behind.
         ScratchFolder.sweep(for: AddedFile.purpose, in: "\(configuration.storage.directory)/recordings")
         var findings: [StorageFinding] = []
         if let aside = opened.setAside {
@@ -65,8 +65,8 @@ package struct Recovery: Sendable {
             findings.append(
                 StorageFinding(
                     .damaged, file: "\(configuration.storage.directory)/recordings",
-                    "was not a folder, or was a link; it was kept as \(aside). To keep recordings on another disk, mount it "
-                        + "there, or name it in storage.directory"))
+                    "was not a folder, or was a link; it was kept as \(aside). To keep recordings on another disk, "
+                        + "mount the disk there, or set storage.directory"))
         }
         let recovery = Recovery(storage: configuration.storage.directory, archive: opened.archive, depth: depth)
         findings += await recovery.finishErasures()
@@ -76,7 +76,7 @@ package struct Recovery: Sendable {
         do { findings += try await repairs.run(within: limit) } catch let error as DeviceError
             where depth == .start && error.code != .damaged
         {
-            // Tried again in the background; it must not delay recording.
+            // Repairs are tried again in the background, because they must not delay recording.
             findings.append(StorageFinding(.damaged, error, at: path))
         } catch let error as DeviceError where error.code == .damaged && !isChecked {
             try marker.create()
@@ -89,7 +89,7 @@ package struct Recovery: Sendable {
     ///
     /// - Parameter end: the time on the monotonic clock, in nanoseconds, at which slow work stops.
     /// - Returns: the findings, and whether the check is complete.
-    /// - Throws: `DeviceError` of the database or a full disk; `CancellationError`.
+    /// - Throws: `DeviceError` from the database, or if the disk is full; `CancellationError`.
     func check(_ id: Int, until end: Int64?) async throws -> (findings: [StorageFinding], isDone: Bool) {
         var findings: [StorageFinding] = []
         do {
@@ -115,7 +115,7 @@ package struct Recovery: Sendable {
             }
             let row = try await archive.recording(id)
             if let sealed = try await checkSealed(id, row) { return (findings + sealed, true) }
-            // A slow card is read on a thread of its own, so that recording continues.
+            // A slow card is read on a separate thread, so that recording continues.
             let hasAudio = try await onThread(named: "repair", niceness: 5) { try Self.hasAudio(id, in: storage) }
             let redaction = Redaction(storage: storage, archive: archive)
             if try await archive.recording(id) != nil, try await redaction.finish(id) {
@@ -130,7 +130,7 @@ package struct Recovery: Sendable {
             if parts.next != .proceed { return (findings, parts.next == .leave) }
             let (joined, isDone) = try await joinParts(of: id, until: end)
             findings += joined
-            // Parts are read as one recording before they are joined, but only the joined length is written.
+            // Parts that are not joined yet are read as one recording, but only the length of joined audio is stored.
             if !isDone { return (findings, false) }
             let surplus = try await checkEnd(of: id, row, signature, until: end)
             findings += surplus.findings
@@ -138,12 +138,12 @@ package struct Recovery: Sendable {
             findings += try await repair(id, row, signature)
         } catch let error as DeviceError where error.code != .full {
             let files = [folder(id).path, folder(id).audio, "\(folder(id).path)/journal.jsonl"]
-            // Links cannot be opened either, regardless of their owner.
+            // Opening a link also fails with these errors, regardless of the owner.
             if [EACCES, EPERM].contains(error.status), let remedy = ArchiveOwner.remedy(for: files) {
                 findings.append(
                     StorageFinding(
                         .damaged, recording: id, file: folder(id).path,
-                        "recording \(id) cannot be read and was left as it is: \(remedy)"))
+                        "recording \(id) cannot be read and was not changed: \(remedy)"))
             } else {
                 findings.append(StorageFinding(.damaged, recording: id, error, at: folder(id).path))
             }
@@ -151,17 +151,17 @@ package struct Recovery: Sendable {
         return (findings, true)
     }
 
-    /// A failed erasure does not stop the recovery.
+    /// Completes interrupted erasures. A failed erasure does not stop the recovery.
     private func finishErasures() async -> [StorageFinding] {
         do {
             let outcome = try await Erasure(storage: storage, archive: archive).finishInterrupted()
             return outcome.erased.map {
                 StorageFinding(.note, recording: $0, file: storage, "the erasure of recording \($0) was completed")
             }
-                + outcome.refused.sorted { $0.key < $1.key }.map {
+                + outcome.failures.sorted { $0.key < $1.key }.map {
                     StorageFinding(
                         .damaged, recording: $0, file: storage,
-                        "recording \($0) was deleted, but could not be removed completely, which is tried again later: "
+                        "recording \($0) was deleted, but some of its files could not be removed yet; retrying later: "
                             + $1.message)
                 }
         } catch {
@@ -179,16 +179,16 @@ package struct Recovery: Sendable {
         ]
     }
 
-    /// Whether there is audio.
+    /// Returns whether a recording has audio.
     ///
-    /// - Throws: `DeviceError` if that is unknown: unreadable audio is not missing.
+    /// - Throws: `DeviceError` if this cannot be determined; unreadable audio does not count as missing.
     static func hasAudio(_ id: Int, in storage: String) throws(DeviceError) -> Bool {
         try unlessMissing(false) { () throws(DeviceError) in
             try RecordingFolder.open(id, in: storage).exists(RecordingFolder.audioName)
         }
     }
 
-    /// The recordings that have a folder.
+    /// Returns the IDs of recordings that have a folder.
     static func folders(in storage: String) throws -> [Int] {
         try names(inFolder: "\(storage)/recordings").compactMap(RecordingFolder.recording(named:))
     }
@@ -206,10 +206,10 @@ package struct Recovery: Sendable {
         if let signature, let length = signature.signedLength, repair.length > length {
             return Self.longer(id, audio, by: repair.length - length, than: signature).findings
         }
-        // A signed recording ends where its signed sound ends.
+        // If a recording is signed, its end is the end of the signed sound.
         if repair.reason == .cutShort, row != nil, signature == nil {
             let gaps = try await archive.gaps(of: id)
-            if let (length, lost) = try RecordingRepair.reach(gaps: gaps, path: audio, length: repair.length) {
+            if let (length, lost) = try RecordingRepair.appendSilence(over: gaps, path: audio, length: repair.length) {
                 repair.length = length
                 if let lost { try await archive.add(lost, recording: id) }
                 findings.append(
@@ -222,26 +222,25 @@ package struct Recovery: Sendable {
             findings.append(
                 StorageFinding(
                     .damaged, recording: id, file: audio,
-                    "\(SamplePosition(repair.lost).seconds) s are missing at its end; look for a copy, and check the disk"
-                ))
+                    "its last \(SamplePosition(repair.lost).seconds) s are missing; find a copy, and check the disk"))
         }
         if !repair.changes.isEmpty {
-            let what = repair.changes.map(Self.words).joined(separator: ", ")
-            findings.append(StorageFinding(.repaired, recording: id, file: audio, what))
+            let changes = repair.changes.map(Self.text).joined(separator: ", ")
+            findings.append(StorageFinding(.repaired, recording: id, file: audio, changes))
         }
         findings += try await sum(id, wasCut: !repair.changes.isEmpty || row?.length != repair.length, signature)
         guard let row else {
             try await archive.adopt(
-                recording: id, startedAt: Self.modified(audio) - repair.length.seconds)
+                recording: id, startedAt: Self.modificationTime(audio) - repair.length.seconds)
             try await archive.endRecording(id, length: repair.length, reason: repair.reason)
             return findings + [
                 StorageFinding(
-                    .repaired, recording: id, file: audio, "recording \(id) was not in the archive, and was added")
+                    .repaired, recording: id, file: audio, "recording \(id) was not in the archive and was added")
             ]
         }
         if row.isMissing {
             try await archive.markMissing(recording: id, false)
-            findings.append(StorageFinding(.repaired, recording: id, file: audio, "the audio is back"))
+            findings.append(StorageFinding(.repaired, recording: id, file: audio, "the audio exists again"))
         }
         if row.length != repair.length || row.stopReason != repair.reason {
             try await archive.endRecording(id, length: repair.length, reason: repair.reason)
@@ -254,7 +253,7 @@ package struct Recovery: Sendable {
     }
 
     private func markMissing(_ id: Int, _ row: RecordingSummary?) async throws -> [StorageFinding] {
-        // Another program's folder, or an empty one after a kill.
+        // Without a row, this is another program's folder, or an empty folder that a killed process left behind.
         guard let row else { return [] }
         if !row.isMissing { try await archive.markMissing(recording: id, true) }
         if row.length == .zero {
@@ -268,16 +267,16 @@ package struct Recovery: Sendable {
         return [
             StorageFinding(
                 .damaged, recording: id, file: folder(id).audio,
-                "the audio of recording \(id) is gone; its text is kept. Put the file back, or delete the recording")
+                "the audio of recording \(id) is missing; its text is kept. Restore the file, or delete the recording")
         ]
     }
 
-    /// Joins parts that a failing disk left beside the audio, `audio.from-NNN.wav`.
+    /// Joins the parts that were written beside the audio when the disk failed, `audio.from-NNN.wav`.
     ///
-    /// - Returns: the result, and whether nothing is left to join.
+    /// - Returns: the findings, and whether all parts are joined.
     private func joinParts(of id: Int, until end: Int64?) async throws -> (findings: [StorageFinding], isDone: Bool) {
         let path = folder(id).path
-        let joining: Joining
+        let joining: JoinResult
         do {
             joining = try await onStoppableThread(named: "joining", until: end) { shouldContinue in
                 try Audio.joinParts(inFolder: path, while: shouldContinue)
@@ -295,21 +294,21 @@ package struct Recovery: Sendable {
                 [
                     StorageFinding(
                         .repaired, recording: id, file: folder(id).audio,
-                        "the parts that a failing disk left were joined into one file; the originals were kept beside it"
+                        "the parts written while the disk failed were joined into one file; the originals were kept"
                     )
                 ], true
             )
         }
     }
 
-    private static func words(_ change: RecordingRepair.Change) -> String {
+    private static func text(_ change: RecordingRepair.Change) -> String {
         switch change {
-        case .halfSample: "half a sample at its end was dropped"
-        case .unwrittenTail: "zeros at its end that were never recorded were dropped"
+        case .halfSample: "half a sample at its end was removed"
+        case .unwrittenTail: "zeros at its end that were never recorded were removed"
         case .header: "the header now matches the audio"
         case .newHeader: "the header was damaged; it was kept beside the file and rewritten"
         }
     }
 
-    private static func modified(_ path: String) -> Double { Double(FileStatus(target: path)?.modified ?? 0) }
+    private static func modificationTime(_ path: String) -> Double { Double(FileStatus(target: path)?.modified ?? 0) }
 }

@@ -2,14 +2,14 @@ import Core
 import Synchronization
 import System
 
-/// The recordings that remain to be checked, newest first: after a start, and after a recording that left parts to join.
-/// Work may stop at any moment and continue later.
+/// The recordings that remain to be checked, newest first. Recordings are added at a start, and when a recording ends
+/// with parts to join. The work may stop at any moment and continue later.
 package final class Repairs: Sendable {
     private let recovery: Recovery
-    /// In ascending order; the next is the last.
+    /// The IDs in ascending order. The last one is checked next.
     private let waiting: Mutex<[Int]>
 
-    /// - Parameter ids: the numbers of all rows and folders.
+    /// - Parameter ids: the recording IDs of all rows and folders.
     init(_ recovery: Recovery, of ids: Set<Int>) {
         self.recovery = recovery
         waiting = Mutex(ids.sorted())
@@ -20,32 +20,32 @@ package final class Repairs: Sendable {
     /// Adds a recording that has ended.
     package func add(_ id: Int) { waiting.withLock { $0.append(id) } }
 
-    /// Checks and repairs them.
+    /// Checks and repairs the recordings.
     ///
     /// - Parameters:
-    ///   - limit: the time budget; the rest remains. Nil for no limit.
-    ///   - tell: gets the findings of each recording immediately.
-    /// - Returns: the findings, in the order of the recordings.
-    /// - Throws: `CancellationError`; `DeviceError` of the database or a full disk.
+    ///   - limit: the time budget; the remaining recordings keep waiting. Nil for no limit.
+    ///   - report: called with each finding immediately.
+    /// - Returns: the findings, ordered by recording.
+    /// - Throws: `CancellationError`; `DeviceError` from the database, or if the disk is full.
     @discardableResult
     func run(
-        within limit: Duration? = nil, tell: (StorageFinding) -> Void = { _ in }
+        within limit: Duration? = nil, report: (StorageFinding) -> Void = { _ in }
     ) async throws -> [StorageFinding] {
         let end = limit.map { MonotonicClock.nanoseconds + Int64($0 / .nanoseconds(1)) }
         var findings: [(id: Int, found: [StorageFinding])] = []
-        var broken: [Int] = []
-        // Interrupted repairs come again after all others.
-        defer { waiting.withLock { $0 = broken.reversed() + $0 } }
+        var interrupted: [Int] = []
+        // Interrupted repairs are tried again after all others.
+        defer { waiting.withLock { $0 = interrupted.reversed() + $0 } }
         while end.map({ MonotonicClock.nanoseconds < $0 }) ?? true {
             try Task.checkCancellation()
             guard let id = waiting.withLock({ $0.popLast() }) else { break }
             do {
                 let (found, isDone) = try await recovery.check(id, until: end)
-                found.forEach(tell)
+                found.forEach(report)
                 findings.append((id, found))
-                if !isDone { broken.append(id) }
+                if !isDone { interrupted.append(id) }
             } catch {
-                broken.append(id)
+                interrupted.append(id)
                 throw error
             }
         }

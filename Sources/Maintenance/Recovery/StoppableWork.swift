@@ -1,11 +1,12 @@
 import System
 
-/// Runs slow work on a thread with a lower priority than the recorder's, and asks it to stop when the task is cancelled.
+/// Runs slow work on a thread with a lower priority than the recorder's. Asks the work to stop when the task is
+/// cancelled.
 ///
 /// - Parameters:
-///   - name: the thread's, at most 15 bytes.
+///   - name: the thread's name, at most 15 bytes.
 ///   - until: a deadline on the monotonic clock, in nanoseconds; nil for none.
-///   - work: gets a function that says whether to continue.
+///   - work: called with a function that returns whether to continue.
 func onStoppableThread<Value: Sendable>(
     named name: String, niceness: Int32 = 5, until: Int64? = nil,
     _ work: @escaping @Sendable (_ shouldContinue: @escaping @Sendable () -> Bool) throws -> Value

@@ -5,17 +5,17 @@ import Glibc
 import Recognition
 import System
 
-/// Erases recordings: audio, text, index entries, journal and ledger. A kill is safe: the next start, or the idle
-/// appliance, completes it.
+/// Erases recordings: audio, text, index entries, journal and ledger entries. It may be killed at any moment: the next
+/// start, or the idle appliance, completes the erasure.
 ///
-/// A flash card may keep old blocks that only the card can reach.
+/// A flash card may keep old blocks that only the card itself can access.
 package struct Erasure: Sendable {
-    /// The result of erasing.
+    /// The result of an erasure.
     package struct Outcome: Sendable {
         var erased: [Int] = []
-        /// Recordings with files that cannot be removed, and why: their text is gone, and removing the files is tried
-        /// again.
-        package var refused: [Int: DeviceError] = [:]
+        /// The errors for recordings with files that could not be removed, by recording ID. Their text is erased, and
+        /// removing the files is tried again later.
+        package var failures: [Int: DeviceError] = [:]
     }
 
     private static let prefix = ".erasing-"
@@ -23,128 +23,134 @@ package struct Erasure: Sendable {
     private let storage: String
     private let archive: SQLiteArchive
 
-    /// - Parameter storage: the storage directory, with the folder `recordings` in it.
+    /// - Parameter storage: the storage directory, which contains the folder `recordings`.
     package init(storage: String, archive: SQLiteArchive) {
         self.storage = storage
         self.archive = archive
     }
 
-    /// Erases recordings for a person; a number that is not in the archive erases a folder of that number. Tries all
-    /// numbers. Words that were corrected only in these recordings are no longer preferred.
+    /// Erases recordings for a person. Also erases the folder of a recording that is not in the archive. If one fails,
+    /// the others are still erased. Words that were corrected only in these recordings are no longer preferred.
     ///
-    /// - Parameter recording: those that have not ended.
-    /// - Returns: what to tell the user: removed words, and files that may still have the text.
-    /// - Throws: `DeviceError` with `busy` if one of `recording` is among them; nothing is then erased. Otherwise the
-    ///   first reason why something could not be removed.
+    /// - Parameter recording: the IDs of recordings that have not ended.
+    /// - Returns: messages for the user: removed words, and files that may still contain the text.
+    /// - Throws: `DeviceError` with `busy` if a recording has not ended; nothing is erased then. Otherwise the first
+    ///   failure.
     @discardableResult
     package func erase(_ ids: [Int], recording: Set<Int> = []) async throws -> [String] {
         if let busy = ids.first(where: recording.contains) {
             throw DeviceError(.busy, "delete", "recording \(busy): is being recorded; stop it first, then delete it")
         }
-        // Done first: afterwards, the words to remove are unknown.
+        // Done first, because the words to remove are unknown afterwards.
         let notes = ids.flatMap { LearnedVocabulary(storage: storage).forget($0, keeping: []) }
-        let refused = try await eraseFiles(ids).refused
-        if let error = ids.compactMap({ refused[$0] }).first { throw error }
+        let failures = try await eraseFiles(ids).failures
+        if let error = ids.compactMap({ failures[$0] }).first { throw error }
         return notes
             + (try Self.damagedDatabases(in: storage)).map {
-                "\($0): a damaged database that was set aside may still contain the text; remove it once you do not need it"
+                "\($0): a damaged database that was set aside may still contain the text; remove it once you no longer "
+                    + "need it"
             }
     }
 
-    /// Erases recordings without removing their words; returns what failed.
+    /// Erases recordings without removing their learned words.
     func eraseFiles(_ ids: [Int]) async throws -> Outcome {
-        let folder = try top()
-        var refused: [Int: DeviceError] = [:]
-        // Rename first: then no start treats the folder as a recording.
+        let folder = try recordingsFolder()
+        var failures: [Int: DeviceError] = [:]
+        // The folders are renamed first, so that no later start treats them as recordings.
         for id in ids {
             do throws(DeviceError) {
                 try rename(id, in: folder)
-            } catch { refused[id] = error }
+            } catch { failures[id] = error }
         }
-        let gone = ids.filter { refused[$0] == nil }
-        try await archive.delete(recordings: gone)
-        // A voice may have been learned from it.
-        for id in gone {
-            do throws(DeviceError) { try VoiceprintStore.drop(id, in: storage) } catch { refused[id] = error }
+        let renamed = ids.filter { failures[$0] == nil }
+        try await archive.delete(recordings: renamed)
+        // Voices may have been learned from the recordings.
+        for id in renamed {
+            do throws(DeviceError) { try VoiceprintStore.drop(id, in: storage) } catch { failures[id] = error }
         }
-        refused.merge(try removed(gone, from: folder).refused) { first, _ in first }
-        return Outcome(erased: ids.filter { refused[$0] == nil }, refused: refused)
+        failures.merge(try removeFolders(renamed, from: folder).failures) { first, _ in first }
+        return Outcome(erased: ids.filter { failures[$0] == nil }, failures: failures)
     }
 
-    /// Whether a recording is erased or being erased, so that failing to read or write it is not a fault.
-    package static func hasTaken(_ id: Int, storage: String, archive: any ArchiveReading) async -> Bool {
+    /// Returns whether a recording was erased or is being erased, so that failing to read or write it is not a fault.
+    package static func hasErased(_ id: Int, storage: String, archive: any ArchiveReading) async -> Bool {
         // The folder is renamed first, and the row is deleted last.
         if access("\(storage)/recordings/\(prefix)\(id)", F_OK) == 0 { return true }
         guard let recordings = try? await archive.recordings() else { return false }
         return !recordings.contains { $0.id == id }
     }
 
-    /// Damaged databases that were set aside: they may still have erased text, and a person must remove them.
+    /// Returns the damaged databases that were set aside. They may still contain erased text; a person must remove
+    /// them.
     package static func damagedDatabases(in storage: String) throws(DeviceError) -> [String] {
         try names(inFolder: storage).filter { $0.hasPrefix("archive.sqlite.damaged-") }.map { "\(storage)/\($0)" }
     }
 
-    /// The same files if anything is sealed: they may still have its text unencrypted.
+    /// Returns findings about the damaged databases if any recording is sealed, because they may still contain its
+    /// unencrypted text.
     package func keptBesideSealed() async throws -> [StorageFinding] {
         guard try await archive.recordings().contains(where: \.isSealed) else { return [] }
         return try Self.damagedDatabases(in: storage).map {
             StorageFinding(
                 .damaged, file: $0,
                 "a damaged database that was set aside may still contain readable text of sealed recordings; remove it "
-                    + "once you do not need it")
+                    + "once you no longer need it")
         }
     }
 
     /// Completes erasures that were interrupted or failed. One that fails again does not affect the others.
     package func finishInterrupted() async throws -> Outcome {
-        guard let folder = try top() else { return Outcome() }
-        let begun = try folder.names().compactMap(Self.number).sorted()
-        guard !begun.isEmpty else { return Outcome() }
-        // If the number has a folder again, that is another recording: only the renamed one is removed.
-        let gone = try begun.filter { try !folder.exists(RecordingFolder.name(of: $0)) }
-        if !gone.isEmpty { try await archive.delete(recordings: gone) }
-        for id in gone { try VoiceprintStore.drop(id, in: storage) }
-        return try removed(begun, from: folder)
+        guard let folder = try recordingsFolder() else { return Outcome() }
+        let interrupted = try folder.names().compactMap(Self.recording).sorted()
+        guard !interrupted.isEmpty else { return Outcome() }
+        // If there is a folder with the original name, that is another recording, and only the renamed folder is
+        // removed.
+        let erased = try interrupted.filter { try !folder.exists(RecordingFolder.name(of: $0)) }
+        if !erased.isEmpty { try await archive.delete(recordings: erased) }
+        for id in erased { try VoiceprintStore.drop(id, in: storage) }
+        return try removeFolders(interrupted, from: folder)
     }
 
-    /// The folder of the recordings' folders; nil if it is missing.
-    private func top() throws(DeviceError) -> Folder? {
+    /// Opens the folder `recordings`; nil if it is missing.
+    private func recordingsFolder() throws(DeviceError) -> Folder? {
         try unlessMissing(nil) { () throws(DeviceError) in
-            try Folder(opening: storage, crosses: true).folder("recordings")
+            try Folder(opening: storage, crossesMounts: true).folder("recordings")
         }
     }
 
     private func rename(_ id: Int, in folder: Folder?) throws(DeviceError) {
         let name = RecordingFolder.name(of: id)
         guard let folder, try folder.exists(name) else { return }
-        // Also removes an earlier recording's remains under that number.
-        var turn = 1
-        while try folder.exists(Self.name(of: id, turn)) { turn += 1 }
-        try folder.rename(name, toFree: Self.name(of: id, turn))
+        // An earlier recording with the same ID may have left a renamed folder.
+        var ordinal = 1
+        while try folder.exists(Self.name(of: id, ordinal)) { ordinal += 1 }
+        try folder.rename(name, toUnused: Self.name(of: id, ordinal))
         try folder.sync()
     }
 
     /// Removes renamed folders with their contents, and anything else with such a name.
-    private func removed(_ ids: [Int], from folder: Folder?) throws(DeviceError) -> Outcome {
+    private func removeFolders(_ ids: [Int], from folder: Folder?) throws(DeviceError) -> Outcome {
         var outcome = Outcome()
         guard let folder else { return outcome }
         for name in try folder.names().sorted() {
-            guard let id = Self.number(name), ids.contains(id) else { continue }
+            guard let id = Self.recording(name), ids.contains(id) else { continue }
             do throws(DeviceError) { try folder.removeAll(name) } catch {
-                // Another process may have removed it as well.
-                if error.code != .missing { outcome.refused[id] = outcome.refused[id] ?? error }
+                // Another process may have removed the folder in the meantime.
+                if error.code != .missing { outcome.failures[id] = outcome.failures[id] ?? error }
             }
             if !outcome.erased.contains(id) { outcome.erased.append(id) }
         }
-        outcome.erased.removeAll { outcome.refused[$0] != nil }
+        outcome.erased.removeAll { outcome.failures[$0] != nil }
         if !outcome.erased.isEmpty { try folder.sync() }
         return outcome
     }
 
-    private static func name(of id: Int, _ turn: Int) -> String { "\(prefix)\(id)\(turn > 1 ? "-\(turn)" : "")" }
+    private static func name(of id: Int, _ ordinal: Int) -> String {
+        "\(prefix)\(id)\(ordinal > 1 ? "-\(ordinal)" : "")"
+    }
 
-    /// The recording that a renamed folder belonged to.
-    private static func number(_ name: String) -> Int? {
+    /// Returns the ID of the recording that a renamed folder belonged to.
+    private static func recording(_ name: String) -> Int? {
         guard name.hasPrefix(prefix), let digits = name.dropFirst(prefix.count).split(separator: "-").first else {
             return nil
         }

@@ -6,59 +6,60 @@ import Glibc
 import Synchronization
 import System
 
-/// The sealed recordings that a private key has opened, for an hour at most. The key stays in memory; the text is in a
-/// tmpfs folder with access for this user only. Locking, the end of the hour or of the process, or a power cut removes
-/// both.
+/// The sealed recordings that were opened with a private key, for at most an hour. The key stays in memory, and the
+/// text is in a tmpfs folder that only this user can access. Both are removed by locking, at the end of the hour or of
+/// the process, and by a power cut.
 package actor OpenedRecordings {
     /// The currently opened recordings.
     package struct State: Hashable, Sendable {
         package var recordings: [Int]
-        /// When they are locked, on CLOCK_BOOTTIME.
+        /// The time at which they are locked, on CLOCK_BOOTTIME.
         var until: ContinuousClock.Instant
 
         package var secondsLeft: Double { max(0, (until - .now) / .seconds(1)) }
     }
 
-    /// The opened recordings, with the key that opens more.
+    /// The opened recordings, and the key that opened them.
     struct Open: Sendable {
-        let key: OpeningKey
+        let key: DecryptionKey
         let folder: ScratchFolder
-        /// An archive of the opened recordings in that folder: a storage directory without sound.
+        /// The archive of the opened recordings in that folder, which is a storage directory without sound.
         let archive: SQLiteArchive
-        /// The recordings, with the sealed files they were opened from.
+        /// The manifests of the sealed files that were opened, by recording ID.
         var manifests: [Int: SealedManifest]
 
         var storage: String { folder.path }
     }
 
-    /// How long a key keeps recordings open.
-    static let lasts = Duration.seconds(3_600)
+    /// The time after which opened recordings are locked.
+    static let openDuration = Duration.seconds(3_600)
 
     private static let purpose = "opened"
 
     private let storage: String
     private let archive: SQLiteArchive
-    private let places: [String]
-    private let lasts: Duration
+    private let folders: [String]
+    private let openDuration: Duration
     private let changed: @Sendable (State?) -> Void
-    private var held: Open?
+    private var opened: Open?
     private var isOpening = false
-    private var locks = 0
+    private var lockCount = 0
     private var expiry: Task<Void, Never>?
     private let published = Mutex<State?>(nil)
 
     /// - Parameters:
     ///   - storage: the storage directory.
-    ///   - places: candidate folders; the writable tmpfs with the most space is used.
-    ///   - changed: called after every change; nil if nothing is open.
+    ///   - folders: candidate folders. The writable tmpfs with the most space is used.
+    ///   - openDuration: the time after which opened recordings are locked.
+    ///   - changed: called after every change; with nil if nothing is open.
     package init(
-        storage: String, archive: SQLiteArchive, places: [String], lasting lasts: Duration = OpenedRecordings.lasts,
-        changed: @escaping @Sendable (State?) -> Void
+        storage: String, archive: SQLiteArchive, in folders: [String],
+        for openDuration: Duration = OpenedRecordings.openDuration, changed: @escaping @Sendable (State?) -> Void
     ) {
-        (self.storage, self.archive, self.places, self.lasts) = (storage, archive, places, lasts)
+        (self.storage, self.archive, self.folders, self.openDuration) = (storage, archive, folders, openDuration)
         self.changed = changed
-        // Removes what a killed process left open.
-        for place in places { ScratchFolder.sweep(for: Self.purpose, in: place) }
+        // Removes the folders that killed processes left behind.
+        for folder in folders { ScratchFolder.sweep(for: Self.purpose, in: folder) }
     }
 
     /// The opened recordings; nil if nothing is open.
@@ -67,19 +68,19 @@ package actor OpenedRecordings {
         return state
     }
 
-    /// Opens all recordings that a key opens, for an hour, and closes those opened before. A key that opens nothing changes
-    /// nothing.
+    /// Opens all recordings that a key decrypts, for an hour, and closes recordings that were opened before. If the key
+    /// decrypts none, nothing changes.
     ///
     /// - Parameters:
-    ///   - text: the key.
-    ///   - name: its origin, for messages.
-    /// - Returns: what to tell the user: what was opened, and a line for each that was not.
-    /// - Throws: `DeviceError` if nothing was opened: `unsupported` if it is not a key, `denied` if it opens nothing,
-    ///   `missing` without age or a tmpfs, `full`, `busy`.
+    ///   - text: the private key.
+    ///   - name: the key's file or source, for messages.
+    /// - Returns: messages for the user: a line about the opened recordings, and a line for each that stays sealed.
+    /// - Throws: `DeviceError` if nothing was opened: `unsupported` if the text is not a key, `denied` if the key
+    ///   decrypts nothing, `missing` if there is no age or no tmpfs, `full`, `busy`.
     package func open(_ text: String, named name: String) async throws -> [String] {
-        let key = try OpeningKey(text, named: name)
+        let key = try DecryptionKey(text, named: name)
         if isOpening {
-            throw DeviceError(.busy, "open", "the recorder is being opened already", remedy: "wait for that")
+            throw DeviceError(.busy, "open", "recordings are already being opened", remedy: "wait until that is done")
         }
         isOpening = true
         defer { isOpening = false }
@@ -88,91 +89,92 @@ package actor OpenedRecordings {
             throw DeviceError(.missing, "open", "no recording on this recorder is sealed")
         }
         _ = try Age()
-        let before = locks
-        let folder = try Self.folder(in: places)
-        let opened = try Self.archive(in: folder.path)
+        let countBefore = lockCount
+        let folder = try Self.folder(in: folders)
+        let openedArchive = try Self.archive(in: folder.path)
         var manifests: [Int: SealedManifest] = [:]
-        var refused: [Int: DeviceError] = [:]
-        // The latest first: if there is not enough space, users want those.
+        var failures: [Int: DeviceError] = [:]
+        // Opens the latest recordings first, because users need those most if there is not enough space for all.
         for (id, manifest) in rows.sorted(by: { $0.0 > $1.0 }) {
-            guard locks == before else { throw Self.isLocked }
+            guard lockCount == countBefore else { throw Self.lockedMeanwhile }
             do {
                 try await onStoppableThread(named: "open") { [storage] shouldContinue in
                     try Self.journal(
                         of: id, manifest, in: storage, to: folder.path, key, shouldContinue: shouldContinue)
                 }
-                _ = try await opened.catchUp(with: id)
+                _ = try await openedArchive.catchUp(with: id)
                 manifests[id] = manifest
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw error }
-                refused[id] = Self.explained(error, folder.path)
+                failures[id] = Self.explained(error, folder.path)
                 try? removeFolder(RecordingFolder(storage: folder.path, recording: id).path)
-                // Older ones stay sealed, too.
+                // Older recordings stay sealed, too.
                 if error.code == .full { break }
             }
         }
         guard !manifests.isEmpty else {
-            throw Self.nothing(refused, of: rows.count, name: name)
+            throw Self.nothingOpened(failures, of: rows.count, name: name)
         }
         // The history entry must be durable before anybody can read the text.
-        try await archive.enterOpened(manifests.mapValues(\.file))
-        guard locks == before else { throw Self.isLocked }
+        try await archive.addOpeningsToHistory(manifests.mapValues(\.file))
+        guard lockCount == countBefore else { throw Self.lockedMeanwhile }
         lock()
-        held = Open(key: key, folder: folder, archive: opened, manifests: manifests)
-        let until = ContinuousClock.now + lasts
+        opened = Open(key: key, folder: folder, archive: openedArchive, manifests: manifests)
+        let until = ContinuousClock.now + openDuration
         publish(State(recordings: manifests.keys.sorted(), until: until))
         expiry = Task { [weak self] in
             try? await Task.sleep(until: until, clock: .continuous)
             if !Task.isCancelled { await self?.lock() }
         }
-        let text = Self.numbers(manifests.keys.sorted())
-        let without = Self.older(than: refused.first { $0.value.code == .full }?.key, rows.map(\.0))
+        let text = Self.subject(manifests.keys.sorted())
+        let older = Self.older(than: failures.first { $0.value.code == .full }?.key, rows.map(\.0))
         return ["\(text) open for an hour, or until fieldscribe lock"]
-            + refused.sorted { $0.key < $1.key }.map { id, error in
-                let text = Self.reason(error, rows.first { $0.0 == id }?.1, manifests)
-                return "recording \(id)\(error.code == .full ? without : "") stays sealed: \(text.message)"
+            + failures.sorted { $0.key < $1.key }.map { id, error in
+                let reason = Self.reason(error, rows.first { $0.0 == id }?.1, manifests)
+                return "recording \(id)\(error.code == .full ? older : "") stays sealed: \(reason.message)"
             }
     }
 
-    /// Describes the recordings for which there was no space either.
+    /// Describes the older recordings, which stay sealed because of the same lack of space.
     private static func older(than id: Int?, _ all: [Int]) -> String {
         let count = all.count { $0 < id ?? 0 }
-        return count == 0 ? "" : count == 1 ? ", as the older one," : ", as the \(count) older ones,"
+        return count == 0 ? "" : count == 1 ? ", like the older one," : ", like the \(count) older ones,"
     }
 
-    private static let isLocked = DeviceError(
-        .busy, "open", "the recorder was locked meanwhile; nothing is open", remedy: "open it again")
+    private static let lockedMeanwhile = DeviceError(
+        .busy, "open", "the recorder was locked in the meantime; nothing is open", remedy: "open it again")
 
-    /// Locks the opened recordings, erases their files, and forgets the key; returns whether anything was open.
+    /// Locks the opened recordings: erases their files and forgets the key. Returns whether anything was open.
     @discardableResult
     package func lock() -> Bool {
-        locks += 1
+        lockCount += 1
         expiry?.cancel()
         expiry = nil
-        guard let open = held else { return false }
-        held = nil
+        guard let open = opened else { return false }
+        opened = nil
         publish(nil)
-        // A running reader keeps its open files; their names are gone, and the last reader frees the memory.
+        // Running readers keep their open files, whose names are removed. The last reader frees the memory.
         try? removeFolder(open.folder.path)
         return true
     }
 
-    /// What is open, for readers and writers; nil if nothing is open or the time is over.
+    /// Returns the opened recordings; nil if nothing is open or the time is over.
     func current() -> Open? {
         guard state != nil else {
             lock()
             return nil
         }
-        return held
+        return opened
     }
 
-    /// The archive of a recording that is open and still sealed; nil otherwise.
+    /// Returns the archive that contains the text of a recording; nil unless the recording is open, and sealed on the
+    /// disk.
     package func archive(of recording: Int) async throws -> SQLiteArchive? {
         guard let open = current(), open.manifests[recording] != nil else { return nil }
         return try await archive.recording(recording).flatMap(Self.manifest) == nil ? nil : open.archive
     }
 
-    /// Searches the opened recordings for all of the words.
+    /// Searches the opened recordings for segments with all of the words.
     package func search(_ words: String, limit: Int) async throws -> [SearchHit] {
         guard let open = current() else { return [] }
         let sealed = Set(try await sealed().map { $0.0 })
@@ -181,19 +183,19 @@ package actor OpenedRecordings {
 
     /// Removes recordings that were erased.
     package func forget(_ recordings: [Int]) async throws {
-        guard let open = held else { return }
-        let known = recordings.filter { open.manifests[$0] != nil }
-        if known.isEmpty { return }
-        try await Erasure(storage: open.storage, archive: open.archive).erase(known)
-        for id in known { held?.manifests[id] = nil }
+        guard let open = opened else { return }
+        let erased = recordings.filter { open.manifests[$0] != nil }
+        if erased.isEmpty { return }
+        try await Erasure(storage: open.storage, archive: open.archive).erase(erased)
+        for id in erased { opened?.manifests[id] = nil }
         if var state = published.withLock({ $0 }) {
-            state.recordings.removeAll(where: known.contains)
+            state.recordings.removeAll(where: erased.contains)
             if state.recordings.isEmpty { lock() } else { publish(state) }
         }
     }
 
-    /// Updates a recording's sealed file after it was sealed again.
-    func updateManifest(of recording: Int, to manifest: SealedManifest) { held?.manifests[recording] = manifest }
+    /// Updates the manifest of a recording's sealed file after the recording was sealed again.
+    func updateManifest(of recording: Int, to manifest: SealedManifest) { opened?.manifests[recording] = manifest }
 
     private func publish(_ state: State?) {
         published.withLock { $0 = state }
@@ -208,13 +210,13 @@ package actor OpenedRecordings {
 
     /// Writes a sealed recording's journal to the tmpfs folder.
     private static func journal(
-        of id: Int, _ manifest: SealedManifest, in storage: String, to path: String, _ key: OpeningKey,
+        of id: Int, _ manifest: SealedManifest, in storage: String, to path: String, _ key: DecryptionKey,
         shouldContinue: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
         let source = try RecordingFolder.open(id, in: storage)
-        let opening = try SealedOpening(source, manifest, key: key, shouldContinue: shouldContinue)
+        let decryptor = try RecordingDecryptor(source, manifest, key: key, shouldContinue: shouldContinue)
         try makeFolder(RecordingFolder(storage: path, recording: id).path)
-        try opening.journal(into: RecordingFolder.open(id, in: path))
+        try decryptor.journal(into: RecordingFolder.open(id, in: path))
     }
 
     /// Creates the archive of the opened recordings.
@@ -224,32 +226,33 @@ package actor OpenedRecordings {
         }
     }
 
-    /// Adds to a `full` error that the folder is in memory.
+    /// Explains in a `full` error that the folder is in memory.
     private static func explained(_ error: DeviceError, _ path: String) -> DeviceError {
         guard error.code == .full else { return error }
         let reason = error.cause == .memory ? error.reason : "this file system in memory is full"
         return DeviceError(
             .full, "open", status: ENOSPC, on: System.folder(of: path), reason,
-            remedy: "open it on a laptop, or erase what is no longer needed")
+            remedy: "open it on a laptop, or erase recordings that are no longer needed")
     }
 
-    /// The error of a key that opens nothing: the first that is not `denied`, otherwise `denied`.
-    private static func nothing(
-        _ refused: [Int: DeviceError], of count: Int, name: String
+    /// Returns the error for a key that opens nothing: the first error that is not `denied`, otherwise `denied`.
+    private static func nothingOpened(
+        _ failures: [Int: DeviceError], of count: Int, name: String
     ) -> DeviceError {
-        if let other = refused.sorted(by: { $0.key < $1.key }).first(where: { $0.value.code != .denied })?.value {
+        if let other = failures.sorted(by: { $0.key < $1.key }).first(where: { $0.value.code != .denied })?.value {
             return other
         }
         let text = count == 1 ? "the sealed recording" : "any of the \(count) sealed recordings"
         return DeviceError(
             .denied, "open", on: name, "does not open \(text): sealed for another key, or changed; nothing is open",
             remedy:
-                "find the private key to one of the public keys in storage.seal: without it nobody can ever open them; "
-                + "fieldscribe verify shows what was changed"
+                "find the private key for one of the public keys in storage.seal; nobody can open them without it; "
+                + "fieldscribe verify shows whether files were changed"
         )
     }
 
-    /// Why a recording stays sealed: if another one with the same recipients was opened, the key is not the reason.
+    /// Returns why a recording stays sealed. If another recording for the same keys was opened, the key is not the
+    /// reason.
     private static func reason(
         _ error: DeviceError, _ manifest: SealedManifest?, _ opened: [Int: SealedManifest]
     ) -> DeviceError {
@@ -257,29 +260,32 @@ package actor OpenedRecordings {
             opened.values.contains(where: { $0.recipients == manifest.recipients })
         else { return error }
         return DeviceError(
-            .damaged, "age", on: error.subject, "was changed: age refuses it",
-            remedy: "put it back from a copy or a backup")
+            .damaged, "age", on: error.subject, "was changed: age rejects it",
+            remedy: "restore it from a copy or a backup")
     }
 
-    private static func numbers(_ ids: [Int]) -> String {
+    /// Formats recordings as the subject of a sentence, with the verb.
+    private static func subject(_ ids: [Int]) -> String {
         let texts = ids.map(String.init)
         guard let last = texts.last, texts.count > 1 else { return "recording \(texts.first ?? "") is" }
         if texts.count > 12 { return "\(texts.count) recordings are" }
         return "recordings \(texts.dropLast().joined(separator: ", ")) and \(last) are"
     }
 
-    /// A folder in memory, never on the card.
-    private static func folder(in places: [String]) throws(DeviceError) -> ScratchFolder {
-        // On a small board, the socket's folder has no space for an hour of sound.
-        let rooms = places.compactMap { place -> (place: String, bytes: Int64)? in
-            guard let folder = try? Folder(opening: place), folder.isInMemory else { return nil }
-            return (place, (try? folder.freeBytes()) ?? 0)
+    /// Creates a folder in memory, never on the card.
+    private static func folder(in parents: [String]) throws(DeviceError) -> ScratchFolder {
+        // Tries the parent with the most space first: on a small board, the socket's folder is too small for an hour of
+        // sound.
+        let candidates = parents.compactMap { parent -> (path: String, bytes: Int64)? in
+            guard let folder = try? Folder(opening: parent), folder.isInMemory else { return nil }
+            return (parent, (try? folder.freeBytes()) ?? 0)
         }
-        for (place, _) in rooms.sorted(by: { $0.bytes > $1.bytes }) {
-            if let made = try? ScratchFolder(for: purpose, in: place) { return made }
+        for (path, _) in candidates.sorted(by: { $0.bytes > $1.bytes }) {
+            if let folder = try? ScratchFolder(for: purpose, in: path) { return folder }
         }
         throw DeviceError(
-            .missing, "open", on: places.joined(separator: ", "),
-            "is not in memory, and sealed recordings are opened only there", remedy: "put control.socket below /run")
+            .missing, "open", on: parents.joined(separator: ", "),
+            "is not in memory, and sealed recordings are opened only in memory",
+            remedy: "move control.socket to a folder below /run")
     }
 }

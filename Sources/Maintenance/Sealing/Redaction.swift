@@ -6,42 +6,42 @@ import Glibc
 import Recognition
 import System
 
-/// Redacts a range of a recording: replaces the sound with silence, removes the text, and adds a gap that says that
-/// something was redacted.
+/// Redacts a range of a recording: replaces the sound with silence, removes the text, and adds a gap with the cause
+/// `redacted`.
 ///
-/// A power cut is safe: a file in the recording's folder marks a redaction that has begun. Before the gap is written,
-/// nothing was changed; after it, the next check of the recording completes the redaction. A flash card may keep old blocks
-/// that only the card can reach.
+/// A power cut does no harm: a file in the recording's folder marks a redaction that has begun. Before the gap is
+/// written, nothing is changed; after that, the next check of the recording completes the redaction. A flash card may
+/// keep old blocks that only the card itself can access.
 package struct Redaction: Sendable {
     private let storage: String
     private let archive: SQLiteArchive
 
-    /// - Parameter storage: the storage directory, with the folder `recordings` in it.
+    /// - Parameter storage: the storage directory, which contains the folder `recordings`.
     package init(storage: String, archive: SQLiteArchive) {
         self.storage = storage
         self.archive = archive
     }
 
-    /// Redacts a range of an ended recording; without a number, of the latest.
+    /// Redacts a range of a recording that has ended. If the request has no recording, redacts the latest one.
     ///
-    /// - Returns: the recording, and what to tell the user.
-    package func redact(_ order: RedactionOrder) async throws -> (recording: Int, notes: [String]) {
-        let known = try await archive.recordings()
-        let named = order.recording.map { id in known.filter { $0.id == id } } ?? known
-        guard let recording = named.last else {
-            let what = order.recording.map { "recording \($0): not in the archive" } ?? "there is no recording"
-            throw DeviceError(.missing, "redact", "\(what); nothing was redacted; see fieldscribe list")
+    /// - Returns: the recording's ID, and messages for the user.
+    package func redact(_ request: RedactionRequest) async throws -> (recording: Int, notes: [String]) {
+        let all = try await archive.recordings()
+        let matching = request.recording.map { id in all.filter { $0.id == id } } ?? all
+        guard let recording = matching.last else {
+            let reason = request.recording.map { "recording \($0): not in the archive" } ?? "there is no recording"
+            throw DeviceError(.missing, "redact", "\(reason); nothing was redacted; see fieldscribe list")
         }
         let pauses = try await archive.gaps(of: recording.id).paused
-        let range = try order.range(of: recording.id, upTo: recording.length, pauses: pauses)
+        let range = try request.range(of: recording.id, upTo: recording.length, pauses: pauses)
         return (recording.id, try await redact(range, of: recording.id))
     }
 
     /// Redacts a range that is completely on the disk.
     ///
-    /// - Parameter isGrowing: whether the recording continues: its checksums are computed again after its end.
-    /// - Returns: what to tell the user: copies and files that may still have the redacted words.
-    /// - Throws: `DeviceError` that names the file; a redaction that has begun is completed later.
+    /// - Parameter isGrowing: whether the recording continues; its checksums are then computed again after its end.
+    /// - Returns: messages for the user: copies and files that may still contain the redacted words.
+    /// - Throws: `DeviceError` with the file's name. If the redaction has begun, it is completed later.
     package func redact(_ range: SampleRange, of id: Int, isGrowing: Bool = false) async throws -> [String] {
         guard let recording = try await archive.recordings().first(where: { $0.id == id }) else {
             throw DeviceError(.missing, "redact", "recording \(id): not in the archive; see fieldscribe list")
@@ -49,23 +49,21 @@ package struct Redaction: Sendable {
         if recording.isSealed {
             throw DeviceError(
                 .denied, "redact",
-                "recording \(id): is sealed, and nothing on the recorder can read or change it; delete it, or open a copy"
-            )
+                "recording \(id): is sealed, so the recorder can neither read nor change it; delete it, or open a copy")
         }
         if await archive.sealing.contains(id) {
             throw DeviceError(
                 .denied, "redact",
-                "recording \(id): is being sealed, so nothing in it can be redacted; delete it, or open a copy"
-            )
+                "recording \(id): is being sealed, so it can no longer be redacted; delete it, or open a copy")
         }
         let folder = try RecordingFolder.open(id, in: storage)
         if try !folder.exists(RecordingFolder.redactionName) {
             try folder.replace(RecordingFolder.redactionName, with: [])
         }
-        // A voice may have been learned from it; it is learned again from the rest.
+        // A voice may have been learned from the range; it is learned again from the rest of the recording.
         try VoiceprintStore.drop(id, in: storage)
         try await archive.add(Gap(range, cause: .redacted), recording: id)
-        // Also if another redaction was completed in the meantime and removed the file.
+        // `isBegun`, because another redaction may have been completed in the meantime and removed the file.
         let notes = try await complete(id, isGrowing: isGrowing, isBegun: true) ?? []
         return notes + (try await remainingCopies(id, in: folder))
     }
@@ -76,8 +74,11 @@ package struct Redaction: Sendable {
     @discardableResult
     package func finish(_ id: Int) async throws -> Bool { try await complete(id) != nil }
 
-    /// - Parameter isBegun: whether a redaction is known to have begun; else the file in the recording's folder says so.
-    /// - Returns: what was removed from the learned words; nil if there was nothing to complete.
+    /// Completes a redaction.
+    ///
+    /// - Parameter isBegun: whether a redaction is known to have begun. If false, the file in the recording's folder
+    ///   decides.
+    /// - Returns: messages about removed words and files; nil if there was nothing to complete.
     private func complete(_ id: Int, isGrowing: Bool = false, isBegun: Bool = false) async throws -> [String]? {
         var notes: [String] = []
         guard
@@ -93,18 +94,19 @@ package struct Redaction: Sendable {
                 notes += LearnedVocabulary(storage: storage).forget(
                     id, keeping: try await Learning.corrected(in: id, of: archive))
                 for name in try folder.names().filter(RecordingFolder.isOriginal).sorted() {
-                    // Silencing a part would require encoding the whole file again.
+                    // Silencing part of the file would require encoding all of it again.
                     try folder.remove(name)
-                    notes.append("\(folder.path)/\(name): the file that was added was erased as a whole")
+                    notes.append("\(folder.path)/\(name): the whole added file was erased")
                 }
                 if try folder.exists(RecordingFolder.audioName) {
                     try await onThread(named: "redaction") {
                         try SoundRedaction.silence(ranges, in: audio)
-                        if !isGrowing { try RecordingSums.renew(ranges, path: audio) }
+                        if !isGrowing { try RecordingSums.recompute(ranges, path: audio) }
                     }
                 }
             }
-            // The laptop drive is on the same card: without known contents, it is rebuilt from scratch immediately.
+            // The laptop drive is on the same card. If its contents are unknown, it is rebuilt from scratch
+            // immediately.
             unlink(DriveContents.path(in: storage))
             if isGrowing { return notes }
             // Another redaction may have begun in the meantime.
@@ -115,23 +117,25 @@ package struct Redaction: Sendable {
         return notes
     }
 
-    /// Files and copies that may have the redacted words, which a person must handle.
+    /// Returns messages about files and copies that may still contain the redacted words. A person has to handle them.
     private func remainingCopies(_ id: Int, in folder: Folder) async throws -> [String] {
         let (exports, history) = (try await archive.exports(of: id), try await archive.history(of: id).map(\.entry))
         let copies = Set(Self.current(exports, history).map { "\($0.folder) on the volume \($0.volume)" }).sorted()
         var notes = copies.map { "\($0): was copied earlier; the next copy to that volume replaces it" }
         let aside = try folder.names().filter { $0.hasPrefix("journal.jsonl.damaged-") }.sorted()
         notes += aside.map {
-            "\(folder.path)/\($0): a damaged journal that was set aside may still contain the text; remove it once you do not need it"
+            "\(folder.path)/\($0): a damaged journal that was set aside may still contain the text; remove it once you "
+                + "no longer need it"
         }
         return notes
             + (try Erasure.damagedDatabases(in: storage)).map {
-                "\($0): a damaged database that was set aside may still contain the text; remove it once you do not need it"
+                "\($0): a damaged database that was set aside may still contain the text; remove it once you no longer "
+                    + "need it"
             }
     }
 
-    /// The copies that no later one has replaced: a copy made after a redaction replaces all earlier ones on its volume.
-    /// Ordered by the history, since clocks may be wrong.
+    /// Returns the copies that no later copy has replaced. A copy made after a redaction replaces all earlier copies on
+    /// its volume. The history determines the order, because clocks may be wrong.
     static func current(_ exports: [ExportEntry], _ history: [HistoryEntry]) -> [ExportEntry] {
         let redactions = history.filter { $0.act == .redacted }.map(\.number)
         let numbered = exports.map { (export: $0, number: $0.number(in: history)) }
@@ -142,8 +146,8 @@ package struct Redaction: Sendable {
         }.map(\.export)
     }
 
-    /// Whether a redaction of a recording has begun and not ended.
-    static func isUnderWay(_ id: Int, in storage: String) -> Bool {
+    /// Returns whether a redaction of a recording has begun but is not complete.
+    static func isInProgress(_ id: Int, in storage: String) -> Bool {
         (try? RecordingFolder.open(id, in: storage).exists(RecordingFolder.redactionName)) ?? true
     }
 }

@@ -3,12 +3,12 @@ import Core
 import Settings
 import System
 
-/// Decides which recordings to erase, by `storage.after-export`.
+/// Decides which recordings to erase according to `storage.after-export`.
 struct Retention: Hashable, Sendable {
     /// The facts about one recording.
     struct Candidate: Hashable, Sendable {
         var recording: RecordingSummary
-        /// The default pass; nil without one.
+        /// The shown pass; nil if there is none.
         var shownPass: PassSummary?
         var exports: [ExportEntry]
     }
@@ -17,32 +17,33 @@ struct Retention: Hashable, Sendable {
 
     init(_ rule: Configuration.AfterExport) { self.rule = rule }
 
-    /// The recordings to erase: completely transcribed, with a verified copy of the shown text, and, if days count,
-    /// ended at least this many days ago by a clock that was set; for added files, the copy must be that old.
+    /// Returns the recordings to erase: those that are completely transcribed and have a verified copy of the shown
+    /// text. If the rule has a number of days, they must also have ended at least that many days ago, according to a
+    /// clock that was set; for added files, the copy must be that old.
     ///
-    /// - Parameter now: seconds since 1970-01-01T00:00:00Z, by a clock that was set.
+    /// - Parameter now: the current time from a clock that was set, in seconds since 1970-01-01T00:00:00Z.
     func expired(_ candidates: [Candidate], now: Double) -> [Int] {
         candidates.filter { candidate in
             let recording = candidate.recording
-            guard recording.transcribedUpTo >= recording.length, let exports = Self.wholeCopies(of: candidate)
+            guard recording.transcribedUpTo >= recording.length, let exports = Self.completeCopies(of: candidate)
             else { return false }
             switch rule {
             case .keep: return false
-            // Needs no clock: a copy in the ledger was made after the recording's end.
+            // This needs no clock, because every copy in the ledger was made after the end of its recording.
             case .erase: return !exports.isEmpty
             case .eraseAfterDays(let days):
                 let ended = recording.startedAt + recording.length.seconds
-                let kept = Double(days) * 86_400
-                guard recording.clock == .synchronized, ended + kept < now else { return false }
-                // An old file is not erased on the day on which it is added.
-                let since = AddedFile.isSource(recording.microphone) ? kept : 0
-                return exports.contains { $0.exportedAt >= ended && $0.exportedAt + since <= now }
+                let minimumAge = Double(days) * 86_400
+                guard recording.clock == .synchronized, ended + minimumAge < now else { return false }
+                // An old file must not be erased on the day on which it is added.
+                let minimumCopyAge = AddedFile.isSource(recording.microphone) ? minimumAge : 0
+                return exports.contains { $0.exportedAt >= ended && $0.exportedAt + minimumCopyAge <= now }
             }
         }.map(\.recording.id)
     }
 
-    /// The complete copies; none if the recording itself is incomplete.
-    private static func wholeCopies(of candidate: Candidate) -> [ExportEntry]? {
+    /// Returns the copies with the complete shown text; nil if the text itself is incomplete.
+    private static func completeCopies(of candidate: Candidate) -> [ExportEntry]? {
         if let seal = candidate.recording.seal.flatMap({ SealedManifest($0) }) {
             return candidate.exports.filter { SealedManifest($0.manifest)?.content == seal.content }
         }
@@ -50,15 +51,16 @@ struct Retention: Hashable, Sendable {
         return candidate.exports.filter { $0.pass == pass.id }
     }
 
-    /// Erases them; if days count, only while the clock is set. Also completes earlier erasures.
+    /// Erases the expired recordings. If the rule has a number of days, does so only if the clock is set. Also
+    /// completes earlier erasures.
     ///
-    /// - Returns: the erased recordings, and what cannot be removed, which is reported and does not stop other work.
+    /// - Returns: the erased recordings, and the failures.
     func apply(
         to archive: SQLiteArchive, storage: String, isSynchronized: Bool = MonotonicClock.wallIsSynchronized,
         now: Double = MonotonicClock.wallSeconds
     ) async throws -> Erasure.Outcome {
         let erasure = Erasure(storage: storage, archive: archive)
-        let earlier = Erasure.Outcome(refused: try await erasure.finishInterrupted().refused)
+        let earlier = Erasure.Outcome(failures: try await erasure.finishInterrupted().failures)
         guard rule == .erase || rule != .keep && isSynchronized else { return earlier }
         var candidates: [Candidate] = []
         for summary in try await archive.recordings() {
@@ -70,7 +72,7 @@ struct Retention: Hashable, Sendable {
         let expired = expired(candidates, now: now)
         if expired.isEmpty { return earlier }
         var outcome = try await erasure.eraseFiles(expired)
-        outcome.refused.merge(earlier.refused) { now, _ in now }
+        outcome.failures.merge(earlier.failures) { new, _ in new }
         return outcome
     }
 }

@@ -5,7 +5,7 @@ import Core
 import Glibc
 import System
 
-/// Compares files, timelines, journals, ledger and history with each other; changes nothing.
+/// Compares files, timelines, journals, the ledger and the history with each other. Changes nothing.
 package struct Verification: Sendable {
     let storage: String
     let archive: SQLiteArchive
@@ -15,16 +15,18 @@ package struct Verification: Sendable {
         self.archive = archive
     }
 
-    /// Checks these recordings, or all and the database as a whole.
+    /// Checks the recordings with these IDs, or, if there are no IDs, all recordings and the database.
     ///
     /// - Parameters:
-    ///   - recording: those that have not ended: this is reported, and their sound is checked as far as it is stable.
-    ///   - isQuick: whether to check only lengths and gaps of the sound.
-    /// - Throws: `DeviceError` with `missing` for an unknown number, `damaged` for the database.
+    ///   - recording: the IDs of recordings that have not ended. They are reported, and their sound is checked as far
+    ///     as it is on the disk.
+    ///   - isQuick: whether to check only the length and the gaps of the sound.
+    /// - Throws: `DeviceError` with `missing` if there is no recording with an ID, `damaged` if the database is
+    ///   damaged.
     package func run(
         _ ids: [Int], recording: Set<Int> = [], isQuick: Bool = false
     ) async throws -> [StorageFinding] {
-        // Clamped numbers can be equal.
+        // Clamped IDs can be equal.
         let rows = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }
         let folders = try await onThread(named: "verify", niceness: 5) { try Recovery.folders(in: storage) }
         if ids.isEmpty { try await archive.check() }
@@ -65,7 +67,7 @@ package struct Verification: Sendable {
                 do throws(DeviceError) {
                     if try Recovery.hasAudio(id, in: storage) {
                         findings.append(
-                            damage(id, folder.audio, "is not in the archive; run fieldscribe recover, which adds it"))
+                            damage(id, folder.audio, "is not in the archive; run fieldscribe recover to add it"))
                     }
                 } catch {
                     guard error.code != .denied else { throw error }
@@ -79,39 +81,42 @@ package struct Verification: Sendable {
         return findings + notes(on: compared) + aside
     }
 
-    /// Checks a sealed recording: that its file exists and nothing else does; unless quick, also the file's digest.
+    /// Checks that a sealed recording's file exists, that there are no readable files beside it, and, unless quick,
+    /// that its digest is correct.
     private func checkSealed(_ row: RecordingSummary, isQuick: Bool) async throws -> [StorageFinding] {
         let path = RecordingFolder(storage: storage, recording: row.id).sealed
         guard let manifest = row.seal.flatMap({ SealedManifest($0) }) else { return [] }
-        var wrong: [(file: String, words: String)] = []
+        var problems: [(file: String, message: String)] = []
         do {
-            wrong = try await onStoppableThread(named: "verify") { shouldContinue -> [(file: String, words: String)] in
+            problems = try await onStoppableThread(
+                named: "verify"
+            ) { shouldContinue -> [(file: String, message: String)] in
                 let folder = try RecordingFolder.open(row.id, in: storage)
-                guard try RecordingSealer.isThere(manifest, in: folder) else {
-                    return [(path, "is gone or was changed; put it back from a copy or a backup")]
+                guard try RecordingSealer.exists(manifest, in: folder) else {
+                    return [(path, "is missing or was changed; restore it from a copy or a backup")]
                 }
-                var wrong: [(file: String, words: String)] = []
-                for name in try folder.names() where !SealingRecordings.kept.contains(name) {
-                    wrong.append(
+                var problems: [(file: String, message: String)] = []
+                for name in try folder.names() where !SealingJob.sealedFiles.contains(name) {
+                    problems.append(
                         ("\(folder.path)/\(name)", "is readable beside the sealed file; run fieldscribe recover"))
                 }
                 if !isQuick, try RecordingSealer.digest(in: folder, shouldContinue: shouldContinue) != manifest.file {
-                    wrong.append((path, "differs from what was sealed; put it back from a copy or a backup"))
+                    problems.append((path, "differs from the file that was sealed; restore it from a copy or a backup"))
                 }
-                return wrong
+                return problems
             }
         } catch let error as DeviceError {
             if error.status == ECANCELED { throw CancellationError() }
             return [StorageFinding(.damaged, recording: row.id, error, at: path)]
         }
         let ledger = try await checkLedger(row)
-        return wrong.map { damage(row.id, $0.file, $0.words) } + ledger
+        return problems.map { damage(row.id, $0.file, $0.message) } + ledger
     }
 
     private func check(_ row: RecordingSummary) async throws -> [StorageFinding] {
         guard let (_, timeline) = try await archive.transcript(of: row.id) else { return [] }
         let folder = RecordingFolder(storage: storage, recording: row.id)
-        // A slow card is read on a thread of its own, so that recording continues.
+        // A slow card is read on a separate thread, so that recording continues.
         var findings = try await onThread(named: "verify", niceness: 5) { checkAudio(row, folder, timeline) }
         findings += check(timeline, of: row, folder)
         findings += try await checkLedger(row)
@@ -125,8 +130,8 @@ package struct Verification: Sendable {
             findings.append(
                 damage(
                     row.id, path,
-                    "differs from the database's text; keep both, move the wrong one elsewhere, and run "
-                        + "fieldscribe recover"))
+                    "differs from the text in the database; keep copies of both, move the wrong one elsewhere, then "
+                        + "run fieldscribe recover"))
         }
         return findings
     }
@@ -141,54 +146,57 @@ package struct Verification: Sendable {
                 return [StorageFinding(.damaged, recording: row.id, error, at: audio)]
             }
             if row.length == .zero { return [] }
-            return [damage(row.id, audio, "the audio is gone; put the file back, or delete the recording")]
+            return [damage(row.id, audio, "the audio is missing; restore the file, or delete the recording")]
         }
-        var wrong: [String] = []
-        if file.hasHalfSample { wrong.append("ends with half a sample; run fieldscribe recover") }
+        var problems: [String] = []
+        if file.hasHalfSample { problems.append("ends with half a sample; run fieldscribe recover") }
         if file.claimed != file.length {
-            wrong.append(
+            problems.append(
                 "has \(file.length.seconds) s, but its header says \(file.claimed.seconds) s; run fieldscribe recover")
         }
         if file.length != row.length {
-            wrong.append(
+            problems.append(
                 "has \(file.length.seconds) s, but the archive says \(row.length.seconds) s; run fieldscribe recover")
         }
         if let reason = file.reason, reason != row.stopReason {
-            wrong.append(
+            problems.append(
                 "ended by: \(reason.rawValue), but the archive says: \(row.stopReason.rawValue); run fieldscribe recover"
             )
         }
-        if row.isMissing { wrong.append("exists, but is marked as missing; run fieldscribe recover") }
-        wrong += file.noisyGaps.map {
+        if row.isMissing { problems.append("exists, but is marked as missing; run fieldscribe recover") }
+        problems += file.noisyGaps.map {
             "is not silent at \($0.range.start.seconds) s, where audio was lost; listen to it, and keep a copy"
         }
-        return wrong.map { damage(row.id, audio, $0) }
+        return problems.map { damage(row.id, audio, $0) }
     }
 
     func check(_ timeline: Timeline, of row: RecordingSummary, _ folder: RecordingFolder) -> [StorageFinding] {
-        var wrong: [String] = []
+        var problems: [String] = []
         var end = SamplePosition.zero
         for segment in timeline.segments {
-            if segment.range.start < end { wrong.append("segment \(segment.id) overlaps the previous one") }
-            if segment.range.end > row.length { wrong.append("segment \(segment.id) is beyond the end of the audio") }
-            var word = segment.range.start
+            if segment.range.start < end { problems.append("segment \(segment.id) overlaps the previous one") }
+            if segment.range.end > row.length {
+                problems.append("segment \(segment.id) is beyond the end of the audio")
+            }
+            var wordEnd = segment.range.start
             for next in segment.words {
-                if next.range.start < word || next.range.end > segment.range.end {
-                    wrong.append("a word of segment \(segment.id) is outside it")
+                if next.range.start < wordEnd || next.range.end > segment.range.end {
+                    problems.append("a word of segment \(segment.id) is outside it")
                     break
                 }
-                word = next.range.end
+                wordEnd = next.range.end
             }
             end = segment.range.end
         }
         if timeline.gaps.contains(where: { $0.range.end > row.length }) {
-            wrong.append("a gap is beyond the end of the audio")
+            problems.append("a gap is beyond the end of the audio")
         }
         if timeline.marks.contains(where: { $0.position > row.length }) {
-            wrong.append("a bookmark is beyond the end of the audio")
+            problems.append("a bookmark is beyond the end of the audio")
         }
-        return wrong.map {
-            damage(row.id, folder.path, "\($0); if audio is missing, put back a copy, and run fieldscribe recover")
+        return problems.map {
+            damage(
+                row.id, folder.path, "\($0); if audio is missing, restore it from a copy, then run fieldscribe recover")
         }
     }
 

@@ -1,8 +1,9 @@
 import Core
 
-/// An archive of many recorders. One thread uses it; each method returns when its change is durable.
+/// An archive with recordings from many recorders. Used on one thread. Methods that change it return when the change is
+/// durable.
 ///
-/// All methods throw `DeviceError`, whose single line names the archive.
+/// All methods throw `DeviceError` with the archive's name.
 package protocol OfficeArchive: AnyObject {
     /// The folder, or the database's address without its password.
     var name: String { get }
@@ -10,51 +11,53 @@ package protocol OfficeArchive: AnyObject {
     /// The folder with the copies.
     var files: String { get }
 
-    /// Returns those of these digests of SHA256SUMS whose copies are in the archive.
+    /// Returns the digests of SHA256SUMS whose copies are in the archive.
+    ///
+    /// - Parameter digests: the digests to look up.
     func known(copies digests: [String]) throws(DeviceError) -> Set<String>
 
-    /// Returns the digest of SHA256SUMS of the copy that came from this sealed file; nil if the file was not opened yet.
+    /// Returns the digest of SHA256SUMS for the copy in a sealed file; nil if that file was not opened yet.
     func known(sealed digest: String) throws(DeviceError) -> String?
 
-    /// Records that a known copy was also in a sealed file.
+    /// Records that a copy in the archive was also in a sealed file.
     ///
     /// - Parameters:
-    ///   - digest: of the sealed file.
+    ///   - digest: the digest of the sealed file.
     ///   - copy: the digest of the copy's SHA256SUMS.
     func setSealed(_ digest: String, of copy: String) throws(DeviceError)
 
-    /// Returns the recorder with this identity; adds it if it is new.
+    /// Returns the recorder with this identity. Adds it if it is new.
     func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder
 
-    /// Adds all of these copies or none. Known copies change nothing.
+    /// Adds all of these copies or none. Ignores copies that are already in the archive.
     func add(_ copies: [GatheredCopy]) throws(DeviceError)
 
-    /// Adds a reading to a recording. A known reading changes nothing.
+    /// Adds a transcript to a recording. Ignores a transcript that is already in the archive.
     ///
-    /// - Returns: whether it was new.
-    func add(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool
+    /// - Returns: whether the transcript was new.
+    func add(_ reading: GatheredTranscript, of recording: Int) throws(DeviceError) -> Bool
 
     /// Returns the recordings that match a filter, the earliest first.
     func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording]
 
-    /// Returns at most `limit` recordings that match a filter, starting at a place in the list, the latest first.
-    func recordings(_ filter: OfficeFilter, from place: OfficePlace, limit: Int) throws(DeviceError)
-        -> [OfficeRecording]
+    /// Returns at most `limit` recordings on a page of the list, the latest first.
+    func recordings(
+        _ filter: OfficeFilter, from cursor: OfficePageCursor, limit: Int
+    ) throws(DeviceError) -> [OfficeRecording]
 
     /// Returns the number of recordings that match a filter.
     func count(_ filter: OfficeFilter) throws(DeviceError) -> Int
 
-    /// Returns the recording with this id.
+    /// Returns the recording with this ID.
     func recording(_ id: Int) throws(DeviceError) -> OfficeRecording?
 
     /// Returns the recording of the copy with this digest of SHA256SUMS.
     func recording(ofCopy digest: String) throws(DeviceError) -> OfficeRecording?
 
-    /// Returns the digests of SHA256SUMS of a recording's copies, the earliest first.
+    /// Returns the digests of SHA256SUMS for a recording's copies, the earliest first.
     func copies(of recording: Int) throws(DeviceError) -> [String]
 
-    /// Returns, for each of these copies, the folders of all copies of the same recording, relative to `files`, the latest
-    /// first.
+    /// Returns, for each copy, the folders of all copies of the same recording, relative to `files`, the latest first.
     func places(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]]
 
     /// Returns the recorder of the recording whose history begins with a line that has this digest.
@@ -63,35 +66,36 @@ package protocol OfficeArchive: AnyObject {
     /// Returns the recording with this sound and this number on its recorder.
     func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording?
 
-    /// Returns the folders of copies that contain passages redacted later, relative to `files`; sorted.
+    /// Returns the sorted folders of copies that contain passages redacted later, relative to `files`.
     func outdated() throws(DeviceError) -> [String]
 
     /// Returns the digest of a recording's sound, which identifies it in corrections; nil if no copy contains it.
     func sound(of recording: Int) throws(DeviceError) -> String?
 
-    /// Returns all readings of a recording, the default one first.
-    func readings(of recording: Int) throws(DeviceError) -> [OfficeReading]
+    /// Returns all transcripts of a recording, the shown one first.
+    func readings(of recording: Int) throws(DeviceError) -> [OfficeTranscript]
 
-    /// Returns the timeline of the reading with this id.
+    /// Returns the timeline of the transcript with this ID.
     func timeline(ofReading id: Int) throws(DeviceError) -> Timeline?
 
-    /// Returns the first lines of the transcripts that are shown, by recording; those without words are missing.
+    /// Returns the first lines of the shown transcripts, by recording ID. Recordings without words are left out.
     func beginnings(of recordings: [Int]) throws(DeviceError) -> [Int: String]
 
     /// Returns the history of a recording, according to its copies.
     func history(of recording: Int) throws(DeviceError) -> [HistoryLine]
 
-    /// Returns words in the archive with a similar spelling, the most similar first; `word` may be among them.
+    /// Returns words in the archive with a similar spelling, the most similar first. They may include `word` itself.
     ///
-    /// - Parameter word: letters and digits in lower case.
+    /// - Parameter word: a word of letters and digits, in lower case.
     func alike(_ word: String, limit: Int) throws(DeviceError) -> [String]
 
-    /// Returns the lines with these words, the best match first; for very common words the newest first.
+    /// Returns the lines with these words, the best matches first; if the words are very common, the newest lines
+    /// first.
     func search(_ query: OfficeQuery, _ filter: OfficeFilter, limit: Int) throws(DeviceError) -> [OfficeHit]
 }
 
 extension OfficeArchive {
-    /// Returns the timeline that is shown for a recording.
+    /// Returns a recording's shown timeline.
     package func shownTimeline(of recording: Int) throws(DeviceError) -> Timeline? {
         guard let shown = try readings(of: recording).first else { return nil }
         return try timeline(ofReading: shown.id)
@@ -99,9 +103,9 @@ extension OfficeArchive {
 }
 
 extension OfficeQuery {
-    /// Adds words that are spelled like the ones that were typed, since names are often recognized wrong.
+    /// Adds words with a spelling similar to the typed words, because names are often misrecognized.
     ///
-    /// - Returns: for each such word one line: `fonio, or phonio, fono`.
+    /// - Returns: a line for each word with similar words, such as `fonio, or phonio, fono`.
     package mutating func addSimilarWords(in archive: any OfficeArchive) throws(DeviceError) -> [String] {
         var lines: [String] = []
         for token in Set(words.filter { $0.count == 1 }.map { $0[0] }).sorted() where token.count > 2 {
@@ -114,15 +118,15 @@ extension OfficeQuery {
     }
 }
 
-/// Selects recordings; nil properties match all.
+/// Selects recordings. Properties that are nil match all recordings.
 package struct OfficeFilter: Hashable, Sendable {
     /// A recorder's name, folder or key.
     package var recorder: String?
     /// The earliest start, in seconds since 1970-01-01T00:00:00Z.
     package var since: Double?
-    /// The time before which it started, in the same unit.
+    /// The time before which recordings started, in the same unit.
     package var until: Double?
-    /// A part of the name of a participant or speaker.
+    /// Part of the name of a participant or speaker.
     package var person: String?
     /// A speaker's name, or a label such as `A`.
     package var speaker: String?
@@ -133,22 +137,22 @@ package struct OfficeFilter: Hashable, Sendable {
 
 /// A recording in an archive, without its transcripts.
 package struct OfficeRecording: Hashable, Sendable {
-    /// Its number in this archive.
+    /// The recording's ID in this archive.
     package var id: Int
     package var recorder: Recorder
-    /// The number on its recorder.
+    /// The recording's number on its recorder.
     package var number: Int
-    /// In seconds since 1970-01-01T00:00:00Z.
+    /// The start, in seconds since 1970-01-01T00:00:00Z.
     package var startedAt: Double
     package var clock: RecordingSummary.Clock
     package var length: SamplePosition
-    /// Given by a person; may be empty.
+    /// The title that a person entered; may be empty.
     package var title: String
-    /// Participants and speakers; may be empty.
+    /// The names of participants and speakers; may be empty.
     package var people: String
-    /// The folder of the copy that is shown and played, relative to the archive's files.
+    /// The folder of the copy that is shown and played, relative to the archive's folder of copies.
     package var place: String
-    /// The name of the sound file in `place`; empty without sound.
+    /// The name of the sound file in `place`; empty if there is none.
     package var audio: String
     package var readings: Int
 
@@ -157,32 +161,33 @@ package struct OfficeRecording: Hashable, Sendable {
 }
 
 /// A transcript of a recording by an engine or a person, without the text.
-package struct OfficeReading: Hashable, Sendable {
-    /// Its number in this archive.
+package struct OfficeTranscript: Hashable, Sendable {
+    /// The transcript's ID in this archive.
     package var id: Int
-    /// The engine; `person` for a corrected transcript.
+    /// The engine's name; `person` for a corrected transcript.
     package var engine: String
-    /// Who corrected it; empty if unknown, nil for an engine's transcript.
+    /// The person who corrected it; empty if unknown, nil for an engine's transcript.
     package var person: String?
-    /// In seconds since 1970-01-01T00:00:00Z; 0 if unknown.
+    /// The time, in seconds since 1970-01-01T00:00:00Z; 0 if unknown.
     package var madeAt: Double
-    /// Identifies the reading across archives.
+    /// Identifies the transcript across archives.
     var digest: String
 }
 
 /// A line that a search found.
 package struct OfficeHit: Hashable, Sendable {
-    /// The recording's number in the archive.
+    /// The recording's ID in the archive.
     package var recording: Int
-    /// The recorder's folder name.
+    /// The name of the recorder's folder.
     package var recorder: String
-    /// In seconds since 1970-01-01T00:00:00Z.
+    /// The recording's start, in seconds since 1970-01-01T00:00:00Z.
     package var startedAt: Double
     package var line: SpokenLine
     /// The text around the first match, with matching words between `start` and `end`.
     var marked: String
 
-    /// Characters that no transcript contains, unlike brackets: somebody may have written `[laughs]`.
+    /// The characters around matching words. No transcript contains them, unlike brackets: a person may write
+    /// `[laughs]`.
     static let (start, end): (Character, Character) = ("\u{E000}", "\u{E001}")
 
     /// The text around the first match, with matching words between `[` and `]`.

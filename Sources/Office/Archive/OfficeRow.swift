@@ -1,25 +1,27 @@
 import Core
 import FoundationEssentials
 
-/// A row of a query's result, in either database. Columns count from 0.
+/// A row in a query's result, in either database. Columns are numbered from 0.
 protocol OfficeRow {
-    /// 0 for NULL.
+    /// Returns an integer; 0 for NULL.
     func integer(_ column: Int32) -> Int
-    /// 0 for NULL.
+    /// Returns a number; 0 for NULL.
     func real(_ column: Int32) -> Double
-    /// Empty for NULL.
+    /// Returns a text; empty for NULL.
     func text(_ column: Int32) -> String
-    /// Nil for NULL.
+    /// Returns a text; nil for NULL.
     func optionalText(_ column: Int32) -> String?
     func position(_ column: Int32) -> SamplePosition
 }
 
 extension Recorder {
-    /// Selects the columns that `init(_:from:)` reads. A condition may follow.
+    /// SQL that selects the columns that `init(_:from:)` reads. A condition may follow.
     static let selection =
         "SELECT recorder.id, recorder.name, recorder.folder, recorder.key, recorder.machine FROM recorder"
 
-    /// - Parameter first: the column of the id; name, folder, key and machine follow.
+    /// Reads a recorder from a row.
+    ///
+    /// - Parameter first: the column of the ID; name, folder, key and machine follow.
     init(_ row: some OfficeRow, from first: Int32 = 0) {
         self.init(
             id: row.integer(first), name: row.text(first + 1), folder: row.text(first + 2),
@@ -28,7 +30,7 @@ extension Recorder {
 }
 
 extension OfficeRecording {
-    /// Selects the columns that `init(_:)` reads. A condition may follow.
+    /// SQL that selects the columns that `init(_:)` reads. A condition may follow.
     static let selection = """
         SELECT recording.id, recording.number, recording.started_at, recording.clock, recording.length_samples,
             recording.title, recording.people, copy.place, copy.audio,
@@ -49,12 +51,13 @@ extension OfficeRecording {
     }
 }
 
-extension OfficeReading {
-    /// Selects the columns that `init(_:)` reads, for all readings of recording `$1`. The first is the one that pages show.
+extension OfficeTranscript {
+    /// SQL that selects the columns that `init(_:)` reads, for all transcripts of recording `$1`. The first is the
+    /// shown one.
     static let selection = """
         SELECT id, engine, person, made_at, digest FROM reading WHERE recording = $1 ORDER BY \(preference)
         """
-    /// Sorts the reading that pages show first.
+    /// SQL that sorts the shown transcript first.
     static let preference = "struck DESC, person IS NOT NULL DESC, made_at DESC, id DESC"
 
     init(_ row: some OfficeRow) {
@@ -65,8 +68,8 @@ extension OfficeReading {
 }
 
 extension OfficeHit {
-    /// Reads recording id, recorder folder, start, then segment, start, end, label, name and text of the line, then the
-    /// excerpt.
+    /// Reads a hit from the columns recording ID, recorder folder, start, then the line's segment, start, end, label,
+    /// name and text, then the excerpt.
     init(_ row: some OfficeRow) {
         let line = SpokenLine(
             segment: row.integer(3), range: SampleRange(row.position(4), row.position(5)), speaker: row.text(6),
@@ -84,16 +87,16 @@ extension HistoryLine {
     }
 }
 
-/// Returns names separated by `; `, without duplicates: a speaker is often a participant, too.
+/// Removes duplicates from names that are separated by `; `: a speaker is often also a participant.
 func distinctPeople(_ people: String) -> String {
-    var kept: [Substring] = []
+    var distinct: [Substring] = []
     var names: Set<[String]> = []
-    for part in people.split(separator: ";") {
-        let name = OfficeQuery.tokens(String(part))
+    for field in people.split(separator: ";") {
+        let name = OfficeQuery.tokens(String(field))
         if !name.isEmpty, names.contains(name) { continue }
-        kept.append(part)
+        distinct.append(field)
         names.insert(name)
-        names.formUnion(part.split(separator: ",").map { OfficeQuery.tokens(String($0)) })
+        names.formUnion(field.split(separator: ",").map { OfficeQuery.tokens(String($0)) })
     }
-    return kept.joined(separator: ";")
+    return distinct.joined(separator: ";")
 }

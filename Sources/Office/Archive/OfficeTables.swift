@@ -8,7 +8,7 @@ protocol OfficeValue {
     static func optional(_ text: String?) -> Self
 }
 
-/// An archive in a database. SQLite and PostgreSQL have the same tables, so that the queries below are valid in both.
+/// An archive in a database. The tables are the same in SQLite and PostgreSQL, so that the queries below work in both.
 protocol OfficeTables: OfficeArchive {
     associatedtype DatabaseValue: OfficeValue
     associatedtype DatabaseRow: OfficeRow
@@ -16,26 +16,26 @@ protocol OfficeTables: OfficeArchive {
     /// SQL that is true if a recording matches the filter in `$1` to `$4` of `values(of:)`.
     static var matchCondition: String { get }
 
-    /// SQL that is true if the filter names no speaker in `$5`.
+    /// SQL that is true if the filter has no speaker in `$5`.
     static var noSpeakerCondition: String { get }
 
-    /// SQL that is true if the filter's speaker said a line, or if the filter names no speaker.
+    /// SQL that is true if the filter's speaker said a line, or if the filter has no speaker.
     static var speakerCondition: String { get }
 
-    /// A list of ids as one value; NULL for nil.
+    /// Returns a list of IDs as one value; NULL for nil.
     static func list(_ ids: [Int]?) -> DatabaseValue
 
-    /// Runs a query with the values `$1`, `$2` and so on; returns the result of `read` for each row.
+    /// Runs a query with the values `$1`, `$2` and so on, and returns the result of `read` for each row.
     func query<Element>(
         _ sql: String, _ values: [DatabaseValue], read: (DatabaseRow) -> Element
     ) throws(DeviceError) -> [Element]
 }
 
 extension OfficeTables {
-    /// The maximum number of lines that a search ranks. If more lines match, it returns the newest ones.
-    static var maxRanked: Int { 2_000 }
+    /// The maximum number of lines that a search ranks. If more lines match, it returns the newest lines.
+    static var maximumRanked: Int { 2_000 }
 
-    /// SQL that is true if the list shows a recording: it matches the filter, and the filter's speaker says something in it.
+    /// SQL that is true if the list shows a recording: it matches the filter, and the filter's speaker speaks in it.
     private static var listCondition: String {
         """
         \(matchCondition) AND (\(noSpeakerCondition) OR EXISTS (
@@ -43,7 +43,7 @@ extension OfficeTables {
         """
     }
 
-    /// The values `$1` to `$5` of a filter.
+    /// Returns the values `$1` to `$5` of a filter.
     func values(of filter: OfficeFilter) throws(DeviceError) -> [DatabaseValue] {
         var ids: [Int]?
         if let recorder = filter.recorder { ids = try recorders().matching(recorder, in: name) }
@@ -57,15 +57,15 @@ extension OfficeTables {
         try query(Recorder.selection + " ORDER BY recorder.id", []) { Recorder($0) }
     }
 
-    /// Returns the recorder with this identity. Adds the recorder, or its key and machine, if they are new. Call it in
-    /// a transaction.
+    /// Returns the recorder with this identity. Adds the recorder, or its key and machine, if they are new. Must be
+    /// called in a transaction.
     func addRecorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
         let all = try recorders()
-        if let known = all.known(identity) {
-            var recorder = known
-            recorder.key = known.key ?? identity.key
-            recorder.machine = known.machine ?? identity.machine
-            if recorder != known {
+        if let existing = all.known(identity) {
+            var recorder = existing
+            recorder.key = existing.key ?? identity.key
+            recorder.machine = existing.machine ?? identity.machine
+            if recorder != existing {
                 _ = try query(
                     "UPDATE recorder SET key = $1, machine = $2 WHERE id = $3",
                     [.optional(recorder.key), .optional(recorder.machine), .integer(recorder.id)]
@@ -82,8 +82,9 @@ extension OfficeTables {
             id: id ?? 0, name: identity.name, folder: folder, key: identity.key, machine: identity.machine)
     }
 
-    private func recordings(where condition: String, _ values: [DatabaseValue]) throws(DeviceError) -> [OfficeRecording]
-    {
+    private func recordings(
+        where condition: String, _ values: [DatabaseValue]
+    ) throws(DeviceError) -> [OfficeRecording] {
         try query(OfficeRecording.selection + " WHERE \(condition)", values) { OfficeRecording($0) }
     }
 
@@ -93,11 +94,11 @@ extension OfficeTables {
     }
 
     func recordings(
-        _ filter: OfficeFilter, from place: OfficePlace, limit: Int
+        _ filter: OfficeFilter, from cursor: OfficePageCursor, limit: Int
     ) throws(DeviceError) -> [OfficeRecording] {
         var values = try values(of: filter) + [.integer(limit)]
-        if let edge = place.edge { values.append(.integer(edge)) }
-        return try query(place.statement(Self.listCondition, limit: "$6", edge: "$7"), values) { OfficeRecording($0) }
+        if let edge = cursor.edge { values.append(.integer(edge)) }
+        return try query(cursor.statement(Self.listCondition, limit: "$6", edge: "$7"), values) { OfficeRecording($0) }
     }
 
     func count(_ filter: OfficeFilter) throws(DeviceError) -> Int {
@@ -157,8 +158,8 @@ extension OfficeTables {
         ) { $0.text(0) }.first
     }
 
-    func readings(of recording: Int) throws(DeviceError) -> [OfficeReading] {
-        try query(OfficeReading.selection, [.integer(recording)]) { OfficeReading($0) }
+    func readings(of recording: Int) throws(DeviceError) -> [OfficeTranscript] {
+        try query(OfficeTranscript.selection, [.integer(recording)]) { OfficeTranscript($0) }
     }
 
     func timeline(ofReading id: Int) throws(DeviceError) -> Timeline? {
@@ -166,7 +167,7 @@ extension OfficeTables {
         guard let text = found.first else { return nil }
         guard let timeline = Timeline(column: text) else {
             throw DeviceError(
-                .damaged, "SELECT", on: name, "the text of reading \(id) is damaged",
+                .damaged, "SELECT", on: name, "transcript \(id) is damaged",
                 remedy: "restore a backup, or gather the copies into a new archive")
         }
         return timeline
@@ -175,7 +176,7 @@ extension OfficeTables {
     func beginnings(of recordings: [Int]) throws(DeviceError) -> [Int: String] {
         if recordings.isEmpty { return [:] }
         let ids = recordings.map { "\($0)" }.joined(separator: ", ")
-        // The lines of a recording are added together, in chronological order.
+        // The lines of a recording were added together in chronological order, so they have consecutive IDs.
         let lines = try query(
             """
             SELECT line.recording, line.text

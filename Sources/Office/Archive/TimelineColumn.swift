@@ -2,21 +2,22 @@ import Core
 import FoundationEssentials
 
 extension Timeline {
-    /// The timeline as JSON. Segments are written by hand because `JSONEncoder` takes ten times as long for their words.
+    /// The timeline as JSON. Segments are encoded by hand, because `JSONEncoder` takes ten times as long for their
+    /// words.
     var column: String {
         get throws(DeviceError) {
-            var around = self
-            around.segments = []
-            let bytes = try rethrowing { [around] in Array(try JSONEncoder().encode(around)) }
-            let mark = Array(#""segments":[]"#.utf8)
-            guard !segments.isEmpty, let place = bytes.firstRange(of: mark) else {
+            var frame = self
+            frame.segments = []
+            let bytes = try rethrowing { [frame] in Array(try JSONEncoder().encode(frame)) }
+            let placeholder = Array(#""segments":[]"#.utf8)
+            guard !segments.isEmpty, let range = bytes.firstRange(of: placeholder) else {
                 return String(decoding: bytes, as: UTF8.self)
             }
             var column = ColumnWriter()
             column.bytes.reserveCapacity(bytes.count + segments.reduce(0) { $0 + 160 + $1.words.count * 96 })
-            column.bytes += bytes[..<(place.upperBound - 1)]
+            column.bytes += bytes[..<(range.upperBound - 1)]
             column.list(segments) { $0.add($1) }
-            column.bytes += bytes[(place.upperBound - 1)...]
+            column.bytes += bytes[(range.upperBound - 1)...]
             return String(decoding: column.bytes, as: UTF8.self)
         }
     }
@@ -34,8 +35,8 @@ private struct ColumnWriter {
 
     var bytes: [UInt8] = []
 
-    private mutating func put(_ piece: StaticString) {
-        bytes += UnsafeBufferPointer(start: piece.utf8Start, count: piece.utf8CodeUnitCount)
+    private mutating func put(_ text: StaticString) {
+        bytes += UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
     }
 
     /// Writes elements separated by commas.
@@ -69,7 +70,7 @@ private struct ColumnWriter {
         add(word.range)
         put(#","confidence":"#)
         add(word.confidence)
-        if word.isSpread { put(#","isSpread":true"#) }
+        if word.hasEstimatedTime { put(#","isSpread":true"#) }
         put("}")
     }
 
@@ -107,7 +108,7 @@ private struct ColumnWriter {
 
     private mutating func add(_ number: Int) { bytes += number.description.utf8 }
 
-    /// Stored numbers are finite.
+    /// Appends a number. Stored numbers are finite.
     private mutating func add(_ number: Double) { bytes += number.description.utf8 }
 
     private mutating func add(_ text: String) {

@@ -6,87 +6,92 @@ import System
 /// The copies and corrections in a folder or on a stick, at any depth. Names are untrusted, so the search follows no
 /// links and stays on one file system.
 struct FoundCopies {
-    /// A folder that was found. It is opened only when needed, because the number of open files is limited.
-    struct Place: Sendable {
+    /// The location of a folder. The folder is opened only when needed, because the number of open files is limited.
+    struct Location: Sendable {
         fileprivate let top: Folder
         /// The path from `top`.
         fileprivate var names: [String] = []
 
-        /// For messages only: open the folder with `open()`, which follows no links.
+        /// The path, for messages only. Use `open()` to open the folder, because it does not follow links.
         var path: String { ([top.path] + names).joined(separator: "/") }
 
         /// Opens the folder without following links.
         func open() throws(DeviceError) -> Folder { try top.folder(along: names.joined(separator: "/")) }
 
-        fileprivate func inner(_ name: String) -> Place { Place(top: top, names: names + [name]) }
+        fileprivate func appending(_ name: String) -> Location { Location(top: top, names: names + [name]) }
     }
 
     /// A copy's folder, or the file of a sealed copy.
     struct Copy: Sendable {
-        /// The folder; for a sealed copy, the one that contains its file.
-        var place: Place
+        /// The copy's folder; for a sealed copy, the folder that contains its file.
+        var place: Location
         /// The sealed file's name; nil for a readable copy.
         var sealed: String?
-        /// The name of its folder.
+        /// The name of the copy's folder or sealed file.
         var name: String
-        /// The recorder, according to the folder around the copies.
+        /// The recorder, according to the folder that contains the copies.
         var recorder: RecorderIdentity
-        /// The names of corrections beside it, unsorted.
+        /// The names of files with corrections in the folder, unsorted.
         var saved: [String] = []
 
-        /// For messages, and to tell copies apart: open with `place.open()`, which follows no links.
+        /// The path, for messages and to distinguish copies. Use `place.open()` to open the folder, because it does not
+        /// follow links.
         var path: String { sealed.map { "\(place.path)/\($0)" } ?? place.path }
     }
 
-    private static let (maxDepth, maxNames) = (8, 1_000_000)
+    private static let (maximumDepth, maximumNames) = (8, 1_000_000)
 
-    /// Sorted by path.
+    /// The copies, sorted by path.
     private(set) var copies: [Copy] = []
-    /// Files that look like corrections and are not beside a copy.
-    private(set) var corrections: [(place: Place, name: String)] = []
-    /// Rejected items, one per line.
+    /// Files that look like corrections but are not beside a copy.
+    private(set) var corrections: [(place: Location, name: String)] = []
+    /// The rejected items, one line each.
     private(set) var problems: [String] = []
 
     /// The archive's own folder, which is skipped.
-    private let own: (device: UInt64, inode: UInt64)
+    private let archiveIdentity: (device: UInt64, inode: UInt64)
 
     /// - Parameters:
     ///   - path: the folder of a stick, a recorder or a copy, or any folder above it.
     ///   - files: the archive's own folder, which is skipped.
     /// - Throws: `DeviceError` if the folder itself cannot be opened.
     init(in path: String, excluding files: Folder) throws(DeviceError) {
-        own = try files.identity()
+        archiveIdentity = try files.identity()
         let top = try Folder(opening: path)
         let name = RecorderIdentity.name(ofFolder: path)
-        var around = RecorderIdentity(name: name)
+        var outerRecorder = RecorderIdentity(name: name)
         if try top.exists(CopySettings.manifestName) {
-            // The folder is a copy; the folder around it is its recorder's.
-            around.name = RecorderIdentity.name(ofFolder: "\(path)/..")
+            // The folder is a copy, so the folder that contains it is the recorder's.
+            outerRecorder.name = RecorderIdentity.name(ofFolder: "\(path)/..")
             if let parent = try? Folder(opening: "\(path)/.."),
-                let named = try? Self.recorder(in: parent, named: around.name)
+                let recorder = try? Self.recorder(in: parent, named: outerRecorder.name)
             {
-                around = named
+                outerRecorder = recorder
             }
         }
-        look(in: top, at: Place(top: top), named: name, around)
+        search(top, at: Location(top: top), named: name, outerRecorder)
     }
 
-    private mutating func look(in folder: Folder, at place: Place, named name: String, _ around: RecorderIdentity) {
+    private mutating func search(
+        _ folder: Folder, at place: Location, named name: String, _ outerRecorder: RecorderIdentity
+    ) {
         do throws(DeviceError) {
             let identity = try folder.identity()
-            guard identity != own else {
-                if place.names.isEmpty { problems.append("\(folder.path): is the archive itself; name another folder") }
+            guard identity != archiveIdentity else {
+                if place.names.isEmpty {
+                    problems.append("\(folder.path): is the archive itself; choose another folder")
+                }
                 return
             }
-            let names = try folder.names(limit: Self.maxNames).sorted()
+            let names = try folder.names(limit: Self.maximumNames).sorted()
             if names.contains(CopySettings.manifestName), !names.contains(where: { SealedName($0) != nil }) {
                 let saved = names.filter(SavedCorrections.isName)
-                return copies.append(Copy(place: place, sealed: nil, name: name, recorder: around, saved: saved))
+                return copies.append(Copy(place: place, sealed: nil, name: name, recorder: outerRecorder, saved: saved))
             }
             if CopyName(name) != nil { return problems.append(Self.incomplete(folder.path)) }
             var inside = RecorderIdentity(name: name)
-            if let named = try Self.recorder(in: folder, named: name) {
-                inside = named
+            if let recorder = try Self.recorder(in: folder, named: name) {
+                inside = recorder
             } else if name.hasPrefix("sealed-"), let machine = Self.machine(String(name.dropFirst("sealed-".count))) {
                 inside.machine = machine
             }
@@ -96,26 +101,25 @@ struct FoundCopies {
                 } else if entry.hasPrefix("sealing"), entry.hasSuffix(".partial") {
                     problems.append(Self.incomplete("\(folder.path)/\(entry)"))
                 } else if let status = try folder.status(entry) {
-                    try look(at: entry, status, in: folder, place, inside)
+                    try visit(entry, status, in: folder, place, inside)
                 } else if entry.contains("\u{FFFD}") {
-                    // Such a name is lost in decoding, so the file cannot be opened.
+                    // Decoding has replaced bytes of such a name, so the file cannot be opened.
                     problems.append(
-                        "\(folder.path)/\(entry): has a name that is not in UTF-8, and was skipped; rename it"
-                    )
+                        "\(folder.path)/\(entry): has a name that is not in UTF-8, so it was skipped; rename it")
                 }
             }
         } catch { problems.append(error.message) }
     }
 
-    private mutating func look(
-        at entry: String, _ status: FileStatus, in folder: Folder, _ place: Place, _ inside: RecorderIdentity
+    private mutating func visit(
+        _ entry: String, _ status: FileStatus, in folder: Folder, _ place: Location, _ inside: RecorderIdentity
     ) throws(DeviceError) {
         switch status.kind {
         case .folder where CopyName.isTemporary(entry): problems.append(Self.incomplete("\(folder.path)/\(entry)"))
-        case .folder where place.names.count < Self.maxDepth:
+        case .folder where place.names.count < Self.maximumDepth:
             let inner: Folder
             do throws(DeviceError) { inner = try folder.folder(entry) } catch { return problems.append(error.message) }
-            look(in: inner, at: place.inner(entry), named: entry, inside)
+            search(inner, at: place.appending(entry), named: entry, inside)
         case .file where SavedCorrections.isName(entry): corrections.append((place, entry))
         default: break
         }
@@ -125,7 +129,8 @@ struct FoundCopies {
         "\(path): is an incomplete copy; plug the stick into its recorder again to complete it"
     }
 
-    /// Reads RECORDER.txt: the machine's digits and, in an archive, a line with the name. Nil without the file.
+    /// Reads RECORDER.txt, which contains the machine's digits and, in an archive, a line with the name. Nil if there
+    /// is no such file.
     private static func recorder(in folder: Folder, named folderName: String) throws(DeviceError) -> RecorderIdentity? {
         guard try folder.exists(RecorderFolder.fileName) else { return nil }
         let bytes = try folder.openFile(RecorderFolder.fileName, O_RDONLY).bytes(count: 4_096)
@@ -135,7 +140,7 @@ struct FoundCopies {
         return RecorderIdentity(name: isName ? String(name) : folderName, machine: lines.first.flatMap(machine))
     }
 
-    /// Returns the first twelve digits, as in the name of a folder of sealed copies.
+    /// Returns the first twelve digits, which are also in the names of folders with sealed copies.
     private static func machine(_ text: String) -> String? {
         let digits = text.prefix(12).lowercased()
         return digits.count == 12 && digits.allSatisfy { $0.isASCII && $0.isHexDigit } ? digits : nil

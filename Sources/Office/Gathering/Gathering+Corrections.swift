@@ -2,9 +2,9 @@ import Core
 import Glibc
 import System
 
-// Corrections saved from pages.
+// Adds corrections that were saved from pages.
 extension Gathering {
-    /// Adds corrections beside copies that are in the archive now.
+    /// Adds the corrections beside copies that are now in the archive.
     func addPending() throws(DeviceError) {
         let copies = pending
         pending = []
@@ -19,28 +19,29 @@ extension Gathering {
         }
     }
 
-    /// Adds corrections in the order of saving, since later ones may build on earlier ones; reports a problem for each
-    /// that does not fit.
+    /// Adds corrections in the order in which they were saved, because later corrections may build on earlier ones.
+    /// Reports a problem for each file that does not match a text in the archive.
     ///
-    /// - Parameter digest: of the copy beside them; nil if they are beside no copy and name their recording themselves.
+    /// - Parameter digest: the digest of the copy beside the files; nil if there is none, and the files identify their
+    ///   recording.
     func addCorrections(_ files: [FoundCorrections], of digest: String?) throws(DeviceError) {
-        var left = files.indices.sorted {
+        var remaining = files.indices.sorted {
             (files[$0].saved.file.savedAt, $0) < (files[$1].saved.file.savedAt, $1)
         }.map { files[$0] }
-        while !left.isEmpty {
-            var unfit: [FoundCorrections] = []
-            for file in left where try !addCorrections(file, of: digest) { unfit.append(file) }
-            // Another file may have restored the text that these were made from.
-            if unfit.count < left.count {
-                left = unfit
+        while !remaining.isEmpty {
+            var unmatched: [FoundCorrections] = []
+            for file in remaining where try !addCorrections(file, of: digest) { unmatched.append(file) }
+            // Tries again, because another file may have restored the text that these were made from.
+            if unmatched.count < remaining.count {
+                remaining = unmatched
                 continue
             }
-            for file in unfit {
+            for file in unmatched {
                 try refuse(
                     DeviceError(
                         .unsupported, "import", on: file.path,
-                        "was made from a different text of recording \(file.saved.file.identity.recording), which is not in the archive",
-                        remedy: "gather that copy, too"))
+                        "was made from a different text of recording \(file.saved.file.identity.recording), which is "
+                            + "not in the archive", remedy: "gather the copy with that text, too"))
             }
             return
         }
@@ -52,11 +53,11 @@ extension Gathering {
         var saved: SavedCorrections
     }
 
-    /// Reads corrections; returns nil and reports a problem if they cannot be read.
-    func readCorrections(_ name: String, at place: FoundCopies.Place) throws(DeviceError) -> FoundCorrections? {
+    /// Reads corrections. If they cannot be read, returns nil and reports a problem.
+    func readCorrections(_ name: String, at place: FoundCopies.Location) throws(DeviceError) -> FoundCorrections? {
         let path = "\(place.path)/\(name)"
         do throws(DeviceError) {
-            let bytes = try place.open().content(ofFile: name, limit: SavedCorrections.largest)
+            let bytes = try place.open().content(ofFile: name, limit: SavedCorrections.maximumBytes)
             return FoundCorrections(
                 path: path, bytes: bytes, saved: try SavedCorrections(bytes, name: path, reader: reader))
         } catch {
@@ -65,9 +66,9 @@ extension Gathering {
         }
     }
 
-    /// Adds corrections; reports a problem if they cannot be added.
+    /// Adds corrections. Reports a problem if they cannot be added.
     ///
-    /// - Returns: whether they fit a text of their recording, or were reported.
+    /// - Returns: false if they do not match any text of their recording, which is not reported.
     private func addCorrections(_ found: FoundCorrections, of digest: String?) throws(DeviceError) -> Bool {
         let (path, saved) = (found.path, found.saved)
         do throws(DeviceError) {
@@ -79,8 +80,10 @@ extension Gathering {
             guard let recording, recording.number == identity.recording else {
                 throw DeviceError(
                     .unsupported, "import", on: path,
-                    "belongs to a recording \(identity.recording) that \(digest == nil ? "is not in the archive" : "this copy is not of")",
-                    remedy: digest == nil ? "gather its copy, too" : "put it beside its own page")
+                    digest == nil
+                        ? "belongs to recording \(identity.recording), which is not in the archive"
+                        : "belongs to recording \(identity.recording), unlike the copy beside it",
+                    remedy: digest == nil ? "gather its copy, too" : "move it to the folder of its own page")
             }
             let isNew = try saved.add(found.bytes, isPage: path.hasSuffix(".html"), to: archive, of: recording)
             if isNew == true { report.corrections += 1 }

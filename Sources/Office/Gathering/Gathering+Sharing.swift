@@ -3,14 +3,14 @@ import Core
 import Glibc
 import System
 
-// Copies of a recording with the same sound share its file.
+// Copies of a recording with the same sound share one sound file.
 extension Gathering {
-    /// Replaces sound files of the batch with hard links to equal files of other copies of the recording, to save space. No
-    /// program writes into an archive's files; they are replaced.
+    /// Replaces sound files in the batch with hard links to equal files in other copies of the recording, to save
+    /// space. This is safe because no program writes into an archive's files; they are only replaced.
     ///
     /// On file systems without hard links, such as FAT, each copy keeps its own file.
     func shareSound(of batch: [BatchCopy]) throws(DeviceError) {
-        let held = try archive.places(of: batch.map(\.copy))
+        let existingFolders = try archive.places(of: batch.map(\.copy))
         for (index, batchCopy) in batch.enumerated() {
             guard let digest = batchCopy.soundFile else { continue }
             let (name, target) = (batchCopy.copy.audio, try staging.folder(batchCopy.temporary))
@@ -21,9 +21,9 @@ extension Gathering {
             if let twin, (try? Self.share(name, of: try staging.folder(twin.temporary), with: target)) != nil {
                 continue
             }
-            for place in held[index] {
+            for place in existingFolders[index] {
                 guard let folder = try? files.folder(along: place), (try? folder.manifest())?.digests[name] == digest,
-                    // It may have been damaged after it was added.
+                    // The file may have been damaged after it was added.
                     (try? Digest.of(folder.openFile(name, O_RDONLY))) == digest
                 else { continue }
                 if (try? Self.share(name, of: folder, with: target)) != nil { break }

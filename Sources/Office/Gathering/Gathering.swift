@@ -3,18 +3,17 @@ import Core
 import Glibc
 import System
 
-/// Adds copies of recordings from sticks and folders to an archive. It verifies each copy's checksums before it adds a row.
-/// Each copy is added completely or not at all, even after an interruption. Blocks; used on one thread.
+/// Adds copies of recordings from sticks and folders to an archive. Verifies each copy's checksums before it adds a
+/// row. Each copy is added completely or not at all, even if the process is interrupted. Blocks; used on one thread.
 ///
-/// A copy's files first go into a hidden folder. For a batch of copies, the file system is synced once, then the copies
-/// are renamed, then the rows are committed. A power cut leaves at most files without a row, which the next run adds
-/// again.
+/// A copy's files are first written to a hidden folder. For a batch of copies, the file system is synced once, then the
+/// copies are renamed, then the rows are committed. After a power cut, the next run adds files without a row again.
 package final class Gathering {
-    /// The maximum number of copies, and bytes of copies, in a batch.
-    private static let (maxCopies, maxBytes): (Int, Int64) = (64, 128 << 20)
-    /// The maximum bytes of text in copies that are being read, beyond two copies per thread.
-    private static let maxText: Int64 = 16 << 20
-    private static let hidden = ".gathering"
+    /// The maximum number of copies in a batch, and their maximum total size in bytes.
+    private static let (maximumCopies, maximumBytes): (Int, Int64) = (64, 128 << 20)
+    /// The maximum size of the texts in copies that are being read in advance, in bytes.
+    private static let maximumTextBytes: Int64 = 16 << 20
+    private static let hiddenName = ".gathering"
 
     let archive: any OfficeArchive
     private let key: String?
@@ -23,12 +22,12 @@ package final class Gathering {
     let files: Folder
     var report: GatherReport
     private var batch: [BatchCopy] = []
-    /// Sealed files with the digests of copies that are in the archive or in the batch.
-    private var sealedAgain: [(sealed: String, digest: String)] = []
+    /// Sealed files whose copies are already in the archive or in the batch, with the copies' digests.
+    private var duplicateSealed: [(sealed: String, digest: String)] = []
     private var batchBytes: Int64 = 0
     /// The digests of copies in the batch and in earlier batches.
     private var digests: Set<String> = []
-    /// The recorders of copies that were added earlier.
+    /// The recorders of earlier copies.
     private var recorders: [RecorderIdentity: Recorder] = [:]
     private var number = 0
     var staging: Folder
@@ -36,7 +35,7 @@ package final class Gathering {
     private let threads: [WorkThread]
     /// Whether the stick can still be read.
     private var isReadable = true
-    /// Copies that threads are reading, the earliest first.
+    /// The copies that threads are reading, the earliest first.
     private var inProgress: [CopyInProgress] = []
 
     /// A copy that a thread is reading.
@@ -44,13 +43,13 @@ package final class Gathering {
         var found: FoundCopies.Copy
         /// The name of its folder in `staging`.
         var temporary: String
-        /// The digest of its SHA256SUMS; nil if it is sealed.
+        /// The digest of its SHA256SUMS; nil if the copy is sealed.
         var digest: String?
-        /// The digest of its sealed file; nil if it is not sealed.
+        /// The digest of its sealed file; nil if the copy is not sealed.
         var sealed: String?
-        /// An estimate.
+        /// The estimated size of its texts in bytes.
         var textBytes: Int64
-        var reading: BlockingResult<Result<CopyReading, DeviceError>>
+        var reading: BlockingResult<Result<CopyContent, DeviceError>>
     }
 
     struct BatchCopy {
@@ -59,15 +58,15 @@ package final class Gathering {
         /// The name of its folder in the recorder's folder.
         var name: String
         var copy: GatheredCopy
-        /// SHA-256 of its sound file; nil without sound.
+        /// The SHA-256 of its sound file; nil if there is none.
         var soundFile: String?
     }
 
     /// - Parameters:
-    ///   - key: the file of a private key for sealed copies; nil skips those.
-    ///   - reader: the program whose confined process parses files.
+    ///   - key: the path of a private key for sealed copies; nil to skip sealed copies.
+    ///   - reader: the program that parses files in a sandboxed process.
     ///   - progress: called after each copy.
-    /// - Throws: `DeviceError` with `busy` if another process gathers into these files.
+    /// - Throws: `DeviceError` with `busy` if another process is gathering into this archive.
     package init(
         into archive: any OfficeArchive, key: String?, reader: String = "/proc/self/exe",
         progress: @escaping (GatherReport) -> Void = { _ in }
@@ -77,47 +76,47 @@ package final class Gathering {
         self.reader = reader
         self.progress = progress
         report = GatherReport(archive: archive.name)
-        files = try Folder(opening: archive.files, crosses: true)
+        files = try Folder(opening: archive.files, crossesMounts: true)
         do throws(DeviceError) { try files.lock() } catch {
             guard error.code == .busy else { throw error }
             throw DeviceError(
                 .busy, "flock", status: error.status, on: archive.files, "another process is gathering into it",
                 remedy: "wait until it has finished")
         }
-        // Left over from a process that was killed.
-        try files.removeAll(Self.hidden)
-        try files.makeFolder(Self.hidden, mode: 0o750)
-        staging = try files.folder(Self.hidden)
+        // A killed process may have left the folder behind.
+        try files.removeAll(Self.hiddenName)
+        try files.makeFolder(Self.hiddenName, mode: 0o750)
+        staging = try files.folder(Self.hiddenName)
         let processors = min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 2), 4)
         threads = (1...processors).map { WorkThread(named: "gather \($0)") }
     }
 
     /// Adds the contents of these folders, sticks and archives.
     ///
-    /// - Throws: `DeviceError` if nothing more can be added, such as when the disk is full; earlier additions stay.
+    /// - Throws: `DeviceError` if nothing more can be added, for example if the disk is full. Earlier additions stay.
     package func run(_ sources: [GatherSource]) throws(DeviceError) -> GatherReport {
-        defer { try? files.removeAll(Self.hidden) }
-        var loose: [(place: FoundCopies.Place, name: String)] = []
+        defer { try? files.removeAll(Self.hiddenName) }
+        var separateFiles: [(place: FoundCopies.Location, name: String)] = []
         for source in sources {
             switch source {
             case .folder(let path) where RecorderArchive.isArchive(path): try addRecorder(path)
-            case .folder(let path): loose += try addFolder(path)
-            case .archive(let other): loose += try addFolder(other.files)
+            case .folder(let path): separateFiles += try addFolder(path)
+            case .archive(let other): separateFiles += try addFolder(other.files)
             }
         }
         try commit()
         var corrections: [FoundCorrections] = []
-        for (place, name) in loose {
+        for (place, name) in separateFiles {
             if let found = try readCorrections(name, at: place) { corrections.append(found) }
         }
         try addCorrections(corrections, of: nil)
         for case .archive(let other) in sources { try addReadings(of: other) }
-        report.outdated = try archive.outdated().map { "\(archive.files)/\($0)" }.filter { isTaken($0) }
+        report.outdated = try archive.outdated().map { "\(archive.files)/\($0)" }.filter { pathExists($0) }
         return report
     }
 
-    /// Adds the copies in a folder; returns the corrections that are not beside a copy.
-    private func addFolder(_ path: String) throws(DeviceError) -> [(place: FoundCopies.Place, name: String)] {
+    /// Adds the copies in a folder, and returns the corrections that are not beside a copy.
+    private func addFolder(_ path: String) throws(DeviceError) -> [(place: FoundCopies.Location, name: String)] {
         let found: FoundCopies
         do throws(DeviceError) { found = try FoundCopies(in: path, excluding: files) } catch {
             report.problems.append(error.message)
@@ -131,7 +130,7 @@ package final class Gathering {
         return found.corrections
     }
 
-    /// Processes copies until each is in the batch, in the archive or refused.
+    /// Processes copies until each is in the batch, in the archive or rejected.
     func add(_ copies: [FoundCopies.Copy]) throws(DeviceError) {
         // Waits for the threads before `staging` is removed.
         defer {
@@ -139,18 +138,18 @@ package final class Gathering {
             inProgress = []
         }
         isReadable = true
-        for start in stride(from: 0, to: copies.count, by: Self.maxCopies) where isReadable {
-            let next = copies[start..<min(start + Self.maxCopies, copies.count)]
-            let asked = try findKnown(next)
+        for start in stride(from: 0, to: copies.count, by: Self.maximumCopies) where isReadable {
+            let next = copies[start..<min(start + Self.maximumCopies, copies.count)]
+            let lookups = try findKnown(next)
             for copy in next where isReadable {
-                try attempt { () throws(DeviceError) in try add(copy, asked[copy.path]) }
-                while hasEnough { try finishNext() }
+                try attempt { () throws(DeviceError) in try add(copy, lookups[copy.path]) }
+                while hasEnoughInProgress { try finishNext() }
             }
         }
         while !inProgress.isEmpty { try finishNext() }
     }
 
-    /// Queries which of several copies the archive has. Returns the result by path, without copies that cannot be read.
+    /// Looks up copies in the archive. Returns the results by path, without copies that cannot be read.
     private func findKnown(_ copies: ArraySlice<FoundCopies.Copy>) throws(DeviceError) -> [String: (
         digest: String, isKnown: Bool
     )] {
@@ -165,46 +164,47 @@ package final class Gathering {
     }
 
     /// Whether the threads have enough copies to read while a batch is committed.
-    private var hasEnough: Bool {
+    private var hasEnoughInProgress: Bool {
         if inProgress.count <= threads.count * 2 { return false }
-        return inProgress.count >= Self.maxCopies || inProgress.reduce(0) { $0 + $1.textBytes } > Self.maxText
+        let textBytes = inProgress.reduce(0) { $0 + $1.textBytes }
+        return inProgress.count >= Self.maximumCopies || textBytes > Self.maximumTextBytes
     }
 
-    /// Adds the earliest copy that is being read to the batch.
+    /// Waits for the earliest copy that is being read, and adds it to the batch.
     private func finishNext() throws(DeviceError) {
         let next = inProgress.removeFirst()
         try attempt { () throws(DeviceError) in try addToBatch(next) }
     }
 
-    /// Processes one copy and records its error.
+    /// Processes a copy and records its error, if any.
     private func attempt(_ body: () throws(DeviceError) -> Void) throws(DeviceError) {
         defer { progress(report) }
         do throws(DeviceError) { try body() } catch {
-            // All other copies on the stick would fail, too, and are not listed.
-            let isGone = [EIO, ENODEV, ENXIO].contains(error.status)
-            if isReadable || !isGone { try refuse(error) }
-            if isGone { isReadable = false }
+            // If the stick was removed, all other copies on it would fail, too. They are not listed.
+            let isRemoved = [EIO, ENODEV, ENXIO].contains(error.status)
+            if isReadable || !isRemoved { try refuse(error) }
+            if isRemoved { isReadable = false }
         }
     }
 
-    /// Records an error of one copy; throws an error of the archive.
+    /// Records an error in a copy. Throws an error in the archive.
     func refuse(_ error: DeviceError) throws(DeviceError) {
-        let place = error.subject ?? error.reason
-        // Compares whole path components: a stick's name may begin like the archive's. Dropped files are not the archive's.
-        let isOurs = [archive.name, archive.files].contains { own in
-            place == own || (place.hasPrefix("\(own)/") && !place.hasPrefix("\(own)/\(DroppedFiles.prefix)"))
+        let subject = error.subject ?? error.reason
+        // Compares whole path components: a stick's name may begin like the archive's. Dropped files do not count.
+        let concernsArchive = [archive.name, archive.files].contains { path in
+            subject == path || (subject.hasPrefix("\(path)/") && !subject.hasPrefix("\(path)/\(DroppedFiles.prefix)"))
         }
-        if error.code == .full || isOurs { throw error }
+        if error.code == .full || concernsArchive { throw error }
         report.problems.append(error.message)
     }
 
-    /// - Parameter asked: the result of `findKnown`; nil if the copy could not be read.
+    /// - Parameter lookup: the result from `findKnown`; nil if the copy could not be read.
     private func add(
-        _ found: FoundCopies.Copy, _ asked: (digest: String, isKnown: Bool)?
+        _ found: FoundCopies.Copy, _ lookup: (digest: String, isKnown: Bool)?
     ) throws(DeviceError) {
         if found.sealed != nil { return try addSealed(found) }
-        var (digest, isKnown) = asked ?? ("", false)
-        if asked == nil {
+        var (digest, isKnown) = lookup ?? ("", false)
+        if lookup == nil {
             digest = try Self.digest(ofListIn: found)
             isKnown = try archive.known(copies: [digest]).contains(digest)
         }
@@ -218,7 +218,7 @@ package final class Gathering {
         try addCorrections(beside: found, digest)
     }
 
-    /// Adds corrections after their copy is in the archive.
+    /// Adds the corrections beside a copy as soon as the copy is in the archive.
     private func addCorrections(beside found: FoundCopies.Copy, _ digest: String) throws(DeviceError) {
         pending.append((found, digest))
         if batch.isEmpty { try addPending() }
@@ -228,7 +228,8 @@ package final class Gathering {
         guard let key, let name = found.sealed else { return report.sealed += 1 }
         let digest = try Digest.of(found.place.open().openFile(name, O_RDONLY))
         if try archive.known(sealed: digest) != nil { return report.known += 1 }
-        try startReading(found, digest: nil, sealed: digest, Self.maxText / 4) { (folder) throws(DeviceError) in
+        let textBytes = Self.maximumTextBytes / 4
+        try startReading(found, digest: nil, sealed: digest, textBytes) { (folder) throws(DeviceError) in
             try StagedCopy(opening: name, in: try found.place.open(), with: key, into: folder)
         }
     }
@@ -236,18 +237,18 @@ package final class Gathering {
     /// Starts reading and verifying a copy on a thread.
     private func startReading(
         _ found: FoundCopies.Copy, digest: String?, sealed: String?, _ textBytes: Int64,
-        _ come: @escaping @Sendable (Folder) throws(DeviceError) -> StagedCopy
+        _ stage: @escaping @Sendable (Folder) throws(DeviceError) -> StagedCopy
     ) throws(DeviceError) {
         number += 1
         let (temporary, name, reading) = (
-            "\(number)", found.name, BlockingResult<Result<CopyReading, DeviceError>>()
+            "\(number)", found.name, BlockingResult<Result<CopyContent, DeviceError>>()
         )
         try staging.makeFolder(temporary, mode: 0o750)
         let (staging, reader) = (staging, reader)
         threads[number % threads.count].start {
             do throws(DeviceError) {
-                let staged = try come(try staging.folder(temporary))
-                reading.set(.success(try CopyReading(staged, named: name, reader: reader)))
+                let staged = try stage(try staging.folder(temporary))
+                reading.set(.success(try CopyContent(staged, named: name, reader: reader)))
             } catch { reading.set(.failure(error)) }
         }
         inProgress.append(
@@ -265,7 +266,7 @@ package final class Gathering {
             if try isKnown(reading.manifest.digest, sealed: copy.sealed != nil) {
                 report.known += 1
                 try staging.removeAll(copy.temporary)
-                if let sealed = copy.sealed { sealedAgain.append((sealed, reading.manifest.digest)) }
+                if let sealed = copy.sealed { duplicateSealed.append((sealed, reading.manifest.digest)) }
             } else {
                 batch.append(try batchCopy(reading, copy))
                 digests.insert(reading.manifest.digest)
@@ -275,28 +276,29 @@ package final class Gathering {
             try? staging.removeAll(copy.temporary)
             throw error
         }
-        if batch.count + sealedAgain.count >= Self.maxCopies || batchBytes >= Self.maxBytes { try commit() }
+        if batch.count + duplicateSealed.count >= Self.maximumCopies || batchBytes >= Self.maximumBytes { try commit() }
         if let digest = copy.digest { try addCorrections(beside: found, digest) }
     }
 
-    /// Whether a copy is in the archive or in the batch. The archive was queried for readable copies before they were read.
+    /// Returns whether a copy is in the archive or the batch. For readable copies, `findKnown` has searched the
+    /// archive.
     private func isKnown(_ digest: String, sealed: Bool) throws(DeviceError) -> Bool {
         if digests.contains(digest) || !sealed { return digests.contains(digest) }
         return try archive.known(copies: [digest]).contains(digest)
     }
 
-    private func batchCopy(_ reading: CopyReading, _ copy: CopyInProgress) throws(DeviceError) -> BatchCopy {
+    private func batchCopy(_ reading: CopyContent, _ copy: CopyInProgress) throws(DeviceError) -> BatchCopy {
         var identity = copy.found.recorder
         identity.key = reading.key ?? identity.key
-        // The folder of sealed copies does not contain the recorder's name.
+        // The name of a folder with sealed copies is not the recorder's name.
         let isNamed = copy.sealed == nil && identity.name != RecorderIdentity.unknownName
         if !isNamed, let device = reading.device { identity.name = device }
-        // Without key and machine, a known recording identifies its recorder.
-        let isUntold = identity.key == nil && identity.machine == nil
-        let known = isUntold ? try archive.recorder(ofRoot: reading.root) : nil
+        // If the copy has neither key nor machine, a recording in the archive identifies the recorder.
+        let isAnonymous = identity.key == nil && identity.machine == nil
+        let known = isAnonymous ? try archive.recorder(ofRoot: reading.root) : nil
         let recorder = if let known { known } else { try recorder(identity) }
         let title = CopyName(reading.name)?.text ?? reading.number.padded(to: 6)
-        let place = title + reading.manifest.mark
+        let place = title + reading.manifest.suffix
         return BatchCopy(
             temporary: copy.temporary, name: place,
             copy: reading.copy(of: recorder, at: "\(recorder.folder)/\(place)", sealed: copy.sealed),
@@ -317,8 +319,8 @@ package final class Gathering {
 
     /// Syncs the batch, renames its copies and commits their rows.
     func commit() throws(DeviceError) {
-        guard !batch.isEmpty || !sealedAgain.isEmpty else { return try addPending() }
-        // If another process added a copy to the same database, its folder exists, and may contain corrections.
+        guard !batch.isEmpty || !duplicateSealed.isEmpty else { return try addPending() }
+        // Another process may have added a copy to the same database; its folder may contain corrections.
         let known = try batch.isEmpty ? [] : archive.known(copies: batch.map(\.copy.digest))
         let new = batch.filter { !known.contains($0.copy.digest) }
         if !new.isEmpty {
@@ -329,7 +331,7 @@ package final class Gathering {
                 let name = batchCopy.copy.recorder.folder
                 if folders[name] == nil { folders[name] = try files.folder(name) }
                 guard let folder = folders[name] else { continue }
-                // Left over from a process that ended before it committed.
+                // A process that was killed before it committed may have left the folder behind.
                 try folder.removeAll(batchCopy.name)
                 try staging.move(batchCopy.temporary, to: folder, as: batchCopy.name)
             }
@@ -337,11 +339,11 @@ package final class Gathering {
             try files.sync()
         }
         if !batch.isEmpty { try archive.add(batch.map(\.copy)) }
-        for (sealed, digest) in sealedAgain { try archive.setSealed(sealed, of: digest) }
+        for (sealed, digest) in duplicateSealed { try archive.setSealed(sealed, of: digest) }
         report.taken += new.count
         report.known += batch.count - new.count
         report.bytes += batchBytes
-        (batch, batchBytes, sealedAgain) = ([], 0, [])
+        (batch, batchBytes, duplicateSealed) = ([], 0, [])
         try addPending()
     }
 }

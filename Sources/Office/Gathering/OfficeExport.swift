@@ -4,31 +4,33 @@ import Glibc
 import System
 import Transcripts
 
-/// Copies recordings out of an archive, and checks each; a copy is complete or not made at all. Another archive can
-/// gather the result. Used on one thread.
+/// Copies recordings from an archive and verifies each copy. A copy is made completely or not at all. Another archive
+/// can gather the result. Used on one thread.
 package struct OfficeExport {
-    private static let partial = ".exporting"
+    private static let temporary = ".exporting"
     private let archive: any OfficeArchive
     private let files: Folder
     private let target: Folder
 
-    /// - Parameter path: a folder, which is created if it is missing.
+    /// Opens the archive's folder and the target.
+    ///
+    /// - Parameter path: the target folder, which is created if it is missing.
     package init(of archive: any OfficeArchive, to path: String) throws(DeviceError) {
         self.archive = archive
-        files = try Folder(opening: archive.files, crosses: true)
+        files = try Folder(opening: archive.files, crossesMounts: true)
         try makeFolder(path, mode: 0o755)
-        target = try Folder(opening: path, crosses: true)
+        target = try Folder(opening: path, crossesMounts: true)
         guard try files.identity() != target.identity() else {
             throw DeviceError(
-                .unsupported, "export", on: path, "is the archive itself", remedy: "name another folder")
+                .unsupported, "export", on: path, "is the archive itself", remedy: "choose another folder")
         }
         try target.lock()
     }
 
     /// Copies the latest copy of a recording and its corrections to `Fieldscribe/RECORDER/COPY`.
     ///
-    /// - Returns: whether it was new there.
-    /// - Throws: `DeviceError` that names a file which does not match SHA256SUMS.
+    /// - Returns: whether the target lacked the copy.
+    /// - Throws: `DeviceError`, for example with the name of a file that does not match SHA256SUMS.
     package func copy(_ recording: OfficeRecording) throws(DeviceError) -> Bool {
         let source = try folder(of: recording)
         let top = try Self.folder("Fieldscribe", in: target)
@@ -37,44 +39,44 @@ package struct OfficeExport {
             try recorder.replace(RecorderFolder.fileName, with: Array(recording.recorder.fileText.utf8), mode: 0o644)
         }
         let name = recording.folderName
-        let wanted = try source.manifestContent()
+        let manifest = try source.manifestContent()
         if try recorder.exists(name) {
-            let there = try recorder.folder(name)
-            if try there.exists(CopySettings.manifestName), try there.manifestContent() == wanted {
-                try copySaved(from: source, to: there)
+            let existing = try recorder.folder(name)
+            if try existing.exists(CopySettings.manifestName), try existing.manifestContent() == manifest {
+                try copyCorrections(from: source, to: existing)
                 return false
             }
             throw DeviceError(
                 .busy, "export", on: "\(recorder.path)/\(name)", "is a different copy, or was changed",
-                remedy: "move it elsewhere, or name another folder")
+                remedy: "move it elsewhere, or choose another folder")
         }
-        try recorder.removeAll(Self.partial)
-        try recorder.makeFolder(Self.partial, mode: 0o755)
+        try recorder.removeAll(Self.temporary)
+        try recorder.makeFolder(Self.temporary, mode: 0o755)
         do throws(DeviceError) {
-            let folder = try recorder.folder(Self.partial)
-            _ = try StagedCopy(copying: source, into: folder).proved()
-            try copySaved(from: source, to: folder)
+            let folder = try recorder.folder(Self.temporary)
+            _ = try StagedCopy(copying: source, into: folder).verifiedManifest()
+            try copyCorrections(from: source, to: folder)
             try recorder.syncFileSystem()
-            try recorder.move(Self.partial, to: recorder, as: name)
+            try recorder.move(Self.temporary, to: recorder, as: name)
             try recorder.sync()
         } catch {
-            try? recorder.removeAll(Self.partial)
+            try? recorder.removeAll(Self.temporary)
             throw error
         }
         return true
     }
 
-    private func copySaved(from source: Folder, to folder: Folder) throws(DeviceError) {
+    private func copyCorrections(from source: Folder, to folder: Folder) throws(DeviceError) {
         for name in try source.names(limit: 10_000).filter(SavedCorrections.isName) where try !folder.exists(name) {
-            let bytes = try source.content(ofFile: name, limit: SavedCorrections.largest)
+            let bytes = try source.content(ofFile: name, limit: SavedCorrections.maximumBytes)
             try folder.replace(name, with: bytes, mode: 0o644)
         }
     }
 
-    /// Writes a recording's default transcript to `RECORDER/TITLE.EXTENSION`.
+    /// Writes a recording's shown transcript to `RECORDER/TITLE.EXTENSION`.
     ///
     /// - Parameter replaces: whether to replace a file that differs.
-    /// - Returns: whether it was written.
+    /// - Returns: whether a file was written.
     /// - Throws: `DeviceError` with `busy` if a different file exists, `missing` if the recording has no transcript.
     package func write(
         _ recording: OfficeRecording, as format: TranscriptFormat, title: String, replaces: Bool
@@ -86,12 +88,12 @@ package struct OfficeExport {
         let folder = try Self.folder(recording.recorder.folder, in: target)
         let name = "\(recording.folderName).\(format.fileExtension)"
         if try folder.exists(name) {
-            let there = try folder.content(ofFile: name, limit: 1 << 30)
-            if there == bytes { return false }
+            let existing = try folder.content(ofFile: name, limit: 1 << 30)
+            if existing == bytes { return false }
             guard replaces else {
                 throw DeviceError(
                     .busy, "export", on: "\(folder.path)/\(name)", "exists and differs",
-                    remedy: "replace it with --force, or name another folder")
+                    remedy: "replace it with --force, or choose another folder")
             }
         }
         try folder.replace(name, with: bytes, mode: 0o644)
@@ -112,6 +114,6 @@ package struct OfficeExport {
 }
 
 extension Recorder {
-    /// The content of RECORDER.txt in its folder.
+    /// The content of RECORDER.txt in the recorder's folder.
     var fileText: String { "\(machine ?? "-")\nname: \(name)\n" }
 }

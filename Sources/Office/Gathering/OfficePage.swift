@@ -2,8 +2,8 @@ import Core
 import System
 import Transcripts
 
-/// Writes a page with all recordings of an archive, beside the copies. Its search needs neither a server nor this
-/// program.
+/// Writes a page with all recordings in an archive, beside the copies. The page's search needs neither a server nor
+/// this program.
 package enum OfficePage {
     package static let name = "index.html"
 
@@ -21,7 +21,7 @@ package enum OfficePage {
             let text = shown?.segments.map(\.text).filter { !$0.isEmpty }.joined(separator: "\n") ?? ""
             // Links to the sound if the copy has no page.
             let page = "\(recording.place)/index.html"
-            let link = isTaken("\(archive.files)/\(page)") ? page : "\(recording.place)/\(recording.audio)"
+            let link = pathExists("\(archive.files)/\(page)") ? page : "\(recording.place)/\(recording.audio)"
             let facts = [
                 clockTime(recording.length), "recording \(recording.number)", recording.people,
                 recording.clock == .unverified ? "clock unverified" : "",
@@ -32,13 +32,13 @@ package enum OfficePage {
                     facts: facts.filter { !$0.isEmpty }.map(oneLine), text: text))
         }
         let page = try rethrowing { try indexPage(entries) }
-        let folder = try Folder(opening: archive.files, crosses: true)
+        let folder = try Folder(opening: archive.files, crossesMounts: true)
         try folder.checkReplaceable(name)
         try folder.replace(name, with: Array(page.utf8), mode: 0o644)
         return entries.count
     }
 
-    /// Returns the recording's title, or its time without a title.
+    /// Returns the recording's title, or its time if it has no title.
     static func title(of recording: OfficeRecording) -> String {
         if !recording.title.isEmpty { return oneLine(recording.title) }
         guard recording.startedAt > 0 else { return "Recording \(recording.number)" }

@@ -6,19 +6,19 @@ import Transcripts
 
 /// Corrections saved from a recording's page.
 struct SavedCorrections: Sendable {
-    /// The largest file, in bytes.
-    static let largest = 16 << 20
+    /// The maximum size of a file in bytes.
+    static let maximumBytes = 16 << 20
 
     let file: CorrectionsFile
-    /// SHA-256 of the content, which is the same for JSON and HTML.
+    /// The SHA-256 of the content, which is the same for JSON and HTML.
     let digest: String
     private let name: String
 
-    /// Parses a file in a confined process.
+    /// Parses a file in a sandboxed process.
     ///
     /// - Parameters:
-    ///   - name: the file's name, for the error.
-    ///   - reader: the program of the process.
+    ///   - name: the file's name, for error messages.
+    ///   - reader: the program that runs in the process.
     /// - Throws: `DeviceError` if it contains no corrections, or exceeds the process's limits.
     init(_ bytes: [UInt8], name: String, reader: String) throws(DeviceError) {
         guard
@@ -26,12 +26,12 @@ struct SavedCorrections: Sendable {
                 confined: bytes, as: .corrections, name: name, program: reader
             ).content
         else {
-            throw DeviceError(.unsupported, "import", on: name, "contains no corrections of Fieldscribe")
+            throw DeviceError(.unsupported, "import", on: name, "contains no corrections from Fieldscribe")
         }
         self.init(file, name: name)
     }
 
-    /// - Parameter name: the file's name, for errors.
+    /// - Parameter name: the file's name, for error messages.
     init(_ file: CorrectionsFile, name: String) {
         self.file = file
         self.name = name
@@ -54,21 +54,23 @@ struct SavedCorrections: Sendable {
         return SavedCorrections(file, name: name)
     }
 
-    /// Whether a file is named `corrections.json` or `corrections.html`, or as a browser renames these: `corrections
-    /// (1).html`.
+    /// Returns whether a file has the name `corrections.json` or `corrections.html`, or a name that a browser makes
+    /// from these, such as `corrections (1).html`.
     static func isName(_ name: String) -> Bool {
         name.hasPrefix("corrections") && (name.hasSuffix(".json") || name.hasSuffix(".html"))
     }
 
-    /// - Throws: `DeviceError` with `unsupported` if it contains more than a recording of this length can.
+    /// Checks the size of the corrections.
+    ///
+    /// - Throws: `DeviceError` with `unsupported` if they contain more than a recording of this length can.
     func check(_ timeline: Timeline) throws(DeviceError) {
         guard let excess = RecordingCapacity(timeline.length).excess(of: file) else { return }
         throw DeviceError(
             .unsupported, "import", cause: .unfitCorrections, on: name, excess, remedy: "nothing was changed")
     }
 
-    /// Returns the corrected timeline; nil if these are corrections of another text.
-    func reading(over timeline: Timeline) -> GatheredReading? {
+    /// Returns the corrected transcript; nil if these are corrections of another text.
+    func reading(over timeline: Timeline) -> GatheredTranscript? {
         guard file.matches(timeline.segments, \.was) else { return nil }
         var corrected = timeline
         corrected.segments = file.divided(file.lines(over: timeline.segments)).map(\.segment)
@@ -78,24 +80,25 @@ struct SavedCorrections: Sendable {
         corrected.marks = file.annotations.marks ?? timeline.marks
         corrected.engine = EngineDescription(name: EngineDescription.person, version: "", model: file.person)
         corrected.pass = nil
-        return GatheredReading(digest: digest, timeline: corrected, person: file.person, madeAt: file.savedAt)
+        return GatheredTranscript(digest: digest, timeline: corrected, person: file.person, madeAt: file.savedAt)
     }
 
-    /// Applies these corrections to the reading that they name, or else to the first one that they fit; corrections
-    /// without words fit every reading. Keeps the file beside the recording's copy, so that a new archive can import
-    /// it.
+    /// Applies these corrections to the transcript that they refer to, or to the first transcript that they match.
+    /// Corrections without words match every transcript. Keeps the file beside the recording's copy, so that a new
+    /// archive can import it.
     ///
-    /// If a recorder applied them to a copy before this archive had the text that they were made from, adds that text.
+    /// If a recorder has already applied the corrections to a copy, and this archive lacks the text that they were made
+    /// from, adds that text.
     ///
     /// - Parameters:
-    ///   - bytes: the file.
-    ///   - isPage: whether it is HTML.
-    /// - Returns: whether they were new; nil if they fit no reading.
+    ///   - bytes: the content of the file.
+    ///   - isPage: whether the file is HTML.
+    /// - Returns: whether the corrections were new; nil if they match no transcript.
     func add(
         _ bytes: [UInt8], isPage: Bool, to archive: any OfficeArchive, of recording: OfficeRecording
     ) throws(DeviceError) -> Bool? {
         let readings = try archive.readings(of: recording.id)
-        var first: GatheredReading?
+        var first: GatheredTranscript?
         for reading in readings {
             guard let timeline = try archive.timeline(ofReading: reading.id) else { continue }
             try check(timeline)
@@ -120,29 +123,31 @@ struct SavedCorrections: Sendable {
         return nil
     }
 
-    /// Whether a reading by the same person contains all of this one, and is the default or was made later.
+    /// Returns whether a transcript by the same person contains all of this one, and is the shown one or was made
+    /// later.
     private func isKnown(
-        _ reading: GatheredReading, among readings: [OfficeReading], in archive: any OfficeArchive
+        _ reading: GatheredTranscript, among readings: [OfficeTranscript], in archive: any OfficeArchive
     ) throws(DeviceError) -> Bool {
         for known in readings where isPerson(known.person) {
             guard known.id == readings.first?.id || known.madeAt >= reading.madeAt,
                 let timeline = try archive.timeline(ofReading: known.id)
             else { continue }
-            if Self.has(timeline, reading.timeline) { return true }
+            if Self.contains(timeline, reading.timeline) { return true }
         }
         return false
     }
 
-    /// Whether a person may have saved the file. An empty name may be anyone's.
+    /// Returns whether a person may have saved the file. An empty name can stand for anyone.
     private func isPerson(_ person: String?) -> Bool {
         guard let person else { return false }
         return person == file.person || person.isEmpty || file.person.isEmpty
     }
 
-    /// Whether a text has the words, confirmations and annotations of another.
-    private static func has(_ known: Timeline, _ other: Timeline) -> Bool {
+    /// Returns whether a transcript contains the words, confirmations and annotations of another.
+    private static func contains(_ known: Timeline, _ other: Timeline) -> Bool {
         guard MergedTimelines.haveSameLines(known, other), known.marks == other.marks else { return false }
-        // Compared separately: a copy has bookmarks and turns only in its transcript, and turns as its lines show them.
+        // Bookmarks and turns are compared separately: a copy has them only in its transcript, and turns only as far as
+        // its lines show them.
         let annotations = [known, other].map { timeline in
             var annotations = timeline.annotations ?? Annotations()
             (annotations.marks, annotations.turns) = (nil, nil)
@@ -160,8 +165,8 @@ struct SavedCorrections: Sendable {
         }
     }
 
-    /// Returns the text that these corrections were made from, if `timeline` is their result. The engine's confidence in
-    /// corrected words is unknown.
+    /// Returns the transcript that these corrections were made from, if `timeline` is their result. The engine's
+    /// confidence in the corrected words is unknown.
     private func base(under timeline: Timeline) -> Timeline? {
         guard file.matches(timeline.segments, \.words) else { return nil }
         let edits = Dictionary(file.edits.map { ($0.segment, $0) }) { first, _ in first }
@@ -181,11 +186,11 @@ struct SavedCorrections: Sendable {
 
     private static let unknownConfidence = 0.5
 
-    /// Returns the reading of a restored text, by the engine that the recorder's history names for its pass. If the
-    /// history names a person's pass, the person is unknown.
+    /// Returns a restored transcript, with the engine that the recorder's history has for its pass. If that pass is a
+    /// person's, the person is unknown.
     private func original(
         _ base: Timeline, of recording: OfficeRecording, in archive: any OfficeArchive
-    ) throws(DeviceError) -> GatheredReading {
+    ) throws(DeviceError) -> GatheredTranscript {
         let entry = try archive.history(of: recording.id).map(\.entry).last { entry in
             file.pass != nil && entry.pass == file.pass && [.written, .corrected].contains(entry.act)
         }
@@ -198,17 +203,17 @@ struct SavedCorrections: Sendable {
             : EngineDescription(
                 name: engine.first ?? "unknown", version: engine.count > 1 ? engine[1] : "",
                 model: EngineDescription.restored)
-        return GatheredReading(
+        return GatheredTranscript(
             digest: Digest.of("text before \(digest)"), timeline: base, person: isPersons ? "" : nil,
             madeAt: entry.flatMap { seconds(ofStamp: $0.time) } ?? 0)
     }
 
     /// Writes the file beside the recording's copy, if possible.
     ///
-    /// - Parameter isPage: whether it is HTML.
+    /// - Parameter isPage: whether the file is HTML.
     func keep(_ bytes: [UInt8], beside recording: OfficeRecording, in archive: any OfficeArchive, isPage: Bool) {
         let name = "corrections-\(digest.prefix(8)).\(isPage ? "html" : "json")"
-        guard !recording.place.isEmpty, let files = try? Folder(opening: archive.files, crosses: true),
+        guard !recording.place.isEmpty, let files = try? Folder(opening: archive.files, crossesMounts: true),
             let folder = try? files.folder(along: recording.place)
         else { return }
         if (try? folder.exists(name)) == false { try? folder.replace(name, with: bytes, mode: 0o640) }
@@ -216,6 +221,6 @@ struct SavedCorrections: Sendable {
 }
 
 extension EngineDescription {
-    /// The model of a text restored from corrections.
+    /// The model of a transcript that was restored from corrections.
     static let restored = "restored"
 }

@@ -1,23 +1,26 @@
 import Copying
 import Core
 
-/// The recording's metadata in the tags of its sound: FLAC comments, or a WAV's LIST chunk. All of it is untrusted.
+/// A recording's metadata in the tags of its sound file: FLAC comments, or the LIST chunk of a WAV file. All of it is
+/// untrusted.
 struct SoundTags: Hashable, Sendable {
     /// The number of bytes at the beginning of the file from which tags are read.
-    static let reach = 16_384
-    private static let most = 100
+    static let headLength = 16_384
+    private static let maximumComments = 100
 
     let device: String?
     /// The recording's start, in seconds since 1970-01-01T00:00:00Z.
     let startedAt: Double?
-    /// The start in the recorder's time zone, in the form of a copy's name: `2026-11-20_09-30-12`.
+    /// The start in the recorder's time zone, in the format of a copy's name: `2026-11-20_09-30-12`.
     let name: String
     let clock: RecordingSummary.Clock
 
-    /// - Parameter head: the first bytes of the file; tags beyond them are ignored.
+    /// Reads the tags.
+    ///
+    /// - Parameter head: the first bytes of the file. Tags after them are ignored.
     init(_ head: [UInt8]) {
         var rest = head[...]
-        let tags = Self.mark(&rest) == "fLaC" ? Self.ofComments(rest) : Self.ofList(rest)
+        let tags = Self.fourCC(&rest) == "fLaC" ? Self.flacComments(rest) : Self.wavTags(rest)
         device = tags["artist"].flatMap { $0.isEmpty ? nil : DeviceName(madeOf: $0).text }
         let date = tags["date"] ?? ""
         startedAt = seconds(ofStamp: date)
@@ -27,35 +30,37 @@ struct SoundTags: Hashable, Sendable {
         clock = isSet ? .synchronized : .unverified
     }
 
-    /// Reads FLAC's metadata blocks, one of which contains comments such as `artist=pi`.
-    private static func ofComments(_ blocks: ArraySlice<UInt8>) -> [String: String] {
+    /// Reads the metadata blocks of a FLAC file, one of which contains comments such as `artist=pi`.
+    private static func flacComments(_ blocks: ArraySlice<UInt8>) -> [String: String] {
         var (blocks, tags) = (blocks, [String: String]())
         while let kind = blocks.popFirst(), let length = number(&blocks, [16, 8, 0]),
-            var block = piece(&blocks, length)
+            var block = read(&blocks, length)
         {
             guard kind & 0x7F == 4 else {
                 if kind & 0x80 != 0 { break }
                 continue
             }
-            guard let maker = length32(&block), piece(&block, maker) != nil, let count = length32(&block) else { break }
-            for _ in 0..<min(count, most) {
-                guard let length = length32(&block), let comment = piece(&block, length) else { break }
-                let parts = text(comment).split(separator: "=", maxSplits: 1).map(String.init)
-                if parts.count == 2 { tags[parts[0].lowercased()] = parts[1] }
+            guard let vendorLength = length32(&block), read(&block, vendorLength) != nil, let count = length32(&block)
+            else { break }
+            for _ in 0..<min(count, maximumComments) {
+                guard let length = length32(&block), let comment = read(&block, length) else { break }
+                let fields = text(comment).split(separator: "=", maxSplits: 1).map(String.init)
+                if fields.count == 2 { tags[fields[0].lowercased()] = fields[1] }
             }
             break
         }
         return tags
     }
 
-    /// Reads the chunks of a WAV or RF64 file, one of which is the list.
-    private static func ofList(_ file: ArraySlice<UInt8>) -> [String: String] {
+    /// Reads the chunks of a WAV or RF64 file, one of which is the list of tags.
+    private static func wavTags(_ file: ArraySlice<UInt8>) -> [String: String] {
         let names = ["IART": "artist", "ICRD": "date", "ICMT": "comment"]
         var (file, tags) = (file, [String: String]())
-        guard length32(&file) != nil, mark(&file) == "WAVE" else { return tags }
-        while let kind = mark(&file), let length = length32(&file), var chunk = piece(&file, length + length % 2) {
-            guard kind == "LIST", mark(&chunk) == "INFO" else { continue }
-            while let kind = mark(&chunk), let length = length32(&chunk), let entry = piece(&chunk, length + length % 2)
+        guard length32(&file) != nil, fourCC(&file) == "WAVE" else { return tags }
+        while let kind = fourCC(&file), let length = length32(&file), var chunk = read(&file, length + length % 2) {
+            guard kind == "LIST", fourCC(&chunk) == "INFO" else { continue }
+            while let kind = fourCC(&chunk), let length = length32(&chunk),
+                let entry = read(&chunk, length + length % 2)
             {
                 if let name = names[kind] { tags[name] = text(entry.prefix { $0 != 0 }) }
             }
@@ -65,18 +70,20 @@ struct SoundTags: Hashable, Sendable {
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Reads four bytes as text.
-    private static func mark(_ bytes: inout ArraySlice<UInt8>) -> String? { piece(&bytes, 4).map(text) }
+    /// Reads a four-character code.
+    private static func fourCC(_ bytes: inout ArraySlice<UInt8>) -> String? { read(&bytes, 4).map(text) }
 
     private static func length32(_ bytes: inout ArraySlice<UInt8>) -> Int? { number(&bytes, [0, 8, 16, 24]) }
 
-    /// - Parameter shifts: the position of each byte, in bits.
+    /// Reads a number.
+    ///
+    /// - Parameter shifts: the position of each byte in the number, in bits.
     private static func number(_ bytes: inout ArraySlice<UInt8>, _ shifts: [Int]) -> Int? {
-        piece(&bytes, shifts.count).map { zip($0, shifts).reduce(0) { $0 + Int($1.0) << $1.1 } }
+        read(&bytes, shifts.count).map { zip($0, shifts).reduce(0) { $0 + Int($1.0) << $1.1 } }
     }
 
-    /// Reads `count` bytes; returns nil if there are fewer.
-    private static func piece(_ bytes: inout ArraySlice<UInt8>, _ count: Int) -> ArraySlice<UInt8>? {
+    /// Reads `count` bytes. Returns nil if there are fewer.
+    private static func read(_ bytes: inout ArraySlice<UInt8>, _ count: Int) -> ArraySlice<UInt8>? {
         guard count <= bytes.count else { return nil }
         defer { bytes = bytes.dropFirst(count) }
         return bytes.prefix(count)

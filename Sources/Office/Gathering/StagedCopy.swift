@@ -4,12 +4,12 @@ import Core
 import Glibc
 import System
 
-/// A copy's files in the archive's staging folder, with the digests of the bytes that were read. They are not part of the
-/// archive before `proved()`.
+/// A copy's files in the archive's staging folder, with the digests of the bytes that were read. They must pass
+/// `verifiedManifest()` before they become part of the archive.
 struct StagedCopy: Sendable {
     private static let block = 256 * 1_024
-    private static let longestText = 64 << 20
-    /// Files whose content is kept in memory.
+    private static let maximumTextBytes = 64 << 20
+    /// The names of files whose content is kept in memory.
     private static let texts: Set<String> = [
         CopySettings.manifestName, CopySettings.publicKeyName, CopySettings.signatureName, "history.json",
         "transcript.json", "index.html",
@@ -25,11 +25,11 @@ struct StagedCopy: Sendable {
     /// The size of all files, in bytes.
     private(set) var bytes: Int64 = 0
 
-    /// Returns the bytes of files whose content is kept in memory.
+    /// Returns the total size of the files whose content is kept in memory, in bytes.
     static func textBytes(in source: Folder) -> Int64 {
         texts.reduce(0) { sum, name in
             guard let status = try? source.status(name) else { return sum }
-            return sum + min(max(status.bytes, 0), Int64(longestText))
+            return sum + min(max(status.bytes, 0), Int64(maximumTextBytes))
         }
     }
 
@@ -55,18 +55,18 @@ struct StagedCopy: Sendable {
             do throws(DeviceError) { file = try source.openFile(name, O_RDONLY) } catch {
                 throw error.status == ENOENT ? Self.missing("\(source.path)/\(name)") : error
             }
-            try expectRoom(for: file, named: name)
+            try rejectSparse(file, named: name)
             try copy(file, as: name, through: buffer)
-            // No need to copy the rest.
+            // If a file is damaged, the rest does not have to be copied.
             if let digest = manifest.digests[name], digests[name] != digest {
                 throw Self.changed("\(source.path)/\(name)")
             }
         }
     }
 
-    /// Refuses a sparse file that is larger than the free space: copying it would fill the disk with zeros. Recorders
-    /// never make such files.
-    private func expectRoom(for file: borrowing FileDescriptor, named name: String) throws(DeviceError) {
+    /// Rejects a sparse file that is larger than the free space, because copying it would fill the disk with zeros.
+    /// Recorders never make such files.
+    private func rejectSparse(_ file: borrowing FileDescriptor, named name: String) throws(DeviceError) {
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: "\(source)/\(name)") }
         guard Int64(status.st_blocks) < Int64(status.st_size) / 1_024, Int64(status.st_size) > (try folder.freeBytes())
@@ -82,21 +82,21 @@ struct StagedCopy: Sendable {
         let target = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL)
         var entry = Entry(name, of: source)
         while case let count = try file.read(into: buffer, at: entry.length), count > 0 {
-            let piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-            try target.write(piece, at: entry.length)
-            try entry.append(piece)
+            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            try target.write(bytes, at: entry.length)
+            try entry.append(bytes)
             // A short read is the end of the file.
             if count < buffer.count { break }
         }
         // Starts writeback of large files immediately, before the batch is synced.
-        if entry.length >= Self.block { target.beginWriting(entry.length, from: 0) }
+        if entry.length >= Self.block { target.startWriteback(entry.length, from: 0) }
         keep(&entry)
     }
 
     private mutating func keep(_ entry: inout Entry) {
         digests[entry.name] = entry.digest.finish()
         bytes += entry.length
-        if entry.isWanted { contents[entry.name] = entry.content }
+        if entry.isText { contents[entry.name] = entry.content }
         if entry.isSound { heads[entry.name] = entry.content }
     }
 
@@ -105,15 +105,17 @@ struct StagedCopy: Sendable {
         self.folder = folder
         self.source = "\(source.path)/\(sealed)"
         let file = try source.openFile(sealed, O_RDONLY)
-        let (holder, name) = try Folder.holding(key, crosses: true)
-        let privateKey = try OpeningKey(in: holder, name)
-        // age reads the key's file.
+        let (holder, name) = try Folder.parent(of: key, crossesMounts: true)
+        let privateKey = try DecryptionKey(in: holder, name)
+        // Keeps the key's file until age has read it.
         defer { withExtendedLifetime(privateKey) {} }
-        let unpacking = Unpacking(of: self.source, into: folder)
-        let opener = try Age().opener(with: privateKey) { bytes throws(DeviceError) in try unpacking.unpack(bytes) }
+        let unpacker = Unpacker(of: self.source, into: folder)
+        let decryptor = try Age().decryptor(with: privateKey) { bytes throws(DeviceError) in
+            try unpacker.unpack(bytes)
+        }
         do throws(DeviceError) {
-            try file.forEachBlock { bytes throws(DeviceError) in try opener.write(bytes) }
-            try opener.finish()
+            try file.forEachBlock { bytes throws(DeviceError) in try decryptor.write(bytes) }
+            try decryptor.finish()
         } catch {
             guard error.cause == .age || error.cause == .tar else { throw error }
             throw DeviceError(
@@ -122,15 +124,15 @@ struct StagedCopy: Sendable {
                     ? error.reason : "age cannot decrypt it with \(key): it is damaged, or sealed for another key",
                 remedy: "see fieldscribe recipients check --key FILE SEALED")
         }
-        guard unpacking.isWhole else {
-            throw DeviceError(.damaged, "tar", on: self.source, "ends early", remedy: "copy the recording again")
+        guard unpacker.isWhole else {
+            throw DeviceError(.damaged, "tar", on: self.source, "is truncated", remedy: "copy the recording again")
         }
-        for var entry in unpacking.entries { keep(&entry) }
+        for var entry in unpacker.entries { keep(&entry) }
         guard digests[CopySettings.manifestName] != nil else { throw Self.missing("\(self.source): SHA256SUMS") }
     }
 
-    /// Checks each file against SHA256SUMS; returns the manifest.
-    func proved() throws(DeviceError) -> Manifest {
+    /// Checks each file against SHA256SUMS, and returns the manifest.
+    func verifiedManifest() throws(DeviceError) -> Manifest {
         let text = String(decoding: contents[CopySettings.manifestName] ?? [], as: UTF8.self)
         guard let manifest = Manifest(reading: text), !manifest.digests.isEmpty,
             Digest.of(contents[CopySettings.manifestName] ?? []) == manifest.digest
@@ -163,7 +165,7 @@ struct StagedCopy: Sendable {
         let name: String
         let source: String
         /// Whether its content is kept in memory.
-        let isWanted: Bool
+        let isText: Bool
         /// Whether it is a sound file, whose first bytes are kept.
         let isSound: Bool
         var digest = Digest()
@@ -173,16 +175,16 @@ struct StagedCopy: Sendable {
         /// - Parameter source: the copy's path, for errors.
         init(_ name: String, of source: String) {
             (self.name, self.source) = (name, source)
-            isWanted = StagedCopy.texts.contains(name)
-            isSound = AudioForm.allCases.contains { name == $0.fileName }
+            isText = StagedCopy.texts.contains(name)
+            isSound = AudioFormat.allCases.contains { name == $0.fileName }
         }
 
         mutating func append(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
             digest.add(bytes)
             length += Int64(bytes.count)
-            if isSound { content += bytes.prefix(SoundTags.reach - content.count) }
-            guard isWanted else { return }
-            guard content.count + bytes.count <= StagedCopy.longestText else {
+            if isSound { content += bytes.prefix(SoundTags.headLength - content.count) }
+            guard isText else { return }
+            guard content.count + bytes.count <= StagedCopy.maximumTextBytes else {
                 throw DeviceError(
                     .damaged, "read", on: "\(source)/\(name)", "is too large for a recording's text",
                     remedy: "look for another copy of it")
@@ -191,11 +193,11 @@ struct StagedCopy: Sendable {
         }
     }
 
-    /// Unpacks a decrypted tar file into a folder. Used on one thread.
-    private final class Unpacking {
+    /// Unpacks a decrypted tar archive into a folder. Used on one thread.
+    private final class Unpacker {
         private let source: String
         private let folder: Folder
-        private var tar = TarReading()
+        private var tar = TarParser()
         private var open: (file: NewFile, entry: Entry)?
         private(set) var entries: [Entry] = []
 
@@ -204,15 +206,15 @@ struct StagedCopy: Sendable {
         var isWhole: Bool { tar.isWhole }
 
         func unpack(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
-            try tar.take(bytes) { event throws(DeviceError) in
+            try tar.parse(bytes) { event throws(DeviceError) in
                 switch event {
                 case .file(let name, _):
                     let file = try NewFile(name, in: folder, shouldStop: { false })
                     open = (file, Entry(name, of: source))
-                case .bytes(let piece):
+                case .bytes(let bytes):
                     guard let file = open?.file else { return }
-                    try open?.entry.append(piece)
-                    try file.write(piece, at: file.length)
+                    try open?.entry.append(bytes)
+                    try file.write(bytes, at: file.length)
                 case .end:
                     guard let done = open else { return }
                     try done.file.flush()
@@ -225,12 +227,12 @@ struct StagedCopy: Sendable {
 }
 
 extension Folder {
-    /// Reads SHA256SUMS of a copy.
+    /// Reads the SHA256SUMS file in a copy's folder.
     func manifestContent() throws(DeviceError) -> [UInt8] {
         try content(ofFile: CopySettings.manifestName, limit: 1 << 20)
     }
 
-    /// Parses SHA256SUMS of a copy; nil if it is damaged.
+    /// Parses the SHA256SUMS file in a copy's folder; nil if it is damaged.
     func manifest() throws(DeviceError) -> Manifest? {
         Manifest(reading: String(decoding: try manifestContent(), as: UTF8.self))
     }

@@ -19,7 +19,8 @@ func seconds(ofStamp text: String) -> Double? {
     return whole + (sign == UInt8(ascii: "+") ? -seconds : seconds)
 }
 
-/// Parses a time in a copy's name, `2026-11-20_09-30-12`, in this machine's time zone, because the name has none.
+/// Parses the time in a copy's name, such as `2026-11-20_09-30-12`, in this machine's time zone, because the name has
+/// no time zone.
 func seconds(ofName text: String) -> Double? {
     guard let parts = fields(Array(text.utf8)[...], "dddd-dd-dd_dd-dd-dd"), utc(parts) != nil else { return nil }
     return seconds(of: parts, by: mktime)
@@ -40,25 +41,25 @@ private func seconds(of parts: [Int], by convert: (UnsafeMutablePointer<tm>?) ->
     return Double(convert(&moment))
 }
 
-/// Returns the numbers in a text of this form, in which `d` is a digit.
-private func fields(_ bytes: ArraySlice<UInt8>, _ form: String) -> [Int]? {
-    guard bytes.count == form.utf8.count else { return nil }
+/// Returns the numbers in a text with the given format, in which `d` stands for a digit; nil if it has another format.
+private func fields(_ bytes: ArraySlice<UInt8>, _ format: String) -> [Int]? {
+    guard bytes.count == format.utf8.count else { return nil }
     var (numbers, isNumber): ([Int], Bool) = ([], false)
-    for (byte, sign) in zip(bytes, form.utf8) {
-        if sign == UInt8(ascii: "d") {
+    for (byte, expected) in zip(bytes, format.utf8) {
+        if expected == UInt8(ascii: "d") {
             guard byte.isASCIIDigit else { return nil }
             if !isNumber { numbers.append(0) }
             numbers[numbers.count - 1] = numbers[numbers.count - 1] * 10 + Int(byte - 0x30)
             isNumber = true
         } else {
-            guard byte == sign else { return nil }
+            guard byte == expected else { return nil }
             isNumber = false
         }
     }
     return numbers
 }
 
-/// Converts year, month, day, hour, minute and second in UTC; nil if there is no such moment.
+/// Converts year, month, day, hour, minute and second in UTC; nil if there is no such time.
 private func utc(_ parts: [Int]) -> Double? {
     guard (1970...9_999).contains(parts[0]), (1...12).contains(parts[1]), (1...31).contains(parts[2]),
         (0...23).contains(parts[3]), (0...59).contains(parts[4]), (0...60).contains(parts[5])
@@ -66,9 +67,9 @@ private func utc(_ parts: [Int]) -> Double? {
     return seconds(of: parts, by: timegm)
 }
 
-/// Parses a day, `2026-11-20`, or a time, `2026-11-20T09:30`, in this machine's time zone.
+/// Parses a day such as `2026-11-20`, or a time such as `2026-11-20T09:30`, in this machine's time zone.
 ///
-/// - Parameter isEnd: whether a day means its end, which is the beginning of the next one.
+/// - Parameter isEnd: whether a day stands for its end, which is the beginning of the next day.
 /// - Returns: seconds since 1970-01-01T00:00:00Z; nil if it is neither.
 package func seconds(ofDay text: String, isEnd: Bool) -> Double? {
     let parts = text.split(separator: "T", omittingEmptySubsequences: false)
@@ -87,9 +88,9 @@ private func days(in month: Int, of year: Int) -> Int {
     return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
 }
 
-/// Formats a time in this machine's time zone as day and minute, `2026-11-20` and `09:30`.
+/// Formats a time in this machine's time zone as a day and a time of day, such as `2026-11-20` and `09:30`.
 ///
-/// - Parameter seconds: since 1970-01-01T00:00:00Z.
+/// - Parameter seconds: the time, in seconds since 1970-01-01T00:00:00Z.
 package func localMinute(of seconds: Double) -> (day: String, time: String) {
     var (time, parts) = (time_t(seconds.within(0...253_402_200_000)), tm())
     localtime_r(&time, &parts)

@@ -2,21 +2,21 @@ import CPages
 import Core
 import Transcripts
 
-/// The search form, as a user filled it in.
+/// The content of the search form.
 struct SearchForm: Hashable, Sendable {
     /// The words to search for; empty for all recordings.
     var words = ""
-    /// Whether to search also for words with a similar spelling.
+    /// Whether to also search for words with a similar spelling.
     var alike = false
     var recorder = ""
-    /// A day: `2026-11-20`.
+    /// A day, such as `2026-11-20`.
     var since = ""
     var until = ""
-    /// A part of a participant's name.
+    /// Part of a participant's name.
     var person = ""
     var speaker = ""
 
-    /// The query of the form's address: the fields that are not empty.
+    /// The fields of the address's query: those that are not empty.
     var fields: [(name: String, value: String)] {
         [
             ("q", words), ("alike", alike ? "yes" : ""), ("recorder", recorder), ("since", since), ("until", until),
@@ -24,7 +24,7 @@ struct SearchForm: Hashable, Sendable {
         ].filter { !$0.1.isEmpty }
     }
 
-    /// Returns an address relative to the list, with these and additional fields; `./` without fields.
+    /// Returns an address relative to the list, with these fields and additional ones; `./` if there are no fields.
     func link(_ more: [(name: String, value: String)] = []) -> String {
         let query = query(more)
         return query.isEmpty ? "./" : query
@@ -34,8 +34,8 @@ struct SearchForm: Hashable, Sendable {
     var download: String { OfficeSite.downloadName + query() }
 
     private func query(_ more: [(name: String, value: String)] = []) -> String {
-        let parts = (fields + more).map { "\($0.name)=\(percentEncoded($0.value))" }
-        return parts.isEmpty ? "" : "?\(parts.joined(separator: "&"))"
+        let pairs = (fields + more).map { "\($0.name)=\(percentEncoded($0.value))" }
+        return pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))"
     }
 }
 
@@ -44,40 +44,40 @@ struct SearchEntry: Hashable, Sendable {
     /// A line that a search found.
     struct Hit: Hashable, Sendable {
         var position: SamplePosition
-        /// May be empty.
+        /// The speaker's name; may be empty.
         var speaker: String
-        /// The text around the match, with matching words as in `OfficeHit.marked`.
+        /// The text around the match, with matching words marked as in `OfficeHit.marked`.
         var excerpt: String
-        /// Whether it is a line of the transcript, and not a bookmark.
+        /// Whether it is a line of the transcript rather than a bookmark.
         var isLine = true
     }
 
     /// The address of the recording's page, relative to the list.
     var link: String
-    /// Its number in the archive, which the commands need.
+    /// The recording's ID in the archive, which the commands need.
     var number: Int
-    /// The heading above recordings of a day; empty without one.
+    /// The heading above the recordings from one day; empty for no heading.
     var day = ""
     var title: String
     var recorder: String
-    /// The number on its recorder.
+    /// The recording's number on its recorder.
     var recording: Int
     /// Whether its files can be downloaded.
     var hasCopy = true
-    /// Short facts such as time and length.
+    /// Short facts, such as time and length.
     var facts: [String]
     /// The beginning of the transcript, unless it is the title; may be empty.
     var words = ""
-    /// The matches, best first.
+    /// The matches, the best first.
     var hits: [Hit] = []
 }
 
 /// Returns the page with the list of recordings.
 ///
 /// - Parameters:
-///   - remarks: the number of recordings and other remarks, one per line.
+///   - remarks: the number of recordings, and other remarks, one line each.
 ///   - downloaded: the number of recordings in the ZIP file; 0 for no link.
-///   - pages: the name and address of the previous and next page of the list.
+///   - pages: the names and addresses of the previous and next pages of the list.
 func searchPage(
     _ form: SearchForm, _ entries: [SearchEntry], remarks: [String], downloaded: Int = 0,
     pages: [(name: String, link: String)] = []
@@ -115,17 +115,17 @@ func searchPage(
         script: String(cString: page_adding_js()))
 }
 
-/// The part of the page for adding files. The page's script shows it.
+/// The part of the page for adding files. It is hidden until the page's script runs.
 private let adding = """
     <details class="add" id="add" hidden><summary>Add recordings or corrections</summary>
     <p>Drop files anywhere on this page, or choose them: folders of a stick, sound files, which are transcribed here, \
-    corrections that were saved from a recording’s page, or edited transcripts (\(WrittenText.endings.joined(separator: ", "))).</p>
+    corrections that were saved on a recording’s page, or edited transcripts (\(EditedTranscript.fileExtensions.joined(separator: ", "))).</p>
     <p class="choose"><label>Files <input id="files" type="file" multiple></label>
     <label>Folder <input id="folder" type="file" webkitdirectory></label>
-    <label title="only for an edited transcript that does not name its recording">\(OfficeSite.recordingField) \
+    <label title="only for an edited transcript that does not identify its recording">\(OfficeSite.recordingField) \
     <input id="of" type="number" min="1"></label></p>
     <ul id="added" aria-live="polite"></ul>
-    <p id="again" hidden><a href="">Show the list again</a></p></details>
+    <p id="again" hidden><a href="">Reload the list</a></p></details>
     """
 
 /// Returns an error page.
@@ -178,16 +178,17 @@ private func hits(of entry: SearchEntry) -> String {
     let items = entry.hits.map { hit in
         let start = decimalSeconds(hit.position)
         let speaker = hit.isLine ? oneLine(hit.speaker) : "bookmark"
-        let who = speaker.isEmpty ? "" : "<span class=\"who\" dir=\"auto\">\(markup(speaker))</span> "
+        let speakerMarkup = speaker.isEmpty ? "" : "<span class=\"who\" dir=\"auto\">\(markup(speaker))</span> "
         let words = hit.isLine ? found(in: hit.excerpt) : ""
-        let place = markup("\(entry.link)#t=\(start)\(words.isEmpty ? "" : "&hit=\(percentEncoded(words))")")
+        let link = markup("\(entry.link)#t=\(start)\(words.isEmpty ? "" : "&hit=\(percentEncoded(words))")")
         return
-            "<li><a href=\"\(place)\">\(clockTime(hit.position))</a><p dir=\"auto\">\(who)\(marked(hit.excerpt))</p></li>\n"
+            "<li><a href=\"\(link)\">\(clockTime(hit.position))</a>"
+            + "<p dir=\"auto\">\(speakerMarkup)\(marked(hit.excerpt))</p></li>\n"
     }
     return "\n<ul class=\"hits\">\n\(items.joined())</ul>"
 }
 
-/// Returns the first matching words; empty without any.
+/// Returns the first matching words; empty if there are none.
 private func found(in excerpt: String) -> String {
     let text = oneLine(excerpt)
     guard let start = text.firstIndex(of: OfficeHit.start), let end = text[start...].firstIndex(of: OfficeHit.end)
@@ -195,7 +196,7 @@ private func found(in excerpt: String) -> String {
     return String(text[text.index(after: start)..<end])
 }
 
-/// Marks the matching words.
+/// Returns an excerpt as HTML, with the matching words marked.
 private func marked(_ excerpt: String) -> String {
     var (text, rest) = ("", oneLine(excerpt)[...])
     while let start = rest.firstIndex(of: OfficeHit.start), let end = rest[start...].firstIndex(of: OfficeHit.end) {

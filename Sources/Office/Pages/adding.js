@@ -13,19 +13,20 @@ function say(item, text, isRefused) {
   item.classList.toggle('refused', Boolean(isRefused));
   return item;
 }
-// Returns the files in a dropped entry, with their paths. Browsers list a folder in several parts.
+// Returns the files in a dropped entry, with their paths. Browsers list a folder in several batches.
 async function filesOf(entry, path) {
   if (entry instanceof File) return [{ path, file: entry }];
   if (entry.name.startsWith('.')) return [];
   if (entry.isFile) return [{ path, file: await new Promise((done, fail) => entry.file(done, fail)) }];
   const reader = entry.createReader(), all = [];
   for (;;) {
-    const some = await new Promise((done, fail) => reader.readEntries(done, fail));
-    if (!some.length) return all;
-    for (const one of some) all.push(...await filesOf(one, path + '/' + one.name));
+    const batch = await new Promise((done, fail) => reader.readEntries(done, fail));
+    if (!batch.length) return all;
+    for (const entry of batch) all.push(...await filesOf(entry, path + '/' + entry.name));
   }
 }
-// Returns the copies and single files. As when a folder is gathered, only copies and corrections in a dropped folder count.
+// Returns the copies and single files. In a dropped folder, only copies and corrections count, as when a folder is
+// gathered.
 async function partsOf(files) {
   const folders = new Map(), parts = [];
   for (const { path, file } of files) folders.set(parent(path), [...folders.get(parent(path)) ?? [], file]);
@@ -44,11 +45,12 @@ async function partsOf(files) {
   }
   return parts;
 }
-// Returns a tar of files. The request has the name of a single file, which can be longer there.
+// Returns a tar archive of files. The request contains the name of a single file, which can be too long for the
+// archive.
 function tar({ files, copy }) {
   const encoder = new TextEncoder(), blocks = [];
   for (const file of files) {
-    const header = new Uint8Array(512), put = (text, place) => header.set(encoder.encode(text).subarray(0, 100), place);
+    const header = new Uint8Array(512), put = (text, offset) => header.set(encoder.encode(text).subarray(0, 100), offset);
     put('copy/' + (copy ? file.name : 'file'), 0);
     put(file.size.toString(8).padStart(11, '0'), 124);
     put('        0', 148);
@@ -57,7 +59,7 @@ function tar({ files, copy }) {
   }
   return new Blob([...blocks, new Uint8Array(1024)]);
 }
-// Sends a part; without a body, asks whether the part may be sent.
+// Sends a part. If there is no body, asks whether the part may be sent.
 function post(part, size, body, progress) {
   const { name, recorder, copy } = part;
   const fields = { name, recorder: recorder ?? '', copy: copy ?? '', bytes: size };
@@ -75,7 +77,7 @@ function send(method, fields, name, body, progress) {
       try { answer = JSON.parse(request.responseText); } catch { }
       done({ status: request.status, lines: answer.told.split('\n'), sound: answer.sound });
     };
-    request.onerror = () => done({ status: 0, lines: [name + ': the connection broke; add it again'] });
+    request.onerror = () => done({ status: 0, lines: [name + ': the connection failed; add it again'] });
     request.send(body);
   });
 }
@@ -83,7 +85,7 @@ const later = () => new Promise(done => setTimeout(done, 2000));
 async function add(files) {
   byId('add').open = true;
   const parts = await partsOf(files);
-  if (!parts.length) line('No copy of a recording and no correction was found there; choose sound files themselves, not their folder', true);
+  if (!parts.length) line('No copies of recordings or corrections were found there; to add sound files, choose the files, not their folder', true);
   for (const part of parts) {
     const title = part.recorder ? part.recorder + '/' + part.name : part.name;
     const item = line(title), body = tar(part), progress = text => say(item, title + ': ' + text);
@@ -99,7 +101,7 @@ async function add(files) {
       progress(answer.lines[0]);
       await later();
       answer = await send('GET', { sound: answer.sound }, title);
-      // The server has forgotten the name.
+      // The server does not know the name any more.
       if (answer.status === 404) answer.lines = [title + ': ' + answer.lines[0]];
     }
     const isRefused = answer.status !== 200;

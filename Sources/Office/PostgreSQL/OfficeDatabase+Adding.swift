@@ -1,10 +1,10 @@
 import Core
 import System
 
-// Adding copies and readings. A batch takes a few statements, with the values as arrays, and one round trip each.
+// Adds copies and transcripts. A batch takes a few statements with the values as arrays, and one round trip for each.
 extension OfficeDatabase {
-    /// Statements are split after this many bytes of text, because the server accepts at most 1 GB in one.
-    private static let maxText = 8 << 20
+    /// The maximum number of bytes of text in one statement. The server accepts at most 1 GB.
+    private static let maximumTextBytes = 8 << 20
 
     func add(_ copies: [GatheredCopy]) throws(DeviceError) {
         try connection.transaction { () throws(DeviceError) in
@@ -17,7 +17,7 @@ extension OfficeDatabase {
             for copy in copies {
                 if digests.insert(copy.digest).inserted { new.append(copy) } else { known.append(copy) }
             }
-            if !new.isEmpty { try enter(new) }
+            if !new.isEmpty { try insert(new) }
             for copy in known {
                 guard let sealed = copy.sealed else { continue }
                 try connection.run("UPDATE copy SET sealed = $1 WHERE digest = $2", .text(sealed), .text(copy.digest))
@@ -25,7 +25,7 @@ extension OfficeDatabase {
         }
     }
 
-    func add(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
+    func add(_ reading: GatheredTranscript, of recording: Int) throws(DeviceError) -> Bool {
         try connection.transaction { () throws(DeviceError) in
             try connection.run("SELECT 1 FROM recording WHERE id = $1 FOR UPDATE", .integer(recording))
             guard try add([(recording, reading)]) == 1 else { return false }
@@ -34,7 +34,7 @@ extension OfficeDatabase {
         }
     }
 
-    private func enter(_ copies: [GatheredCopy]) throws(DeviceError) {
+    private func insert(_ copies: [GatheredCopy]) throws(DeviceError) {
         let recordings = try recordings(of: copies)
         try connection.run(
             """
@@ -46,63 +46,63 @@ extension OfficeDatabase {
             .texts(copies.map { $0.isSigned.map { $0 ? "true" : "false" } }), .texts(copies.map(\.sealed)),
             .integers(copies.map(\.struck)))
         var history: [(recording: Int, line: HistoryLine)] = []
-        var readings: [(recording: Int, reading: GatheredReading)] = []
+        var readings: [(recording: Int, reading: GatheredTranscript)] = []
         for (recording, copy) in zip(recordings, copies) {
             for line in copy.history { history.append((recording, line)) }
             for reading in copy.readings { readings.append((recording, reading)) }
         }
-        try inPieces(history, of: { $0.line.text.utf8.count }) { (piece) throws(DeviceError) in
+        try inBatches(history, of: { $0.line.text.utf8.count }) { (batch) throws(DeviceError) in
             try connection.run(
                 """
                 INSERT INTO history (recording, number, digest, line)
                 SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) ON CONFLICT DO NOTHING
-                """, .integers(piece.map(\.recording)), .integers(piece.map(\.line.entry.number)),
-                .texts(piece.map { Digest.of($0.line.text) }), .texts(piece.map(\.line.text)))
+                """, .integers(batch.map(\.recording)), .integers(batch.map(\.line.entry.number)),
+                .texts(batch.map { Digest.of($0.line.text) }), .texts(batch.map(\.line.text)))
         }
         _ = try add(readings)
         try show(Set(recordings).sorted(), from: copies.flatMap(\.readings))
     }
 
-    /// Returns the id of each copy's recording; adds the recordings that are new.
+    /// Returns the ID of each copy's recording. Adds the recordings that are new.
     private func recordings(of copies: [GatheredCopy]) throws(DeviceError) -> [Int] {
-        let places = Array(Set(copies.map(RecordingPlace.init)))
+        let keys = Array(Set(copies.map(RecordingKey.init)))
         var known = try connection.rows(
             """
             SELECT recording.id, recording.recorder, recording.number, recording.root
             FROM unnest($1::bigint[], $2::bigint[]) AS asked (recorder, number)
             JOIN recording ON recording.recorder = asked.recorder AND recording.number = asked.number
             ORDER BY recording.id
-            """, [.integers(places.map(\.recorder)), .integers(places.map(\.number))]
+            """, [.integers(keys.map(\.recorder)), .integers(keys.map(\.number))]
         ) {
-            let place = RecordingPlace(recorder: $0.integer(1), number: $0.integer(2))
-            return (place: place, id: $0.integer(0), root: $0.text(3))
+            let key = RecordingKey(recorder: $0.integer(1), number: $0.integer(2))
+            return (key: key, id: $0.integer(0), root: $0.text(3))
         }
-        // Recordings are numbered by their index in `known`.
-        var atPlace = Dictionary(grouping: known.indices) { known[$0].place }
+        // The indices in `known`, by key.
+        var indicesByKey = Dictionary(grouping: known.indices) { known[$0].key }
         var indices: [Int] = []
-        var (new, again): ([(index: Int, copy: GatheredCopy)], [(index: Int, copy: GatheredCopy)]) = ([], [])
+        var (new, existing): ([(index: Int, copy: GatheredCopy)], [(index: Int, copy: GatheredCopy)]) = ([], [])
         for copy in copies {
-            let place = RecordingPlace(copy)
-            let candidates = atPlace[place] ?? []
+            let key = RecordingKey(copy)
+            let candidates = indicesByKey[key] ?? []
             let same =
                 candidates.first { known[$0].root == copy.root }
                 ?? candidates.first { known[$0].root.isEmpty || copy.root.isEmpty }
             let index = same ?? known.count
             indices.append(index)
             if same == nil {
-                atPlace[place, default: []].append(index)
-                // An id of 0 means not inserted yet.
-                known.append((place: place, id: 0, root: copy.root))
+                indicesByKey[key, default: []].append(index)
+                // The ID 0 means that the recording was not inserted yet.
+                known.append((key: key, id: 0, root: copy.root))
                 new.append((index, copy))
             } else {
                 if !copy.root.isEmpty { known[index].root = copy.root }
-                again.append((index, copy))
+                existing.append((index, copy))
             }
         }
-        let ids = try make(new.map(\.copy))
-        for (index, copy) in new { known[index].id = ids[RecordingPlace(copy)]?[copy.root] ?? 0 }
-        for (index, copy) in again {
-            // A copy made after the clock was set has the right start.
+        let ids = try insertRecordings(of: new.map(\.copy))
+        for (index, copy) in new { known[index].id = ids[RecordingKey(copy)]?[copy.root] ?? 0 }
+        for (index, copy) in existing {
+            // A copy made after the clock was set has the correct start.
             try connection.run(
                 """
                 UPDATE recording SET root = $2, started_at = $3, clock = $4,
@@ -114,10 +114,11 @@ extension OfficeDatabase {
         return indices.map { known[$0].id }
     }
 
-    /// Adds the recordings of copies, each of which must have a different one; returns the ids by place and root.
-    private func make(_ copies: [GatheredCopy]) throws(DeviceError) -> [RecordingPlace: [String: Int]] {
+    /// Inserts the recordings of copies, each of which must have a different recording. Returns the IDs by key and
+    /// root.
+    private func insertRecordings(of copies: [GatheredCopy]) throws(DeviceError) -> [RecordingKey: [String: Int]] {
         if copies.isEmpty { return [:] }
-        let made = try connection.rows(
+        let inserted = try connection.rows(
             """
             INSERT INTO recording (recorder, number, root, started_at, clock, length_samples)
             SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::float8[], $5::text[], $6::bigint[])
@@ -128,18 +129,18 @@ extension OfficeDatabase {
                 .reals(copies.map(\.startedAt)), .texts(copies.map(\.clock.rawValue)),
                 .positions(copies.map(\.length)),
             ]
-        ) { (RecordingPlace(recorder: $0.integer(0), number: $0.integer(1)), $0.text(2), $0.integer(3)) }
-        var ids: [RecordingPlace: [String: Int]] = [:]
-        for (place, root, id) in made { ids[place, default: [:]][root] = id }
+        ) { (RecordingKey(recorder: $0.integer(0), number: $0.integer(1)), $0.text(2), $0.integer(3)) }
+        var ids: [RecordingKey: [String: Int]] = [:]
+        for (key, root, id) in inserted { ids[key, default: [:]][root] = id }
         return ids
     }
 
-    /// Adds readings to recordings; returns how many were new.
-    func add(_ readings: [(recording: Int, reading: GatheredReading)]) throws(DeviceError) -> Int {
-        var rows: [(recording: Int, reading: GatheredReading, timeline: String)] = []
+    /// Adds transcripts to recordings, and returns the number of new transcripts.
+    func add(_ readings: [(recording: Int, reading: GatheredTranscript)]) throws(DeviceError) -> Int {
+        var rows: [(recording: Int, reading: GatheredTranscript, timeline: String)] = []
         for (recording, reading) in readings { rows.append((recording, reading, try reading.column)) }
         var added = 0
-        try inPieces(rows, of: { $0.timeline.utf8.count }) { (rows) throws(DeviceError) in
+        try inBatches(rows, of: { $0.timeline.utf8.count }) { (rows) throws(DeviceError) in
             added += try connection.run(
                 """
                 INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline)
@@ -154,19 +155,19 @@ extension OfficeDatabase {
         return added
     }
 
-    /// Makes each recording's best reading its default, which is shown and searched.
+    /// Makes each recording's best transcript the shown one, which is also searched.
     ///
-    /// - Parameter readings: readings whose timelines need not be queried.
-    func show(_ recordings: [Int], from readings: [GatheredReading]) throws(DeviceError) {
+    /// - Parameter readings: transcripts whose timelines do not have to be queried.
+    func show(_ recordings: [Int], from readings: [GatheredTranscript]) throws(DeviceError) {
         let best = try connection.rows(
             """
             SELECT best.id, best.engine, best.person, best.made_at, best.digest, best.recording FROM (
                 SELECT DISTINCT ON (recording) * FROM reading WHERE recording = ANY ($1::bigint[])
-                ORDER BY recording, \(OfficeReading.preference)) AS best
+                ORDER BY recording, \(OfficeTranscript.preference)) AS best
             JOIN recording ON recording.id = best.recording
             WHERE recording.shown IS DISTINCT FROM best.id ORDER BY best.recording
             """, [.integers(recordings)]
-        ) { (recording: $0.integer(5), reading: OfficeReading($0)) }
+        ) { (recording: $0.integer(5), reading: OfficeTranscript($0)) }
         let timelines = Dictionary(readings.map { ($0.digest, $0.timeline) }) { first, _ in first }
         var shown: [(recording: Int, id: Int, timeline: Timeline)] = []
         for (recording, reading) in best {
@@ -195,13 +196,13 @@ extension OfficeDatabase {
         var lines: [(recording: Int, line: SpokenLine, tokens: String)] = []
         for shown in shown {
             for line in shown.timeline.spokenLines {
-                // The server's parser would take an address, or a number with punctuation, as a single word.
+                // The server's parser would treat an address, or a number with punctuation, as a single word.
                 let tokens = OfficeQuery.serverTokens(line.text)
                 words.formUnion(tokens)
                 lines.append((shown.recording, line, tokens.joined(separator: " ")))
             }
         }
-        try inPieces(lines, of: { $0.line.text.utf8.count + $0.tokens.utf8.count }) { (rows) throws(DeviceError) in
+        try inBatches(lines, of: { $0.line.text.utf8.count + $0.tokens.utf8.count }) { (rows) throws(DeviceError) in
             try connection.run(
                 """
                 INSERT INTO line (recording, segment, start_sample, end_sample, speaker, name, name_key, text, words)
@@ -217,8 +218,8 @@ extension OfficeDatabase {
                 .texts(rows.map { $0.line.name.lowercased() }), .texts(rows.map(\.line.text)),
                 .texts(rows.map(\.tokens)))
         }
-        try inPieces(words.sorted(), of: { $0.utf8.count }) { (words) throws(DeviceError) in
-            // The same order on each connection avoids deadlocks.
+        try inBatches(words.sorted(), of: { $0.utf8.count }) { (words) throws(DeviceError) in
+            // The order is the same on each connection, which avoids deadlocks.
             try connection.run(
                 """
                 INSERT INTO word (key) SELECT DISTINCT public.unaccent(word) FROM unnest($1::text[]) AS word
@@ -227,13 +228,13 @@ extension OfficeDatabase {
         }
     }
 
-    /// Splits rows for several statements of at most `maxText` bytes.
-    private func inPieces<Row>(
+    /// Splits rows into batches for statements of at most `maximumTextBytes`.
+    private func inBatches<Row>(
         _ rows: [Row], of size: (Row) -> Int, write: ([Row]) throws(DeviceError) -> Void
     ) throws(DeviceError) {
         var (start, bytes) = (0, 0)
         for (index, row) in rows.enumerated() {
-            if index > start, bytes + size(row) > Self.maxText {
+            if index > start, bytes + size(row) > Self.maximumTextBytes {
                 try write(Array(rows[start..<index]))
                 (start, bytes) = (index, 0)
             }
@@ -243,11 +244,11 @@ extension OfficeDatabase {
     }
 }
 
-private struct RecordingPlace: Hashable {
+private struct RecordingKey: Hashable {
     var recorder: Int
     var number: Int
 }
 
-extension RecordingPlace {
+extension RecordingKey {
     init(_ copy: GatheredCopy) { self.init(recorder: copy.recorder.id, number: copy.number) }
 }

@@ -2,42 +2,44 @@ import Core
 import System
 
 // The queue of recordings to transcribe again. A machine that claims a job gets a lease, which expires if the machine
-// fails. Only the latest claim can finish a job; one transaction finishes it and adds its reading.
+// fails. Only the latest claim can finish a job. One transaction finishes the job and adds its transcript.
 extension OfficeDatabase {
-    private static let maxFailures = 3
+    private static let maximumFailures = 3
 
-    /// `offer(_:)` queries all recordings after this time even if no copy was added, because readings from other
-    /// archives may contain redactions. In nanoseconds.
-    private static let longestOffer: Int64 = 300_000_000_000
+    /// The time, in nanoseconds, after which `offer(_:)` queries all recordings even if no copy was added, because
+    /// transcripts from other archives may contain redactions.
+    private static let offerInterval: Int64 = 300_000_000_000
 
+    /// The state of the archive when jobs were last added.
     struct Offer {
         fileprivate let engine: String
-        /// The id of the latest copy at that time.
+        /// The ID of the latest copy at that time.
         fileprivate let latest: Int
         fileprivate let time: Int64
     }
 
-    /// Adds jobs for an engine: recordings with sound whose current version neither it nor a better engine has transcribed.
+    /// Adds jobs for an engine: for recordings with sound whose current version neither this engine nor a better one
+    /// has transcribed.
     ///
-    /// Returns after one short query if no copy was added, because idle machines call it every few seconds, and a query
-    /// over 100,000 recordings takes half a second.
-    func offer(_ engine: ReadingEngine) throws(DeviceError) {
+    /// Returns after one short query if no copy was added, because idle machines call this function every few seconds,
+    /// and a query over 100,000 recordings takes half a second.
+    func offer(_ engine: OfficeEngine) throws(DeviceError) {
         let latest = try connection.number("SELECT coalesce(max(id), 0) FROM copy")
         let now = MonotonicClock.nanoseconds
         if let offered, offered.engine == engine.label, offered.latest == latest,
-            now - offered.time < Self.longestOffer
+            now - offered.time < Self.offerInterval
         {
             return
         }
-        try enterJobs(engine)
+        try addJobs(engine)
         offered = Offer(engine: engine.label, latest: latest, time: now)
     }
 
-    private func enterJobs(_ engine: ReadingEngine) throws(DeviceError) {
+    private func addJobs(_ engine: OfficeEngine) throws(DeviceError) {
         var (isRead, values) = (
             "reading.engine NOT IN ('', $2::text)", [ServerValue.text(engine.label), .text(engine.name)]
         )
-        if engine.name != ReadingEngine.plain {
+        if engine.name != OfficeEngine.fallback {
             isRead = "reading.engine = $2::text AND reading.timeline::json #>> '{engine,model}' = $3::text"
             values.append(.optional(engine.model))
         }
@@ -59,16 +61,16 @@ extension OfficeDatabase {
         ) { _ in 0 }
     }
 
-    /// Claims a free job; returns nil if there is none.
+    /// Claims an available job. Returns nil if there is none.
     ///
-    /// - Parameter lease: how long the job belongs to this claim, in seconds.
-    func claim(_ engine: ReadingEngine, lease: Int) throws(DeviceError) -> OfficeJob? {
+    /// - Parameter lease: the time after which another machine may claim the job, in seconds.
+    func claim(_ engine: OfficeEngine, lease: Int) throws(DeviceError) -> OfficeJob? {
         try connection.rows(
             """
             UPDATE job SET token = token + 1, leased_until = clock_timestamp() + make_interval(secs => $2::float8)
             WHERE id = (
                 SELECT id FROM job
-                WHERE engine = $1::text AND done_at IS NULL AND failures < \(Self.maxFailures)
+                WHERE engine = $1::text AND done_at IS NULL AND failures < \(Self.maximumFailures)
                     AND (leased_until IS NULL OR leased_until < clock_timestamp())
                 ORDER BY token, id LIMIT 1 FOR UPDATE SKIP LOCKED)
             RETURNING id, recording, token
@@ -76,7 +78,7 @@ extension OfficeDatabase {
         ) { OfficeJob(id: $0.integer(0), recording: $0.integer(1), token: $0.integer(2)) }.first
     }
 
-    /// Extends the lease of a job; returns false if another machine has claimed it.
+    /// Extends the lease of a job. Returns false if another machine has claimed the job.
     func renew(_ job: OfficeJob, lease: Int) throws(DeviceError) -> Bool {
         try connection.run(
             """
@@ -92,7 +94,7 @@ extension OfficeDatabase {
             .integer(job.token))
     }
 
-    /// Returns a failed job to the queue; the third failure gives it up.
+    /// Returns a failed job to the queue. After the third failure, the job is given up.
     ///
     /// - Parameter problem: the reason, in one line.
     func fail(_ job: OfficeJob, _ problem: String) throws(DeviceError) {
@@ -103,13 +105,13 @@ extension OfficeDatabase {
             """, .integer(job.id), .integer(job.token), .text(problem))
     }
 
-    /// Adds the reading of a job to its recording and finishes the job. May be called again if it is unknown whether the
+    /// Adds a job's transcript to its recording and finishes the job. May be called again if it is unknown whether the
     /// first call was committed.
     ///
-    /// - Parameter reading: makes the reading from the recording's default timeline.
-    /// - Returns: false if another machine has claimed the job; then nothing is added.
+    /// - Parameter reading: makes the transcript from the recording's shown timeline.
+    /// - Returns: false if another machine has claimed the job; nothing is added then.
     func finish(
-        _ job: OfficeJob, _ reading: (Timeline?) throws(DeviceError) -> GatheredReading
+        _ job: OfficeJob, _ reading: (Timeline?) throws(DeviceError) -> GatheredTranscript
     ) throws(DeviceError) -> Bool {
         try connection.transaction { () throws(DeviceError) in
             let changed = try connection.run(
@@ -132,24 +134,24 @@ extension OfficeDatabase {
     }
 
     /// Returns the number of an engine's unfinished jobs, without those that were given up.
-    func unfinished(_ engine: ReadingEngine) throws(DeviceError) -> Int {
+    func unfinished(_ engine: OfficeEngine) throws(DeviceError) -> Int {
         try connection.number(
-            "SELECT count(*) FROM job WHERE engine = $1 AND done_at IS NULL AND failures < \(Self.maxFailures)",
+            "SELECT count(*) FROM job WHERE engine = $1 AND done_at IS NULL AND failures < \(Self.maximumFailures)",
             .text(engine.label))
     }
 
-    /// Returns the recordings that were given up, and the last failure of each.
-    func failed(_ engine: ReadingEngine) throws(DeviceError) -> [(recording: Int, problem: String)] {
+    /// Returns the IDs of recordings whose jobs were given up, and the last failure of each.
+    func failed(_ engine: OfficeEngine) throws(DeviceError) -> [(recording: Int, problem: String)] {
         try connection.rows(
             """
             SELECT recording, problem FROM job
-            WHERE engine = $1 AND done_at IS NULL AND failures >= \(Self.maxFailures) ORDER BY recording
+            WHERE engine = $1 AND done_at IS NULL AND failures >= \(Self.maximumFailures) ORDER BY recording
             """, [.text(engine.label)]
         ) { ($0.integer(0), $0.text(1)) }
     }
 
     /// Makes jobs that were given up available again.
-    func retry(_ engine: ReadingEngine) throws(DeviceError) {
+    func retry(_ engine: OfficeEngine) throws(DeviceError) {
         try connection.run(
             "UPDATE job SET failures = 0 WHERE engine = $1 AND done_at IS NULL AND failures > 0", .text(engine.label))
     }

@@ -1,8 +1,8 @@
 import Core
 import System
 
-/// An archive in PostgreSQL, for a team, with the copies in a folder that all users can see. Several people can use it at a
-/// time; each connection is used on one thread.
+/// An archive in PostgreSQL, for a team, with the copies in a folder that all users can access. Several people can use
+/// it at the same time; each connection is used on one thread.
 final class OfficeDatabase: OfficeTables {
     let files: String
     var name: String { connection.name }
@@ -17,33 +17,33 @@ final class OfficeDatabase: OfficeTables {
         let stored = try connection.rows("SELECT files FROM house") { $0.text(0) }.first ?? ""
         guard let folder = files ?? (stored.isEmpty ? nil : stored) else {
             throw DeviceError(
-                .missing, "--files", on: connection.name, "does not know the folder of the copies yet",
-                remedy: "name a folder that all users can see with --files FOLDER")
+                .missing, "--files", on: connection.name, "has no folder for the copies yet",
+                remedy: "specify a folder that all users can access with --files FOLDER")
         }
         self.files = folder
         if creates {
-            // LZ4 compresses large texts in a quarter of the time that pglz takes.
+            // LZ4 needs a quarter of the time that pglz needs to compress large texts.
             try connection.run(
                 """
                 SELECT set_config('default_toast_compression', 'lz4', false) FROM pg_settings
                 WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)
                 """)
-            try expectCopies(in: folder)
+            try checkCopies(in: folder)
             try makeFolder(folder, mode: 0o750)
             if stored.isEmpty { try connection.run("UPDATE house SET files = $1", .text(try realPath(folder))) }
         }
     }
 
-    /// Refuses a folder that has none of the copies in the database: a disk that is not mounted, or a folder other than
-    /// the shared one, where nobody would find new copies.
-    private func expectCopies(in folder: String) throws(DeviceError) {
+    /// Rejects a folder that contains none of the copies in the database. Either its disk is not mounted, or it is not
+    /// the shared folder, so that nobody would find new copies in it.
+    private func checkCopies(in folder: String) throws(DeviceError) {
         let places = try connection.rows(
             "(SELECT place FROM copy ORDER BY id LIMIT 20) UNION (SELECT place FROM copy ORDER BY id DESC LIMIT 20)"
         ) { $0.text(0) }
-        guard places.isEmpty || places.contains(where: { isTaken("\(folder)/\($0)") }) else {
+        guard places.isEmpty || places.contains(where: { pathExists("\(folder)/\($0)") }) else {
             throw DeviceError(
-                .missing, "--files", on: folder, "contains no copy of those that \(connection.name) lists",
-                remedy: "mount it, or name the folder that has them with --files FOLDER")
+                .missing, "--files", on: folder, "contains none of the copies in \(connection.name)",
+                remedy: "mount it, or specify the folder that contains the copies with --files FOLDER")
         }
     }
 
@@ -55,10 +55,10 @@ final class OfficeDatabase: OfficeTables {
     }
 
     func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
-        if let known = try recorders().known(identity), known.key != nil || identity.key == nil,
-            known.machine != nil || identity.machine == nil
+        if let recorder = try recorders().known(identity), recorder.key != nil || identity.key == nil,
+            recorder.machine != nil || identity.machine == nil
         {
-            return known
+            return recorder
         }
         return try connection.transaction { () throws(DeviceError) in
             // Another connection may be adding the same recorder.
@@ -112,14 +112,14 @@ final class OfficeDatabase: OfficeTables {
         _ query: OfficeQuery, _ filter: OfficeFilter, limit: Int
     ) throws(DeviceError) -> [OfficeHit] {
         guard let expression = query.serverExpression else { return [] }
-        let places = try connection.number(
+        let count = try connection.number(
             """
             SELECT count(*) FROM (SELECT 1 FROM line WHERE words @@ public.unaccent($1)::tsquery
-            LIMIT \(Self.maxRanked + 1)) AS found
+            LIMIT \(Self.maximumRanked + 1)) AS found
             """, .text(expression))
-        // Lines with the same number of matches: shorter ones first.
+        // Of lines with the same number of matches, shorter lines come first.
         let order =
-            places > Self.maxRanked
+            count > Self.maximumRanked
             ? "line.id DESC" : "ts_rank(words, public.unaccent($6)::tsquery, 1) DESC, line.id"
         return try connection.rows(
             """
@@ -141,7 +141,7 @@ final class OfficeDatabase: OfficeTables {
 extension ServerValue: OfficeValue {}
 
 extension OfficeQuery {
-    /// The query in the syntax of a tsquery; nil without a word.
+    /// The query in the syntax of a tsquery; nil if there are no words.
     var serverExpression: String? {
         let phrases = words.enumerated().compactMap { index, tokens -> String? in
             var phrase = tokens.flatMap(Self.serverTokens).map { "'\($0)'" }
@@ -153,18 +153,19 @@ extension OfficeQuery {
         return phrases.isEmpty ? nil : phrases.joined(separator: " & ")
     }
 
-    /// Letters that the server's `unaccent` turns into quotes.
-    private static let marks: Set<Unicode.Scalar> = [
+    /// Letters that the server's `unaccent` turns into quotation marks.
+    private static let quoteLikeLetters: Set<Unicode.Scalar> = [
         "\u{149}", "\u{2B9}", "\u{2BA}", "\u{2BB}", "\u{2BC}", "\u{2BD}", "\u{2C8}", "\u{FF02}", "\u{FF07}",
     ]
 
-    /// Returns the tokens of a text without these letters.
+    /// Returns the tokens of a text without the letters that become quotation marks.
     static func serverTokens(_ text: String) -> [String] {
         tokens(text).compactMap { token in
             // None of these letters is ASCII.
-            guard token.utf8.contains(where: { $0 >= 0x80 }), token.unicodeScalars.contains(where: marks.contains)
+            guard token.utf8.contains(where: { $0 >= 0x80 }),
+                token.unicodeScalars.contains(where: quoteLikeLetters.contains)
             else { return token }
-            let rest = token.unicodeScalars.filter { !marks.contains($0) }
+            let rest = token.unicodeScalars.filter { !quoteLikeLetters.contains($0) }
             return rest.isEmpty ? nil : String(String.UnicodeScalarView(rest))
         }
     }

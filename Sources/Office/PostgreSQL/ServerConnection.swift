@@ -6,26 +6,26 @@ import Glibc
 ///
 /// The corresponding C type is `PGconn`.
 final class ServerConnection {
-    /// The address without user and password: `postgresql://desk/fieldscribe`.
+    /// The address without user and password, such as `postgresql://desk/fieldscribe`.
     let name: String
     private let handle: OpaquePointer
     private var prepared: [String: String] = [:]
     private let timeout: ServerTimeout
     /// Whether an answer was abandoned, so that the connection is unusable.
     private var isLost = false
-    /// The timeout of a statement, in seconds; nil for none.
+    /// The timeout for a statement, in seconds; nil for none.
     var limit: Int?
 
     /// Connects within ten seconds.
     ///
-    /// - Parameter address: `postgresql://...` for libpq.
+    /// - Parameter address: the address for libpq, `postgresql://...`.
     init(_ address: String, _ timeout: ServerTimeout) throws(DeviceError) {
         self.timeout = timeout
         limit = timeout.seconds
-        try Self.checkForm(of: address)
+        try Self.checkFormat(of: address)
         let passwords = try PasswordFile(of: address)
-        // Settings before `dbname` are defaults, which the address overrides. A server that disappears, after a power or
-        // network failure, is given up after a minute; libpq's default is hours.
+        // Settings before `dbname` are defaults, which the address overrides. If the server disappears because of a
+        // power or network failure, the connection fails after a minute; libpq's default is hours.
         let settings =
             [
                 ("connect_timeout", "10"), ("application_name", "fieldscribe-office"), ("keepalives_idle", "30"),
@@ -34,8 +34,8 @@ final class ServerConnection {
             ] + (passwords.replacement.map { [("passfile", $0)] } ?? [])
         let (keys, values) = (settings.map(\.0), settings.map(\.1))
         var connection: OpaquePointer?
-        withTexts(keys.map { Array($0.utf8) }) { keys in
-            withTexts(values.map { Array($0.utf8) }) { values in connection = PQconnectStartParams(keys, values, 1) }
+        withCStrings(keys.map { Array($0.utf8) }) { keys in
+            withCStrings(values.map { Array($0.utf8) }) { values in connection = PQconnectStartParams(keys, values, 1) }
         }
         guard let connection else {
             throw DeviceError(.failed, "PQconnectdb", on: "postgresql", "out of memory")
@@ -44,35 +44,36 @@ final class ServerConnection {
         let host = PQhost(connection).map { String(cString: $0) } ?? ""
         let database = PQdb(connection).map { String(cString: $0) } ?? ""
         name = "postgresql://\(host)/\(database)"
-        fieldscribe_be_silent(connection)
+        fieldscribe_ignore_notices(connection)
         // If this throws, `deinit` closes the connection.
         try Self.connect(connection, named: name, timeout)
         guard PQstatus(connection) == CONNECTION_OK else {
             let reason = Self.line(PQerrorMessage(connection))
-            // libpq reports this case in the message only.
-            let isCrowded = reason.contains("too many c")
+            // libpq reports this case only in the message.
+            let hasTooManyClients = reason.contains("too many c")
             throw DeviceError(
-                isCrowded ? .busy : .disconnected, "PQconnectdb", on: name,
+                hasTooManyClients ? .busy : .disconnected, "PQconnectdb", on: name,
                 "connecting failed: \(reason)\(passwords.problem)",
-                remedy: isCrowded
-                    ? "wait until others have finished, or raise max_connections on the server"
-                    : "check that the server runs, and that address, user and password are right")
+                remedy: hasTooManyClients
+                    ? "wait until other programs have disconnected, or raise max_connections on the server"
+                    : "check that the server is running, and that address, user and password are correct")
         }
         // Writes do not block; `answer` waits with a timeout.
         PQsetnonblocking(connection, 1)
     }
 
-    /// Refuses an address that libpq cannot parse: its error message would repeat the address with the password.
-    private static func checkForm(of address: String) throws(DeviceError) {
+    /// Rejects an address that libpq cannot parse, because libpq's error message would contain the address with the
+    /// password.
+    private static func checkFormat(of address: String) throws(DeviceError) {
         let options = PQconninfoParse(address, nil)
         defer { PQconninfoFree(options) }
         guard options == nil else { return }
         throw DeviceError(
-            .failed, "PQconninfoParse", on: "postgresql", "the address cannot be read",
-            remedy: "write postgresql://USER@HOST/DATABASE, and @, / and % in a name or a password as %40, %2F and %25")
+            .failed, "PQconninfoParse", on: "postgresql", "the address is not valid",
+            remedy: "write postgresql://USER@HOST/DATABASE, with @, / and % in names and passwords as %40, %2F and %25")
     }
 
-    // Safety: this is the last reference; results were copied.
+    // Safety: this is the last reference, and results were copied.
     deinit { PQfinish(handle) }
 
     private static func connect(
@@ -87,7 +88,7 @@ final class ServerConnection {
         }
     }
 
-    /// Sends a request and waits for the answer; returns the last result, which the caller clears.
+    /// Sends a request and waits for the answer. Returns the last result, which the caller has to clear.
     ///
     /// - Throws: `DeviceError` if the server reports an error, or does not answer in time.
     private func answer(_ send: () -> Int32) throws(DeviceError) -> OpaquePointer {
@@ -129,23 +130,23 @@ final class ServerConnection {
         PQclear(try answer { PQsendQuery(handle, sql) })
     }
 
-    /// Runs one statement and returns the result of `read` for each row. Statements are prepared once and kept, so `sql` must
-    /// not contain data.
+    /// Runs a statement and returns the result of `read` for each row. Statements are prepared once and kept, so `sql`
+    /// must not contain data.
     func rows<Element>(
         _ sql: String, _ values: [ServerValue] = [], read: (ServerRow) -> Element
     ) throws(DeviceError) -> [Element] {
         let result = try run(sql, values)
         defer { PQclear(result) }
-        // Safety: rows are borrowed for the call; the result is freed afterwards.
+        // Safety: rows are borrowed during the call; the result is freed afterward.
         return (0..<PQntuples(result)).map { read(ServerRow(result: result, row: $0)) }
     }
 
-    /// Runs one statement and returns the first integer of its first row; 0 without rows.
+    /// Runs a statement and returns the first integer in its first row; 0 if there are no rows.
     func number(_ sql: String, _ values: ServerValue...) throws(DeviceError) -> Int {
         try rows(sql, values) { $0.integer(0) }.first ?? 0
     }
 
-    /// Runs one statement; returns how many rows it changed.
+    /// Runs a statement and returns the number of rows that it changed.
     @discardableResult
     func run(_ sql: String, _ values: ServerValue...) throws(DeviceError) -> Int {
         let result = try run(sql, values)
@@ -155,8 +156,8 @@ final class ServerConnection {
 
     private func run(_ sql: String, _ values: [ServerValue]) throws(DeviceError) -> OpaquePointer {
         let statement: String
-        if let known = prepared[sql] {
-            statement = known
+        if let existing = prepared[sql] {
+            statement = existing
         } else {
             statement = "s\(prepared.count)"
             PQclear(try answer { PQsendPrepare(handle, statement, sql, 0, nil) })
@@ -164,14 +165,14 @@ final class ServerConnection {
         }
         return try answer {
             var sent: Int32 = 0
-            withTexts(values.map(\.bytes)) { texts in
+            withCStrings(values.map(\.bytes)) { texts in
                 sent = PQsendQueryPrepared(handle, statement, Int32(values.count), texts, nil, nil, 0)
             }
             return sent
         }
     }
 
-    /// Commits what `body` does; rolls it back if it throws or the connection breaks.
+    /// Runs `body` in a transaction. Rolls it back if `body` throws or the connection breaks.
     func transaction<Value>(_ body: () throws(DeviceError) -> Value) throws(DeviceError) -> Value {
         try execute("BEGIN")
         do throws(DeviceError) {
@@ -179,7 +180,7 @@ final class ServerConnection {
             try execute("COMMIT")
             return value
         } catch {
-            // The server rolls back by itself if the connection is gone.
+            // If the connection is lost, the server rolls back by itself.
             if PQstatus(handle) == CONNECTION_OK, !isLost { try? execute("ROLLBACK") }
             throw error
         }
@@ -189,7 +190,7 @@ final class ServerConnection {
         if PQstatus(handle) != CONNECTION_OK || state.hasPrefix("57P") || state.hasPrefix("08") {
             return DeviceError(
                 .disconnected, "PQexec", on: name, "the connection broke (\(message))",
-                remedy: "run it again once the server can be reached; incomplete changes were rolled back")
+                remedy: "run the command again once the server can be reached; incomplete changes were rolled back")
         }
         switch state {
         case "55P03":
@@ -197,12 +198,13 @@ final class ServerConnection {
                 .busy, "PQexec", status: ETIMEDOUT, on: name,
                 "another program's transaction holds a lock (\(message))",
                 remedy:
-                    "end that transaction (SELECT pid, query FROM pg_stat_activity WHERE state LIKE 'idle in%'), and run it again"
+                    "end that transaction (SELECT pid, query FROM pg_stat_activity WHERE state LIKE 'idle in%'), then "
+                    + "run the command again"
             )
         case "57014":
             return DeviceError(
                 .busy, "PQexec", status: ETIMEDOUT, on: name, "took too long (\(message))",
-                remedy: "check in pg_stat_activity what the server does, and run it again")
+                remedy: "check in pg_stat_activity what the server is doing, then run the command again")
         case "42501":
             return DeviceError(
                 .denied, "PQexec", on: name, "permission denied: \(message)",
@@ -210,14 +212,16 @@ final class ServerConnection {
         case "25006":
             return DeviceError(
                 .denied, "PQexec", on: name, "is read-only: \(message)",
-                remedy: "name the server that accepts changes")
+                remedy: "use the address of a server that accepts changes")
         case "53100", "53200":
             return DeviceError(
-                .full, "PQexec", on: name, "the server has no space left: \(message)", remedy: "make room there")
+                .full, "PQexec", on: name, "the server has no space left: \(message)",
+                remedy: "free space on the server")
         default:
             return DeviceError(
                 state.hasPrefix("40") || state.hasPrefix("55") ? .busy : .failed, "PQexec", on: name,
-                "\(message) (SQLSTATE \(state))", remedy: "run it again; if that does not help, see the server's log")
+                "\(message) (SQLSTATE \(state))",
+                remedy: "run the command again; if that does not help, see the server's log")
         }
     }
 
@@ -229,7 +233,7 @@ final class ServerConnection {
 }
 
 struct ServerValue {
-    /// Text in UTF-8; nil for NULL.
+    /// The text in UTF-8; nil for NULL.
     fileprivate let bytes: [UInt8]?
 
     private init(bytes: [UInt8]?) { self.bytes = bytes }
@@ -241,12 +245,12 @@ struct ServerValue {
     static func position(_ position: SamplePosition) -> ServerValue { ServerValue(text: "\(position.samples)") }
     static func optional(_ number: Double?) -> ServerValue { number.map(real) ?? null }
     static func optional(_ text: String?) -> ServerValue { text.map(self.text) ?? null }
-    /// PostgreSQL does not store NUL in text; it becomes U+FFFD.
+    /// Creates a text value. Replaces NUL, which PostgreSQL does not store in text, with U+FFFD.
     static func text(_ text: String) -> ServerValue {
         ServerValue(text: text.utf8.contains(0) ? text.replacing("\0", with: "\u{FFFD}") : text)
     }
 
-    /// An array, which inserts many rows with one statement.
+    /// Creates an array, with which one statement can insert many rows.
     static func integers(_ numbers: [Int]) -> ServerValue {
         ServerValue(text: "{\(numbers.map(String.init).joined(separator: ","))}")
     }
@@ -282,22 +286,22 @@ struct ServerValue {
 }
 
 struct ServerRow: OfficeRow {
-    // Safety: borrowed from the result during `read`, which must not keep it.
+    // Safety: borrowed from the result during `read`, which must not keep the row.
     fileprivate let result: OpaquePointer
     fileprivate let row: Int32
 
     func isNull(_ column: Int32) -> Bool { PQgetisnull(result, row, column) == 1 }
     func text(_ column: Int32) -> String { PQgetvalue(result, row, column).map { String(cString: $0) } ?? "" }
     func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
-    /// Clamped like `Row.integer`, so that arithmetic on it does not overflow.
+    /// Returns an integer, clamped like `Row.integer`, so that arithmetic with it does not overflow.
     func integer(_ column: Int32) -> Int { min(max(Int(text(column)) ?? 0, -(1 << 53)), 1 << 53) }
     func real(_ column: Int32) -> Double { Double(text(column)) ?? 0 }
     func position(_ column: Int32) -> SamplePosition { SamplePosition(Int64(text(column)) ?? 0) }
 }
 
-/// Calls `body` with C strings, which are valid during the call.
-private func withTexts(_ texts: [[UInt8]?], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Void) {
-    // Safety: all strings are in one buffer, which does not move during the call; each ends with NUL.
+/// Calls `body` with C strings that are valid during the call.
+private func withCStrings(_ texts: [[UInt8]?], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Void) {
+    // Safety: all strings are in one buffer, which does not move during the call, and each ends with NUL.
     var bytes: [UInt8] = []
     bytes.reserveCapacity(texts.reduce(0) { $0 + ($1?.count ?? 0) + 1 })
     let starts: [Int?] = texts.map { text in

@@ -1,20 +1,21 @@
 import Core
 
-/// Migrates an archive's schema on a server to this version's.
+/// Migrates the schema of an archive on a server to this version's schema.
 enum ServerSchema {
     /// The key of the advisory lock for migrations: "FSCO".
     private static let lock = 0x4653_434F
 
-    /// Applies all missing migrations or none; concurrent migrations wait.
+    /// Applies all missing migrations or none. Concurrent migrations wait for each other.
     ///
-    /// - Throws: `DeviceError` with `unsupported` if a later version wrote the schema, `missing` if there is no archive and
-    ///   `creates` is false, `denied` without the permission.
+    /// - Throws: `DeviceError` with `unsupported` if a later version wrote the schema, `missing` if there is no archive
+    ///   and `creates` is false, `denied` if the user lacks a permission.
     static func apply(
         to connection: ServerConnection, creates: Bool, _ timeout: ServerTimeout
     ) throws(DeviceError) {
-        // JIT compilation takes seconds and never pays for these small queries. The other settings are the server's
-        // defaults, in case a database or role changes them. If a machine disappears in a transaction, the server ends
-        // the transaction after minutes instead of hours: our transactions never wait for anything but the server.
+        // JIT compilation takes seconds and is never worth it for these small queries. The other settings are the
+        // server's defaults, in case a database or role changes them. If a machine disappears during a transaction, the
+        // server aborts the transaction after minutes instead of hours. That is safe, because our transactions wait
+        // only for the server.
         try connection.execute(
             """
             SET search_path = fieldscribe, public; SET jit = off; SET array_nulls = on; SET extra_float_digits = 1;
@@ -27,20 +28,20 @@ enum ServerSchema {
         guard encoding == "UTF8" else {
             throw DeviceError(
                 .unsupported, "SHOW", on: connection.name,
-                "is in \(encoding), which lacks the letters of many languages",
+                "is encoded in \(encoding), which lacks the letters of many languages",
                 remedy: "create another database: createdb --encoding UTF8 --template template0 NAME")
         }
         try connection.transaction { () throws(DeviceError) in
-            let isThere =
+            let exists =
                 try connection.rows("SELECT to_regclass('fieldscribe.house') IS NOT NULL") { $0.text(0) } == ["t"]
-            guard isThere || creates else {
+            guard exists || creates else {
                 throw DeviceError(
-                    .missing, "SELECT", on: connection.name, "holds no archive of fieldscribe-office",
+                    .missing, "SELECT", on: connection.name, "contains no archive of fieldscribe-office",
                     remedy: "create one: fieldscribe-office gather FOLDER --into postgresql://... --files FOLDER")
             }
-            if isThere, try version(of: connection) == steps.count { return }
+            if exists, try version(of: connection) == steps.count { return }
             try connection.execute("SELECT pg_advisory_xact_lock(\(lock))")
-            if !isThere { try connection.execute("CREATE SCHEMA IF NOT EXISTS fieldscribe; " + house) }
+            if !exists { try connection.execute("CREATE SCHEMA IF NOT EXISTS fieldscribe; " + house) }
             let version = try version(of: connection)
             guard version <= steps.count else {
                 throw DeviceError(
@@ -48,7 +49,7 @@ enum ServerSchema {
                     "was written by a newer fieldscribe-office (schema \(version), this one knows \(steps.count))",
                     remedy: "update fieldscribe-office")
             }
-            // Migrating a large archive takes long.
+            // Migrating a large archive takes a long time.
             let limit = connection.limit
             connection.limit = nil
             defer { connection.limit = limit }
@@ -60,7 +61,7 @@ enum ServerSchema {
         connection.limit = max(timeout.seconds, limit + 1)
     }
 
-    /// Sets a timeout unless the address, the database or the role sets it; returns its value in seconds.
+    /// Sets a timeout unless the address, the database or the role sets it. Returns its value in seconds.
     private static func set(
         _ name: String, seconds: Int, of connection: ServerConnection
     ) throws(DeviceError) -> Int {
@@ -75,7 +76,8 @@ enum ServerSchema {
         try connection.number("SELECT version FROM house")
     }
 
-    /// One row: the version, and the folder with the copies, as the machine that created the archive names it.
+    /// SQL for a table with one row: the version, and the path of the folder with the copies on the machine that
+    /// created the archive.
     private static let house = """
         CREATE TABLE IF NOT EXISTS fieldscribe.house (version integer NOT NULL, files text NOT NULL DEFAULT '');
         INSERT INTO fieldscribe.house (version) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM fieldscribe.house);
@@ -83,7 +85,8 @@ enum ServerSchema {
 
     /// Step n migrates version n to n + 1. Never edit a step that was released.
     static let steps = [
-        // Positions in recordings are samples, at 16,000 per second; other times are seconds since 1970-01-01T00:00:00Z.
+        // Positions in recordings are in samples, 16,000 per second; other times are in seconds since
+        // 1970-01-01T00:00:00Z.
         """
         CREATE EXTENSION IF NOT EXISTS unaccent WITH SCHEMA public;
         CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;

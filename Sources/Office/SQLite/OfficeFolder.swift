@@ -2,8 +2,8 @@ import Archive
 import Core
 import System
 
-/// An archive in a folder: the copies, and an SQLite database. Several processes can use it at a time; each uses it on one
-/// thread.
+/// An archive in a folder, which contains the copies and an SQLite database. Several processes can use it at the same
+/// time, each on one thread.
 final class OfficeFolder: OfficeTables {
     static let databaseName = "office.sqlite"
 
@@ -14,18 +14,18 @@ final class OfficeFolder: OfficeTables {
     init(_ path: String, creates: Bool) throws(DeviceError) {
         files = path
         let database = "\(path)/\(Self.databaseName)"
-        if !isTaken(database) {
+        if !pathExists(database) {
             guard !RecorderArchive.isArchive(path) else {
                 throw DeviceError(
                     .unsupported, "open", on: path, "is a recorder's own archive",
                     remedy: creates
-                        ? "name another folder"
+                        ? "choose another folder"
                         : "read it with fieldscribe list --directory \(path), or gather it "
-                            + "into another: fieldscribe-office gather \(path) --into FOLDER")
+                            + "into another folder: fieldscribe-office gather \(path) --into FOLDER")
             }
             guard creates else {
-                // Throws if the folder may not be searched: then it is unknown whether it has an archive.
-                if isTaken(path) { _ = try Folder(opening: path, crosses: true).exists(Self.databaseName) }
+                // Throws if this user may not access the folder, because it may contain an archive.
+                if pathExists(path) { _ = try Folder(opening: path, crossesMounts: true).exists(Self.databaseName) }
                 throw DeviceError(
                     .missing, "open", on: path, "is not an archive of fieldscribe-office",
                     remedy: "create one: fieldscribe-office gather FOLDER --into \(path)")
@@ -42,9 +42,10 @@ final class OfficeFolder: OfficeTables {
             return connection
         } catch {
             guard error.code == .denied, !creates else { throw error }
-            // Another process may change it at the same time; reading it as immutable is still better than failing.
+            // Another process may change the database at the same time, but reading it as immutable is better than
+            // failing.
             let connection = try Connection(onlyReading: database)
-            // The file is read-only anyway; temporary tables are in memory.
+            // Allows temporary tables, which are in memory. The file itself stays read-only.
             try connection.execute("PRAGMA query_only = OFF; PRAGMA temp_store = MEMORY")
             try OfficeSchema.check(connection, path: database)
             return connection
@@ -94,7 +95,7 @@ final class OfficeFolder: OfficeTables {
         }
     }
 
-    /// Returns the id of a copy's recording; adds the recording if it is new.
+    /// Returns the ID of a copy's recording. Adds the recording if it is new.
     private func recording(of copy: GatheredCopy) throws(DeviceError) -> Int {
         let found = try connection.rows(
             """
@@ -103,7 +104,7 @@ final class OfficeFolder: OfficeTables {
             """, [.integer(copy.recorder.id), .integer(copy.number), .text(copy.root)]
         ) { (id: $0.integer(0), root: $0.text(1)) }.first
         if let found {
-            // A copy made after the clock was set has the right start.
+            // A copy made after the clock was set has the correct start.
             try connection.run(
                 """
                 UPDATE recording SET root = ?2, started_at = ?3, clock = ?4, length_samples = max(length_samples, ?5)
@@ -120,8 +121,8 @@ final class OfficeFolder: OfficeTables {
             .text(copy.clock.rawValue), .position(copy.length))
     }
 
-    private func add(_ reading: GatheredReading, to recording: Int) throws(DeviceError) -> Bool {
-        // Checked first, so that the timeline of a known reading is not encoded.
+    private func add(_ reading: GatheredTranscript, to recording: Int) throws(DeviceError) -> Bool {
+        // Checked first, so that the timeline of a transcript that is already here is not encoded.
         let known = try connection.number(
             "SELECT count(*) FROM reading WHERE recording = ? AND digest = ?", .integer(recording),
             .text(reading.digest))
@@ -135,10 +136,10 @@ final class OfficeFolder: OfficeTables {
         return true
     }
 
-    /// Makes the best reading the default, which is shown and searched.
+    /// Makes the best transcript the shown one, which is also searched.
     ///
-    /// - Parameter readings: readings whose timelines need not be queried.
-    private func show(_ recording: Int, from readings: [GatheredReading]) throws(DeviceError) {
+    /// - Parameter readings: transcripts whose timelines do not have to be queried.
+    private func show(_ recording: Int, from readings: [GatheredTranscript]) throws(DeviceError) {
         guard let best = try self.readings(of: recording).first else { return }
         if try connection.number("SELECT shown FROM recording WHERE id = ?", .integer(recording)) == best.id { return }
         var known = readings.first { $0.digest == best.digest }?.timeline
@@ -160,7 +161,7 @@ final class OfficeFolder: OfficeTables {
         }
     }
 
-    func add(_ reading: GatheredReading, of recording: Int) throws(DeviceError) -> Bool {
+    func add(_ reading: GatheredTranscript, of recording: Int) throws(DeviceError) -> Bool {
         try transaction { () throws(DeviceError) in
             guard try add(reading, to: recording) else { return false }
             try show(recording, from: [reading])
@@ -185,13 +186,13 @@ final class OfficeFolder: OfficeTables {
     func alike(_ word: String, limit: Int) throws(DeviceError) -> [String] {
         try connection.execute(
             "CREATE VIRTUAL TABLE IF NOT EXISTS temp.line_word USING fts5vocab (main, line_text, 'row')")
-        let wanted = Trigrams(word)
+        let trigrams = Trigrams(word)
         let lengths = (word.count + 1) / 2...word.count * 2 + 1
         var found: [(word: String, similarity: Double)] = []
         try connection.rows("SELECT term FROM temp.line_word", []) { row in
             let term = row.text(0)
             guard lengths.contains(term.count) else { return true }
-            let similarity = wanted.similarity(to: Trigrams(term))
+            let similarity = trigrams.similarity(to: Trigrams(term))
             if similarity >= Trigrams.threshold { found.append((term, similarity)) }
             return true
         }
@@ -208,13 +209,13 @@ final class OfficeFolder: OfficeTables {
 
     static let speakerCondition = "(\(noSpeakerCondition) OR line.speaker = upper($5) OR line.name_key = $5)"
 
-    /// The ids as a JSON array.
+    /// Returns the IDs as a JSON array.
     static func list(_ ids: [Int]?) -> SQLValue { .optional(ids.map { "\($0)" }) }
 
     func query<Element>(
         _ sql: String, _ values: [SQLValue], read: (Row) -> Element
     ) throws(DeviceError) -> [Element] {
-        // SQLite treats `$1` as a name, and numbers names by their first use; `?1` is a number.
+        // SQLite treats `$1` as a name, and numbers names by their first use. Only `?1` is a number.
         let dollar = UInt8(ascii: "$"), mark = UInt8(ascii: "?")
         let numbered = String(decoding: sql.utf8.map { $0 == dollar ? mark : $0 }, as: UTF8.self)
         return try connection.rows(numbered, values, read: read)
@@ -224,10 +225,10 @@ final class OfficeFolder: OfficeTables {
         _ words: OfficeQuery, _ filter: OfficeFilter, limit: Int
     ) throws(DeviceError) -> [OfficeHit] {
         guard let expression = words.expression else { return [] }
-        let places = try connection.number(
-            "SELECT count(*) FROM (SELECT 1 FROM line_text WHERE line_text MATCH ? LIMIT \(Self.maxRanked + 1))",
+        let count = try connection.number(
+            "SELECT count(*) FROM (SELECT 1 FROM line_text WHERE line_text MATCH ? LIMIT \(Self.maximumRanked + 1))",
             .text(expression))
-        let order = places > Self.maxRanked ? "line_text.rowid DESC" : "rank, line_text.rowid"
+        let order = count > Self.maximumRanked ? "line_text.rowid DESC" : "rank, line_text.rowid"
         let chosen = try query(
             """
             SELECT line_text.rowid FROM line_text CROSS JOIN line ON line.id = line_text.rowid
@@ -236,7 +237,7 @@ final class OfficeFolder: OfficeTables {
             """, values(of: filter) + [.text(expression), .integer(limit)]
         ) { $0.integer(0) }
         guard let first = chosen.min(), let last = chosen.max() else { return [] }
-        // `snippet` reads the text of each line, so it runs only on the chosen lines.
+        // `snippet` reads the text of a line, so it runs only on the chosen lines.
         let hits = try connection.rows(
             """
             SELECT recording.id, recorder.folder, recording.started_at, line.segment, line.start_sample, line.end_sample,
@@ -261,7 +262,7 @@ extension SQLValue: OfficeValue {}
 extension Row: OfficeRow {}
 
 extension OfficeQuery {
-    /// The query in the syntax of FTS5; nil without a word.
+    /// The query in the syntax of FTS5; nil if there are no words.
     var expression: String? {
         let phrases = words.enumerated().map { index, tokens in
             let phrase = "\"\(tokens.joined(separator: " "))\"" + (isBeginning && index == words.count - 1 ? "*" : "")

@@ -3,12 +3,12 @@ import Core
 
 /// Migrates an archive's database to this version's schema.
 enum OfficeSchema {
-    /// "FSCO": distinguishes our files from those of other programs and of recorders.
+    /// The application ID, "FSCO", which distinguishes our files from those of other programs and recorders.
     private static let application = 0x4653_434F
 
     /// Applies all missing migrations or none.
     ///
-    /// - Throws: `DeviceError` with `unsupported` if a later version or another program wrote the file.
+    /// - Throws: `DeviceError` with `unsupported` if another program or a later version wrote the file.
     static func apply(to connection: Connection, path: String) throws {
         try connection.transaction {
             let version = try connection.number("PRAGMA user_version")
@@ -17,7 +17,7 @@ enum OfficeSchema {
             guard owner == application || (owner == 0 && version == 0 && tables == 0) else {
                 throw DeviceError(
                     .unsupported, "PRAGMA application_id", on: path, "is another program's database",
-                    remedy: "name another archive")
+                    remedy: "choose another archive")
             }
             guard version <= steps.count else {
                 throw DeviceError(
@@ -40,14 +40,15 @@ enum OfficeSchema {
         guard owner == application, version == steps.count else {
             throw DeviceError(
                 .unsupported, "PRAGMA user_version", on: path,
-                "was written by another fieldscribe-office (schema \(version), this one reads \(steps.count)), and is "
-                    + "read-only", remedy: "open it once with write permission")
+                "is read-only, and was written by another version of fieldscribe-office (schema \(version), this one "
+                    + "reads \(steps.count))", remedy: "open it once with write permission")
         }
     }
 
     /// Step n migrates version n to n + 1. Never edit a step that was released.
     static let steps = [
-        // Positions in recordings are samples, at 16,000 per second; other times are seconds since 1970-01-01T00:00:00Z.
+        // Positions in recordings are in samples, 16,000 per second; other times are in seconds since
+        // 1970-01-01T00:00:00Z.
         """
         CREATE TABLE recorder (
             id INTEGER PRIMARY KEY,

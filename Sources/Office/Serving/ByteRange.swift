@@ -1,16 +1,16 @@
 import Core
 
-/// The part of a file that HTTP's header `Range` requests.
+/// The part of a file that the HTTP header `Range` requests.
 enum ByteRange: Hashable, Sendable {
-    /// The whole file; also used for several ranges or an unknown header.
+    /// The whole file. Also used if the header has several ranges or is not understood.
     case whole
     /// A range of bytes in the file.
     case part(ClosedRange<Int64>)
-    /// The range is beyond the file.
+    /// The range is beyond the end of the file.
     case outside
 
     /// - Parameters:
-    ///   - header: `bytes=0-99`, `bytes=100-` or `bytes=-100`; nil without a header.
+    ///   - header: the header's value, such as `bytes=0-99`, `bytes=100-` or `bytes=-100`; nil if there is no header.
     ///   - length: the length of the file in bytes.
     init(_ header: String?, of length: Int64) {
         self = .whole
@@ -30,7 +30,7 @@ enum ByteRange: Hashable, Sendable {
     }
 
     private static func number(_ text: Substring) -> Int64? {
-        // A number that overflows is also beyond this file.
+        // A number that overflows is also beyond the end of the file.
         guard !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
         return Int64(text) ?? .max
     }

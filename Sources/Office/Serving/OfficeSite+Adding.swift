@@ -3,17 +3,17 @@ import Core
 import System
 import Transcripts
 
-// Files that are dropped on the list. The page first asks without a body, so that it can show why a large one is
-// rejected.
+// Adds files that are dropped on the list. The page first sends a request without a body, so that it can show why a
+// large file is rejected.
 extension OfficeSite {
-    /// The last part of the address.
+    /// The last component of the address.
     static let addingName = "add"
-    /// The label of the field with a recording's number, which errors name.
+    /// The label of the field for a recording's ID. Error messages refer to it.
     static let recordingField = "Recording no."
-    /// Bytes to keep free on the disk.
+    /// The number of bytes to keep free on the disk.
     private static let reserve: Int64 = 256 << 20
 
-    /// Whether a request has files in its body.
+    /// Returns whether a request has files in its body.
     static func isAddition(_ request: WebRequest) -> Bool {
         request.method == "POST" && request.path == "/\(addingName)"
     }
@@ -21,7 +21,7 @@ extension OfficeSite {
     /// Returns the response that rejects files; nil if they may be sent.
     func refusal(ofAddition request: WebRequest) -> WebResponse? {
         let header = Self.header(request)
-        guard header.isFit else {
+        guard header.hasValidNames else {
             return Self.answer(400, "\(oneLine(header.name)): this name cannot be used; rename it")
         }
         if let problem = problem(ofKind: header) { return Self.answer(415, "\(header.name): \(problem)") }
@@ -31,13 +31,13 @@ extension OfficeSite {
         else {
             return Self.answer(411, "\(header.name): its length is unknown")
         }
-        guard bytes <= DroppedFiles.largest else {
+        guard bytes <= DroppedFiles.maximumBytes else {
             return Self.answer(413, "\(header.name): is larger than 8 GiB; use fieldscribe-office gather")
         }
         // Other files are being received or added.
         if addition?.occupiesDisk == true { return Self.answer(423, "Waiting for other files to be added") }
-        // The copy is gathered from the hidden folder, and then occupies the disk twice.
-        let free = files.flatMap { try? Folder(opening: $0, crosses: true).freeBytes() } ?? .max
+        // The copy is gathered from the hidden folder, so it temporarily occupies the disk twice.
+        let free = files.flatMap { try? Folder(opening: $0, crossesMounts: true).freeBytes() } ?? .max
         guard free - Self.reserve >= 2 * bytes else {
             return Self.answer(507, "\(header.name): the archive's disk has too little free space")
         }
@@ -58,9 +58,9 @@ extension OfficeSite {
         return { dropped in dropped.add(reader: program, transcriber: transcriber, to: open) }
     }
 
-    /// Starts to transcribe a sound file. A browser would give up if the response had to wait for that.
+    /// Starts to transcribe a sound file. The response does not wait for that, because the browser would give up.
     func transcribe(_ dropped: DroppedFiles) -> WebResponse {
-        // The next files may be sent meanwhile.
+        // The next files may be sent while this one is transcribed.
         addition = nil
         let adder = adder()
         sounds.start(dropped.key) { adder(dropped) }
@@ -77,7 +77,7 @@ extension OfficeSite {
     }
 
     static func answer(toAddition outcome: DroppedFiles.Outcome) -> WebResponse {
-        answer(outcome.isTaken ? 200 : 409, outcome.lines.joined(separator: "\n"))
+        answer(outcome.isAdded ? 200 : 409, outcome.lines.joined(separator: "\n"))
     }
 
     private static func header(_ request: WebRequest) -> DroppedFiles.Header {
@@ -91,9 +91,9 @@ extension OfficeSite {
         if SealedName(header.name) != nil { return "is sealed; open it with fieldscribe-office gather --key FILE" }
         if header.kind == .document {
             return "cannot be imported; correct the recording's page instead, or edit one of "
-                + WrittenText.endings.joined(separator: ", ")
+                + EditedTranscript.fileExtensions.joined(separator: ", ")
         }
-        guard header.kind == .sound, (try? ReadingProgram.find(transcriber)) == nil else { return nil }
+        guard header.kind == .sound, (try? TranscriptionProgram.find(transcriber)) == nil else { return nil }
         return "to transcribe a sound file, the server needs the package fieldscribe; its administrator can install it"
     }
 }

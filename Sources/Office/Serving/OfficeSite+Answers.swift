@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Transcripts
 
-// The responses that all requests share.
+// Responses that several requests use.
 extension OfficeSite {
     /// The response to a page's script, as JSON.
     private struct Answer: Encodable {
@@ -40,12 +40,12 @@ extension OfficeSite {
 
     static func problem(
         _ status: Int, _ title: String, _ text: String, _ request: WebRequest,
-        _ more: [(name: String, value: String)] = [], back: String? = nil
+        _ headers: [(name: String, value: String)] = [], back: String? = nil
     ) -> WebResponse {
         let depth = request.path.split(separator: "/", omittingEmptySubsequences: false).count - 2
         let up = String(repeating: "../", count: min(max(0, depth), 8))
         var answer = page(status, problemPage(title, text, back: back ?? (up.isEmpty ? "./" : up)))
-        answer.headers += more
+        answer.headers += headers
         return answer
     }
 }

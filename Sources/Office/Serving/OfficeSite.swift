@@ -3,50 +3,51 @@ import Glibc
 import System
 import Transcripts
 
-/// Answers HTTP requests for an archive: the list of recordings with a search, and each recording's page with its sound.
-/// Used on one thread.
+/// Answers HTTP requests about an archive: serves the list of recordings with a search, and each recording's page with
+/// its sound. Used on one thread.
 package final class OfficeSite {
     private static let savingName = "corrections"
-    private static let largestPage = 64 << 20
+    private static let maximumPageBytes = 64 << 20
 
     private let access: SiteAccess
     let program: String
     /// The path of the `fieldscribe` program; nil to search for it.
     let transcriber: String?
     let open: @Sendable () throws(DeviceError) -> any OfficeArchive
-    private let tell: (String) -> Void
+    private let report: (String) -> Void
     private var archive: (any OfficeArchive)?
-    private var lastTold = ""
-    /// ZIP files that are being sent.
+    private var lastReported = ""
+    /// The number of ZIP files that are being sent.
     var downloads = 0
     /// The files that are being received or added.
     weak var addition: DroppedFiles?
     /// The sound files that are being transcribed, and the results of earlier ones.
     let sounds = SoundAdditions()
     var files: String? { archive?.files }
-    /// After a timeout of the archive, requests fail until this time with this error. In nanoseconds.
-    private var rest: (until: Int64, error: DeviceError)?
-    private static let restNanoseconds: Int64 = 10_000_000_000
+    /// After the archive timed out, all requests fail with this error until this time, in nanoseconds.
+    private var outage: (until: Int64, error: DeviceError)?
+    private static let outageNanoseconds: Int64 = 10_000_000_000
 
     /// - Parameters:
     ///   - archive: the archive to serve.
-    ///   - reader: the program whose confined process parses corrections.
+    ///   - reader: the program that parses corrections in a sandboxed process.
     ///   - transcriber: the path of the `fieldscribe` program; nil to search for it.
-    ///   - open: opens the archive again after it was unavailable, and on the thread that adds files.
-    ///   - tell: called with a problem of the archive; repeated only after a different one or a success.
+    ///   - open: opens the archive again after it was unavailable, and for the thread that adds files.
+    ///   - report: called with a problem in the archive. The same problem is reported again only after a different one
+    ///     or a success.
     package init(
         _ archive: any OfficeArchive, access: SiteAccess, reader: String = "/proc/self/exe",
         transcriber: String? = nil, open: @escaping @Sendable () throws(DeviceError) -> any OfficeArchive,
-        tell: @escaping (String) -> Void
+        report: @escaping (String) -> Void
     ) {
         self.archive = archive
         self.access = access
         program = reader
         self.transcriber = transcriber
         self.open = open
-        self.tell = tell
-        // An archive that this process may only read is served all the same.
-        if let files { try? DroppedFiles.removeLeft(in: Folder(opening: files, crosses: true)) }
+        self.report = report
+        // Ignores errors, because an archive that this process may only read can be served, too.
+        if let files { try? DroppedFiles.removeLeftovers(in: Folder(opening: files, crossesMounts: true)) }
     }
 
     func refusal(of request: inout WebRequest) -> WebResponse? {
@@ -62,7 +63,7 @@ package final class OfficeSite {
                 [("Retry-After", "\(seconds)")])
         case .unknownHost:
             return Self.problem(
-                421, "Unknown host name", "The person who runs this server can allow this name with --host NAME.",
+                421, "Unknown host name", "The server's administrator can allow this name with --host NAME.",
                 request)
         }
         if ["GET", "HEAD"].contains(request.method) { return nil }
@@ -71,7 +72,7 @@ package final class OfficeSite {
             return Self.problem(
                 405, "Method not allowed", "Use GET to read pages.", request, [("Allow", "GET, HEAD")])
         }
-        // Forms of other sites cannot send these types.
+        // Forms on other sites cannot send these types.
         let type = isAddition ? "application/x-tar" : "application/json"
         guard !SiteAccess.isForeign(request), request.headers["content-type"]?.hasPrefix(type) == true else {
             return Self.answer(403, "This request did not come from a page of this server.")
@@ -83,9 +84,9 @@ package final class OfficeSite {
         var answer: WebResponse
         do throws(DeviceError) {
             answer = try retrying { (archive) throws(DeviceError) in try self.answer(request, archive) }
-            lastTold = ""
+            lastReported = ""
         } catch {
-            tellOnce(error.message)
+            reportOnce(error.message)
             answer =
                 request.method == "POST"
                 ? Self.answer(503, error.message)
@@ -95,47 +96,47 @@ package final class OfficeSite {
         return answer
     }
 
-    /// Calls `body` with the archive. If that fails, opens the archive again and retries once.
+    /// Calls `body` with the archive. If that fails, opens the archive again and calls `body` once more.
     private func retrying(
         _ body: (any OfficeArchive) throws(DeviceError) -> WebResponse
     ) throws(DeviceError) -> WebResponse {
-        if let rest, MonotonicClock.nanoseconds < rest.until { throw rest.error }
+        if let outage, MonotonicClock.nanoseconds < outage.until { throw outage.error }
         do throws(DeviceError) {
             if let archive, archive.files != archive.name || FileStatus(archive.files) != nil {
                 do throws(DeviceError) { return try body(archive) } catch {
                     self.archive = nil
-                    if Self.isLate(error) { throw error }
+                    if Self.isTimeout(error) { throw error }
                 }
             }
             let archive = try open()
             self.archive = archive
             return try body(archive)
         } catch {
-            // Otherwise each request would wait for the timeout.
-            if Self.isLate(error) { rest = (MonotonicClock.nanoseconds + Self.restNanoseconds, error) }
+            // Otherwise each request would wait until the timeout.
+            if Self.isTimeout(error) { outage = (MonotonicClock.nanoseconds + Self.outageNanoseconds, error) }
             throw error
         }
     }
 
-    private static func isLate(_ error: DeviceError) -> Bool { [ETIMEDOUT, ECANCELED].contains(error.status) }
+    private static func isTimeout(_ error: DeviceError) -> Bool { [ETIMEDOUT, ECANCELED].contains(error.status) }
 
-    func tellOnce(_ message: String) {
-        if message != lastTold { tell(message) }
-        lastTold = message
+    func reportOnce(_ message: String) {
+        if message != lastReported { report(message) }
+        lastReported = message
     }
 
-    /// Answers `/`, `/recordings.zip`, `/recording/N/` and `/recording/N/audio.flac`. No part of the address becomes a file
-    /// path.
+    /// Answers `/`, `/recordings.zip`, `/recording/N/` and `/recording/N/audio.flac`. No part of the address becomes a
+    /// file path.
     private func answer(
         _ request: WebRequest, _ archive: any OfficeArchive
     ) throws(DeviceError) -> WebResponse {
         let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-        // Every browser requests it.
+        // Every browser requests an icon.
         if parts == ["favicon.ico"] { return WebResponse(204, Self.headers("image/x-icon"), .bytes([])) }
         if parts == [""] { return try list(request, archive) }
         if Self.isAddition(request) {
             if case .added(let outcome) = request.result { return Self.answer(toAddition: outcome) }
-            // The page asked whether it may send files.
+            // The page has asked whether it may send files.
             return Self.answer(200, "")
         }
         if parts == [Substring(Self.addingName)], let key = request.query["sound"] { return answer(aboutSound: key) }
@@ -160,17 +161,18 @@ package final class OfficeSite {
         _ recording: OfficeRecording, _ request: WebRequest, _ archive: any OfficeArchive
     ) throws(DeviceError) -> WebResponse {
         let readings = try archive.readings(of: recording.id)
-        let asked = Int(request.query["reading"] ?? "")
-        guard let shown = asked.map({ id in readings.first { $0.id == id } }) ?? readings.first,
+        let requested = Int(request.query["reading"] ?? "")
+        guard let shown = requested.map({ id in readings.first { $0.id == id } }) ?? readings.first,
             let timeline = try archive.timeline(ofReading: shown.id)
         else {
-            return Self.problem(404, "Transcript not found", "This recording has others.", request, back: "../../")
+            return Self.problem(
+                404, "Transcript not found", "This recording has other transcripts.", request, back: "../../")
         }
         var details = RecordingDetails(
             title: OfficePage.title(of: recording), started: Self.time(recording.startedAt), clock: recording.clock,
             device: "\(recording.recorder.folder), recording \(recording.number)", audio: recording.audio,
             index: "../../", peaks: peaks(of: recording, archive))
-        // Older readings cannot be corrected.
+        // Older transcripts cannot be corrected.
         if let sound = try archive.sound(of: recording.id), shown.id == readings.first?.id {
             details.identity = RecordingIdentity(recording: recording.number, pass: timeline.pass, sound: sound)
         }
@@ -186,23 +188,23 @@ package final class OfficeSite {
         return Self.page(200, try rethrowing { try TranscriptFormat.html.render(timeline, details: details) })
     }
 
-    private static func title(of reading: OfficeReading) -> String {
-        let who = reading.person.map { $0.isEmpty ? "a person" : oneLine($0) } ?? oneLine(reading.engine)
-        return [who, reading.madeAt == 0 ? "" : time(reading.madeAt)].filter { !$0.isEmpty }.joined(separator: ", ")
+    private static func title(of reading: OfficeTranscript) -> String {
+        let author = reading.person.map { $0.isEmpty ? "a person" : oneLine($0) } ?? oneLine(reading.engine)
+        return [author, reading.madeAt == 0 ? "" : time(reading.madeAt)].filter { !$0.isEmpty }.joined(separator: ", ")
     }
 
-    /// Returns the waveform's peaks, which the copy's own page contains.
+    /// Returns the peaks of the waveform from the copy's own page.
     private func peaks(of recording: OfficeRecording, _ archive: any OfficeArchive) -> [UInt8] {
         guard !recording.place.isEmpty,
-            let folder = try? Folder(opening: archive.files, crosses: true).folder(along: recording.place),
-            let bytes = try? folder.content(ofFile: "index.html", limit: Self.largestPage),
-            let page = try? PageReading(bytes, name: "index.html")
+            let folder = try? Folder(opening: archive.files, crossesMounts: true).folder(along: recording.place),
+            let bytes = try? folder.content(ofFile: "index.html", limit: Self.maximumPageBytes),
+            let page = try? ParsedPage(bytes, name: "index.html")
         else { return [] }
         return page.peaks
     }
 
-    /// Returns a function that parses the body before `respond(to:)`, while other requests are answered; nil if none is
-    /// needed.
+    /// Returns a function that parses the body before `respond(to:)` is called, while other requests are answered; nil
+    /// if no parsing is needed.
     func reader(of request: WebRequest) -> (@Sendable ([UInt8]) -> WebRequest.Body)? {
         guard request.method == "POST", !Self.isAddition(request) else { return nil }
         let id = request.path.split(separator: "/").dropFirst().first.flatMap { Int($0) }
@@ -243,24 +245,24 @@ package final class OfficeSite {
             return Self.answer(409, error.message)
         }
         return Self.answer(
-            200, Self.words(for: outcome), reading: outcome.reading, others: outcome.other != nil)
+            200, Self.message(for: outcome), reading: outcome.reading, others: outcome.other != nil)
     }
 
-    private static func words(for outcome: OfficeSaving.Outcome) -> String {
+    private static func message(for outcome: OfficeSaving.Outcome) -> String {
         guard let other = outcome.other.map({ $0.isEmpty ? "Somebody" : oneLine($0) }) else {
             return "Saved in the archive"
         }
         if !outcome.isMerged {
-            return "Saved. \(other) has saved another transcript in the meantime: both are kept, and yours is shown."
+            return "Saved. \(other) has saved another transcript in the meantime. Both are kept, and yours is shown."
         }
         if outcome.conflicts.isEmpty {
             return "Saved. \(other) has also corrected it in the meantime: the text has both corrections."
         }
         let places = outcome.conflicts.prefix(5).map { clockTime($0) }.joined(separator: ", ")
-        let more = outcome.conflicts.count > 5 ? " …" : ""
+        let ellipsis = outcome.conflicts.count > 5 ? " …" : ""
         return
-            "Saved. \(other) has also corrected \(places)\(more) in the meantime: yours is shown there, and theirs is in "
-            + "the list of texts above."
+            "Saved. \(other) has also corrected \(places)\(ellipsis) in the meantime: yours is shown there, and theirs "
+            + "is in the list of texts above."
     }
 
     private func sound(
@@ -268,8 +270,8 @@ package final class OfficeSite {
     ) throws(DeviceError) -> WebResponse {
         let (number, length): (Int32, Int64)
         do throws(DeviceError) {
-            // Follows no symbolic links, and opens regular files only.
-            let folder = try Folder(opening: archive.files, crosses: true).folder(along: recording.place)
+            // Does not follow symbolic links, and opens only regular files.
+            let folder = try Folder(opening: archive.files, crossesMounts: true).folder(along: recording.place)
             let file = try folder.openFile(recording.audio, O_RDONLY)
             length = try file.size()
             number = fcntl(file.number, F_DUPFD_CLOEXEC, 0)

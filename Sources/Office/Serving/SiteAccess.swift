@@ -2,36 +2,37 @@ import Core
 import FoundationEssentials
 import System
 
-/// Checks passwords, host names and origins of requests, because browsers also run scripts of other sites. Used on one
-/// thread.
+/// Checks the passwords, host names and origins of requests, because browsers also run scripts from other sites. Used
+/// on one thread.
 package final class SiteAccess {
     enum Answer: Hashable {
-        /// The request is allowed. `person` is the login name, empty without a password. The response sets `cookie`.
+        /// The request is allowed. `person` is the login name, which is empty if no password is required. The response
+        /// sets `cookie`.
         case allowed(person: String, cookie: String?)
         /// The password is missing or wrong.
         case wrongPassword
-        /// After many wrong passwords, none is checked for this many seconds.
+        /// There were too many wrong passwords, so none is checked for this many seconds.
         case throttled(Int)
-        /// The request names a host that is not ours (DNS rebinding).
+        /// The request has a host name that is not ours (DNS rebinding).
         case unknownHost
     }
 
-    /// The number of wrong passwords that are checked without a pause, and the seconds until one more is checked.
-    private static let (burst, secondsEach): (Double, Double) = (10, 3)
-    private static let maxSessions = 1_000
+    /// The number of wrong passwords that are allowed without a pause, and the seconds after which another is allowed.
+    private static let (burst, secondsPerAttempt): (Double, Double) = (10, 3)
+    private static let maximumSessions = 1_000
     private static let cookieName = "fieldscribe"
 
     private let password: String?
     private let names: Set<String>?
     private let now: () -> Double
     private var sessions: [String: String] = [:]
-    private var left = SiteAccess.burst
-    private var counted: Double
+    private var remainingAttempts = SiteAccess.burst
+    private var lastCountedAt: Double
 
     /// - Parameters:
-    ///   - password: nil if none is required.
-    ///   - names: host names that a request may use, in lower case and without the port; nil for any.
-    ///   - now: a monotonic clock, in seconds.
+    ///   - password: the password; nil if none is required.
+    ///   - names: the host names that a request may use, in lower case and without the port; nil for any.
+    ///   - now: returns the time of a monotonic clock, in seconds.
     package init(
         password: String?, names: Set<String>?,
         now: @escaping () -> Double = { MonotonicClock.seconds }
@@ -39,7 +40,7 @@ package final class SiteAccess {
         self.password = password.map { Digest.of($0) }
         self.names = names
         self.now = now
-        counted = now()
+        lastCountedAt = now()
     }
 
     func answer(to request: WebRequest) -> Answer {
@@ -48,26 +49,29 @@ package final class SiteAccess {
         for token in Self.cookies(request.headers["cookie"] ?? "") {
             if let person = sessions[token] { return .allowed(person: person, cookie: nil) }
         }
-        guard let (person, given) = Self.credentials(request.headers["authorization"] ?? "") else {
+        guard let (person, enteredPassword) = Self.credentials(request.headers["authorization"] ?? "") else {
             return .wrongPassword
         }
         let time = now()
-        left = min(Self.burst, left + (time - counted) / Self.secondsEach)
-        counted = time
-        guard left >= 1 else { return .throttled(max(1, Int(((1 - left) * Self.secondsEach).rounded(.up)))) }
-        guard Self.isSame(Digest.of(given), password) else {
-            left -= 1
+        remainingAttempts = min(Self.burst, remainingAttempts + (time - lastCountedAt) / Self.secondsPerAttempt)
+        lastCountedAt = time
+        guard remainingAttempts >= 1 else {
+            let seconds = (1 - remainingAttempts) * Self.secondsPerAttempt
+            return .throttled(max(1, Int(seconds.rounded(.up))))
+        }
+        guard Self.isSame(Digest.of(enteredPassword), password) else {
+            remainingAttempts -= 1
             return .wrongPassword
         }
-        if sessions.count >= Self.maxSessions { sessions = [:] }
+        if sessions.count >= Self.maximumSessions { sessions = [:] }
         let token = (0..<4).map { _ in UInt64.random(in: .min ... .max).padded(to: 16, radix: 16) }.joined()
         sessions[token] = person
         return .allowed(
             person: person, cookie: "\(Self.cookieName)=\(token); Path=/; HttpOnly; SameSite=Strict")
     }
 
-    /// Whether another site's page sent this request, to write in its user's name (CSRF). Browsers say so in
-    /// `Sec-Fetch-Site`; older ones name the page's origin.
+    /// Returns whether another site's page sent this request, possibly to write in the user's name (CSRF). Browsers
+    /// send `Sec-Fetch-Site`; older ones send the page's origin.
     static func isForeign(_ request: WebRequest) -> Bool {
         if let site = request.headers["sec-fetch-site"] { return site != "same-origin" }
         guard let origin = request.headers["origin"] else { return false }
@@ -84,8 +88,8 @@ package final class SiteAccess {
     }
 
     private static func cookies(_ header: String) -> [String] {
-        header.split(separator: ";").compactMap { part in
-            let pair = part.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " } }
+        header.split(separator: ";").compactMap { cookie in
+            let pair = cookie.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " } }
             return pair.count == 2 && pair[0] == cookieName ? pair[1] : nil
         }
     }
@@ -98,10 +102,10 @@ package final class SiteAccess {
         return (String(text[..<colon]), String(text[text.index(after: colon)...]))
     }
 
-    /// Compares in constant time.
-    private static func isSame(_ one: String, _ other: String) -> Bool {
-        let (one, other) = (Array(one.utf8), Array(other.utf8))
-        guard one.count == other.count else { return false }
-        return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    /// Compares two texts in constant time.
+    private static func isSame(_ left: String, _ right: String) -> Bool {
+        let (left, right) = (Array(left.utf8), Array(right.utf8))
+        guard left.count == right.count else { return false }
+        return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }

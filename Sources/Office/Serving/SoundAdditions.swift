@@ -1,30 +1,30 @@
 import Synchronization
 import System
 
-/// Sound files that are transcribed one after the other, and their results.
+/// Transcribes sound files one after the other, and keeps the results.
 final class SoundAdditions: Sendable {
     enum State: Sendable {
         case waiting
         case done(DroppedFiles.Outcome)
     }
 
-    /// Results to keep.
-    private static let most = 1_000
+    /// The maximum number of results to keep.
+    private static let maximumResults = 1_000
 
     private let states = Mutex<[(key: String, state: State)]>([])
     private let thread = WorkThread(named: "sounds", niceness: 1)
 
-    /// Starts a body; bodies run one after the other.
+    /// Runs `body` on another thread after all earlier ones.
     func start(_ key: String, _ body: @escaping @Sendable () -> DroppedFiles.Outcome) {
         states.withLock { states in
-            if states.count >= Self.most { states.removeFirst() }
+            if states.count >= Self.maximumResults { states.removeFirst() }
             states.append((key, .waiting))
         }
         thread.start { [weak self] in
             let outcome = body()
             self?.states.withLock { states in
-                guard let place = states.firstIndex(where: { $0.key == key }) else { return }
-                states[place].state = .done(outcome)
+                guard let index = states.firstIndex(where: { $0.key == key }) else { return }
+                states[index].state = .done(outcome)
             }
         }
     }

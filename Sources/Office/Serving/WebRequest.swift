@@ -2,27 +2,27 @@ import Core
 
 /// An HTTP request. All of it is untrusted.
 struct WebRequest: Sendable {
-    /// A body as another thread parsed it.
+    /// The result of handling the body on another thread.
     enum Body: Sendable {
         case corrections(Result<SavedCorrections, DeviceError>)
         case added(DroppedFiles.Outcome)
     }
 
-    /// `GET`, `HEAD`, `POST` ...
+    /// The method, such as `GET`, `HEAD` or `POST`.
     var method: String
-    /// Unescaped, with its leading slash.
+    /// The unescaped path, with its leading slash.
     var path: String
-    /// Unescaped.
+    /// The unescaped fields of the query.
     var query: [String: String] = [:]
-    /// By name in lower case.
+    /// The headers by name, in lower case.
     var headers: [String: String] = [:]
-    /// Empty until the whole body was received.
+    /// The body; empty until all of it was received.
     var body: [UInt8] = []
-    /// The body as another thread parsed it; `body` is then empty.
+    /// The result of handling the body on another thread; `body` is then empty.
     var result: Body?
-    /// The name that the client logged in with; empty if unknown.
+    /// The login name; empty if unknown.
     var person = ""
-    /// The value of the response's header `Set-Cookie`.
+    /// The value of the response's `Set-Cookie` header.
     var cookie: String?
 }
 
@@ -31,7 +31,7 @@ struct WebResponse {
         case bytes([UInt8])
         /// Bytes of an open file. The sender closes the file.
         case file(Int32, from: Int64, count: Int64)
-        /// Made while it is sent.
+        /// A ZIP file that is made while it is sent.
         case zip(ZipDownload)
     }
 

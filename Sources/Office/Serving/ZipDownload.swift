@@ -4,9 +4,9 @@ import Glibc
 import System
 import Transcripts
 
-/// Recordings as a ZIP file that is made while it is sent: copies as `export` writes them, which can be gathered, each
-/// with its default transcript. Used on one thread. PROBLEMS.txt at the end lists files that were left out because they
-/// cannot be opened, and files that differ from their checksums.
+/// A ZIP file with recordings that is made while it is sent. It contains the same copies as `export` makes, which can
+/// be gathered, each with its shown transcript. PROBLEMS.txt at the end lists files that were left out because they
+/// cannot be opened, and files that do not match their checksums. Used on one thread.
 final class ZipDownload {
     /// An open file, which stays readable if somebody deletes it.
     private final class Content {
@@ -31,7 +31,7 @@ final class ZipDownload {
         var path: String
         var folder: Folder
         var manifest: Manifest
-        /// The files that were not opened yet.
+        /// The names of files that were not opened yet.
         var names: ArraySlice<String>
     }
 
@@ -39,33 +39,33 @@ final class ZipDownload {
 
     private let archive: any OfficeArchive
     private let files: Folder
-    private let end: (DeviceError?) -> Void
+    private let onEnd: (DeviceError?) -> Void
     private var zip = ZipPackage()
-    private var left: ArraySlice<OfficeRecording>
+    private var remaining: ArraySlice<OfficeRecording>
     private var recorders: Set<String> = []
     private var copy: Copy?
     private var content: Content?
-    /// Bytes that were made, but not sent yet.
+    /// Bytes that were made but not sent yet.
     private var pending: ArraySlice<UInt8> = []
     private var problems: [String] = []
     private var isFinished = false
     private var error: DeviceError?
 
-    /// - Parameter end: called once, after the last byte, after an error, or when the client is gone.
+    /// - Parameter onEnd: called once, after the last byte, after an error, or when the client has disconnected.
     init(
-        _ recordings: [OfficeRecording], in archive: any OfficeArchive, end: @escaping (DeviceError?) -> Void
+        _ recordings: [OfficeRecording], in archive: any OfficeArchive, onEnd: @escaping (DeviceError?) -> Void
     ) throws(DeviceError) {
         self.archive = archive
-        self.end = end
-        files = try Folder(opening: archive.files, crosses: true)
-        left = recordings[...]
+        self.onEnd = onEnd
+        files = try Folder(opening: archive.files, crossesMounts: true)
+        remaining = recordings[...]
     }
 
-    deinit { end(error) }
+    deinit { onEnd(error) }
 
     /// Writes the next bytes into a buffer.
     ///
-    /// - Returns: their number; 0 after the last one, nil if the file cannot be completed.
+    /// - Returns: the number of bytes; 0 after the last byte, nil if the ZIP file cannot be completed.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         do throws(DeviceError) {
             while pending.isEmpty, !isFinished { try makeMore() }
@@ -84,9 +84,9 @@ final class ZipDownload {
             try send(content)
         } else if let name = copy?.names.popFirst() {
             open(name)
-        } else if let recording = left.first {
+        } else if let recording = remaining.first {
             do throws(DeviceError) { try openNext() } catch {
-                // Each remaining recording would also wait for an unresponsive archive.
+                // If the archive does not respond, each remaining recording would also wait for it.
                 guard error.status != ETIMEDOUT, error.status != ECANCELED else { throw error }
                 problems.append("recording \(recording.id): \(error.message)")
             }
@@ -102,9 +102,9 @@ final class ZipDownload {
 
     /// Opens the copy of the next recording.
     ///
-    /// - Throws: `DeviceError` if that fails; then nothing of the recording is sent.
+    /// - Throws: `DeviceError` if that fails; nothing of the recording is sent then.
     func openNext() throws(DeviceError) {
-        guard let recording = left.popFirst() else { return }
+        guard let recording = remaining.popFirst() else { return }
         guard !recording.place.isEmpty else {
             throw DeviceError(.missing, "download", on: "recording \(recording.id)", "has no copy")
         }
@@ -114,7 +114,7 @@ final class ZipDownload {
                 .damaged, "read", on: "\(folder.path)/\(CopySettings.manifestName)", "is damaged",
                 remedy: "gather the recording again")
         }
-        let beside = try folder.names(limit: 10_000).filter { name in
+        let otherNames = try folder.names(limit: 10_000).filter { name in
             [CopySettings.manifestName, CopySettings.signatureName].contains(name) || SavedCorrections.isName(name)
         }
         let recorder = "Fieldscribe/\(recording.recorder.folder)"
@@ -129,15 +129,15 @@ final class ZipDownload {
             pending += zip.entry("\(recorder)/\(RecorderFolder.fileName)", Array(recording.recorder.fileText.utf8))
         }
         if let text { pending += zip.entry("\(recorder)/\(name).\(format.fileExtension)", text) }
-        let names = Set(manifest.digests.keys).union(beside).sorted()
+        let names = Set(manifest.digests.keys).union(otherNames).sorted()
         copy = Copy(path: "\(recorder)/\(name)", folder: folder, manifest: manifest, names: names[...])
     }
 
     private func open(_ name: String) {
         guard let copy else { return }
-        // Some programs treat `..\x` as a path out of the folder. Recorders write no such name.
+        // Some programs treat `..\x` as a path that leaves the folder. Recorders never write such names.
         guard name.allSatisfy({ $0.isASCIIAlphanumeric || "-._ ()".contains($0) }) else {
-            return problems.append("\(copy.path): has a file with an unusual name, which was left out")
+            return problems.append("\(copy.path): a file with an unusual name was left out")
         }
         let path = "\(copy.path)/\(name)"
         do throws(DeviceError) {

@@ -1,14 +1,14 @@
 import Glibc
 import System
 
-/// The open connections. If there are too many, closes the one that has been idle longest: clients that send nothing, or
-/// one byte at a time, could otherwise occupy all connections.
+/// The open connections. If there are too many, closes the one that has been idle longest. Otherwise clients that send
+/// nothing, or one byte at a time, could occupy all connections.
 struct WebConnections {
     private struct Connection {
         let socket: Int32
-        /// When it was accepted or last answered, in seconds.
+        /// The time at which it was accepted or last answered, in seconds.
         var since: Double
-        /// Whether its request was received completely, and we must respond.
+        /// Whether its request was received completely and has to be answered.
         var isReceived = false
     }
 
@@ -19,7 +19,7 @@ struct WebConnections {
         var closed: OpaquePointer?
         if connections.count >= WebServer.crowded {
             let waiting = connections.filter { !$0.value.isReceived }
-            // A client that plays a sound reads slowly; if closed, it requests the rest again.
+            // A client that plays sound reads slowly. If its connection is closed, it requests the rest again.
             let closable = waiting.isEmpty && connections.count >= WebServer.veryCrowded ? connections : waiting
             if let slowest = closable.min(by: { $0.value.since < $1.value.since }) {
                 closed = slowest.key
@@ -40,14 +40,16 @@ struct WebConnections {
         connections[connection]?.since = MonotonicClock.seconds
     }
 
-    /// Notes that a request is arriving fast enough.
-    mutating func keep(_ connection: OpaquePointer) { connections[connection]?.since = MonotonicClock.seconds }
+    /// Extends the deadline of a request that arrives fast enough.
+    mutating func extendDeadline(of connection: OpaquePointer) {
+        connections[connection]?.since = MonotonicClock.seconds
+    }
 
     mutating func remove(_ connection: OpaquePointer) { connections[connection] = nil }
 
     /// Closes connections whose requests take too long, and returns them.
     mutating func closeSlow() -> [OpaquePointer] {
-        let latest = MonotonicClock.seconds - WebServer.longestRequest
+        let latest = MonotonicClock.seconds - WebServer.maximumRequestSeconds
         let slow = connections.filter { !$0.value.isReceived && $0.value.since < latest }.map(\.key)
         for connection in slow { close(connection) }
         return slow
@@ -55,7 +57,7 @@ struct WebConnections {
 
     /// Shuts the socket down, so that libmicrohttpd closes the connection.
     mutating func close(_ connection: OpaquePointer) {
-        guard let known = connections.removeValue(forKey: connection) else { return }
-        shutdown(known.socket, Int32(SHUT_RDWR))
+        guard let removed = connections.removeValue(forKey: connection) else { return }
+        shutdown(removed.socket, Int32(SHUT_RDWR))
     }
 }

@@ -7,13 +7,13 @@ import System
 package struct WebListener: ~Copyable {
     private static let backlog: Int32 = 128
 
-    /// The address for users: `http://127.0.0.1:8737/`, or the path of a socket.
+    /// The address for users, such as `http://127.0.0.1:8737/`, or the path of a socket.
     package let address: String
-    /// 0 for a Unix socket.
+    /// The port; 0 for a Unix socket.
     let port: Int
     /// Whether only this machine can reach it.
     package let isLocal: Bool
-    /// The address without the port: `127.0.0.1`, `::1`; nil for a Unix socket.
+    /// The address without the port, such as `127.0.0.1` or `::1`; nil for a Unix socket.
     package let host: String?
     let number: Int32
     /// The status of a Unix socket's file when it was created.
@@ -23,8 +23,9 @@ package struct WebListener: ~Copyable {
     ///
     /// - Parameters:
     ///   - host: an address of this machine, or a name that resolves to one.
-    ///   - port: 0 for any free port.
-    /// - Throws: `DeviceError` with `busy` if another process listens there, `missing` if this machine has no such address.
+    ///   - port: the port; 0 for any free port.
+    /// - Throws: `DeviceError` with `busy` if another process listens there, `missing` if this machine has no such
+    ///   address.
     package init(host: String, port: Int) throws(DeviceError) {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
@@ -35,7 +36,7 @@ package struct WebListener: ~Copyable {
         guard status == 0, let first = found else {
             throw DeviceError(
                 .missing, "getaddrinfo", on: host, "is not an address of this machine",
-                remedy: "name one that ip address shows, with --listen ADDRESS")
+                remedy: "use an address that ip address shows, with --listen ADDRESS")
         }
         defer { freeaddrinfo(found) }
         let name = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
@@ -70,16 +71,16 @@ package struct WebListener: ~Copyable {
         case EADDRNOTAVAIL:
             DeviceError(
                 .missing, "bind", status: status, on: name, "is not an address of this machine",
-                remedy: "name one that ip address shows, with --listen ADDRESS")
+                remedy: "use an address that ip address shows, with --listen ADDRESS")
         case EACCES:
             DeviceError(
                 .denied, "bind", status: status, on: name, "only root may listen there",
-                remedy: "choose a port of at least 1024 with --port N")
+                remedy: "choose a port from 1024 with --port N")
         default: .system("bind", status: status, on: name)
         }
     }
 
-    /// Returns the numeric address and port that were bound.
+    /// Returns the socket's numeric address and port.
     private static func address(of number: Int32, _ name: String) throws(DeviceError) -> (host: String, port: Int) {
         var (storage, length) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
         var (host, service) = ([CChar](repeating: 0, count: 64), [CChar](repeating: 0, count: 16))
@@ -98,23 +99,23 @@ package struct WebListener: ~Copyable {
         return (texts[0], port)
     }
 
-    /// Listens on a Unix socket, for this user and group; see `removeStaleSocket`.
+    /// Listens on a Unix socket that this user and group can use. Removes a stale socket first.
     ///
     /// - Throws: `DeviceError` with `busy` if a process listens there, `denied` if the path is not a socket.
     package init(path: String) throws(DeviceError) {
-        try removeStaleSocket(at: path, listener: "another program", remedy: "name another path with --socket PATH")
+        try removeStaleSocket(at: path, listener: "another program", remedy: "choose another path with --socket PATH")
         let number = fieldscribe_unix_socket(0)
         guard number >= 0 else { throw .system("socket", on: path) }
         do throws(DeviceError) {
             guard fieldscribe_unix_name(number, path, 1) == 0 else {
                 if errno == ENAMETOOLONG || errno == EINVAL {
                     throw DeviceError(
-                        .unsupported, "bind", on: path, "is too long for a socket's name",
-                        remedy: "name a shorter path, of at most 107 bytes")
+                        .unsupported, "bind", on: path, "is too long for a socket",
+                        remedy: "choose a path of at most 107 bytes")
                 }
                 throw .system("bind", on: path)
             }
-            // Nobody can connect before listen(2), so nobody sees other permissions.
+            // Nobody can connect before listen(2), so the permissions are set in time.
             guard chmod(path, 0o660) == 0 else { throw .system("chmod", on: path) }
             guard listen(number, Self.backlog) == 0 else { throw .system("listen", on: path) }
             guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, let status = FileStatus(path) else {
@@ -129,5 +130,5 @@ package struct WebListener: ~Copyable {
         (address, port, isLocal, host) = (path, 0, true, nil)
     }
 
-    deinit { if let file { removeSocket(at: address, made: file) } }
+    deinit { if let file { removeSocket(at: address, created: file) } }
 }

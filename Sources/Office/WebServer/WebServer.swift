@@ -4,21 +4,22 @@ import Glibc
 
 /// An HTTP server based on libmicrohttpd. Serves on the thread that calls `run`.
 package struct WebServer: ~Copyable {
-    /// Further ones wait.
-    private static let maxConnections: UInt32 = 256
-    /// The maximum number of connections from one address, so that one machine cannot block all others. Unlimited for
-    /// local addresses: behind a proxy, all connections have its address.
-    private static let maxPerAddress: UInt32 = 64
-    /// From `crowded` connections on, each new one closes the one whose request has been pending longest, whatever its
-    /// address. From `veryCrowded` on, this can also be one that is being answered.
+    /// The maximum number of connections. Further connections wait.
+    private static let maximumConnections: UInt32 = 256
+    /// The maximum number of connections from one address, so that one machine cannot block all others. Local addresses
+    /// have no limit, because all connections through a proxy have the proxy's address.
+    private static let maximumPerAddress: UInt32 = 64
+    /// If there are at least `crowded` connections, each new one closes the connection whose request has been pending
+    /// longest. If there are at least `veryCrowded`, this can also be a connection that is being answered.
     static let (crowded, veryCrowded) = (192, 240)
-    /// The maximum time for a request to arrive after the previous one, in seconds.
-    static let longestRequest: Double = 120
-    /// Files for the archive take longer, but must arrive at this minimum rate: bytes per `longestRequest`.
-    static let leastBytes = 4 << 20
-    /// The timeout of an idle connection, in seconds.
+    /// The maximum time from the previous request to the end of the next one, in seconds.
+    static let maximumRequestSeconds: Double = 120
+    /// The minimum number of bytes per `maximumRequestSeconds` for files that are sent to the archive, which take
+    /// longer.
+    static let minimumBytes = 4 << 20
+    /// The timeout for an idle connection, in seconds.
     private static let timeout: UInt32 = 30
-    /// The interval for checking `shouldContinue`, in milliseconds.
+    /// The interval at which `shouldContinue` is checked, in milliseconds.
     private static let pause: Int32 = 500
 
     private let listener: WebListener
@@ -30,7 +31,7 @@ package struct WebServer: ~Copyable {
     package init(_ listener: consuming WebListener, serving site: OfficeSite) throws(DeviceError) {
         let state = WebState(site)
         let started = fieldscribe_web_start(
-            listener.number, Self.maxConnections, listener.isLocal ? 0 : Self.maxPerAddress, Self.timeout,
+            listener.number, Self.maximumConnections, listener.isLocal ? 0 : Self.maximumPerAddress, Self.timeout,
             Unmanaged.passUnretained(state).toOpaque(), answerRequest, endRequest, noteConnection)
         guard let daemon = started else {
             close(listener.number)
@@ -77,61 +78,64 @@ private func answerRequest(
             headers: values(connection, areHeaders: true))
         let declared = request.headers["content-length"].map { Int($0) ?? .max }
         let coding = request.headers["transfer-encoding"]
-        // A proxy may compute a different length, and treat the rest as another request (RFC 9112, 6.3).
-        let isUnclear = coding != nil && (coding?.lowercased() != "chunked" || declared != nil)
+        // A proxy may compute a different length and treat the rest as another request (RFC 9112, 6.3).
+        let isAmbiguous = coding != nil && (coding?.lowercased() != "chunked" || declared != nil)
         let refusal =
-            if isUnclear {
+            if isAmbiguous {
                 refusal(400, "The length of this request is ambiguous.")
-            } else if (declared ?? 0) > WebState.maxBody, !OfficeSite.isAddition(request) {
+            } else if (declared ?? 0) > WebState.maximumBodyBytes, !OfficeSite.isAddition(request) {
                 refusal(413, "The corrections are too large.")
             } else {
                 state.site.refusal(of: &request)
             }
-        // A client that sent `Expect: 100-continue` gets the refusal instead.
-        let isAlone = (declared ?? 0) == 0 && coding == nil
+        // A client that sent `Expect: 100-continue` gets the rejection immediately.
+        let hasNoBody = (declared ?? 0) == 0 && coding == nil
         if let refusal,
-            isAlone || isUnclear || request.headers["expect"] != nil || (declared ?? 0) > WebState.maxDropped
+            hasNoBody || isAmbiguous || request.headers["expect"] != nil
+                || (declared ?? 0) > WebState.maximumDroppedBytes
         {
             state.connections.markReceived(connection)
             return send(refusal, on: connection)
         }
         let incoming = Incoming(request, refusal)
-        if refusal == nil, !isAlone, OfficeSite.isAddition(request) {
+        if refusal == nil, !hasNoBody, OfficeSite.isAddition(request) {
             do throws(DeviceError) { incoming.files = try state.site.receive(request) } catch {
                 state.connections.markReceived(connection)
                 return send(OfficeSite.answer(503, error.message), on: connection)
             }
         }
         cell.pointee = Unmanaged.passRetained(incoming).toOpaque()
-        if !isAlone, incoming.files == nil {
+        if !hasNoBody, incoming.files == nil {
             (refusal == nil ? state.bodies : state.dropped).begin(connection, incoming)
         }
         return fieldscribe_web_yes()
     }
     let incoming = Unmanaged<Incoming>.fromOpaque(known).takeUnretainedValue()
-    // The connection was resumed; no data has arrived yet.
+    // The connection was just resumed, so no data has arrived yet.
     if incoming.isWaiting {
         incoming.isWaiting = false
         return fieldscribe_web_yes()
     }
     if count.pointee > 0, incoming.refusal != nil {
-        incoming.passed += count.pointee
+        incoming.receivedBytes += count.pointee
         count.pointee = 0
-        return incoming.passed <= WebState.maxDropped ? fieldscribe_web_yes() : fieldscribe_web_no()
+        return incoming.receivedBytes <= WebState.maximumDroppedBytes ? fieldscribe_web_yes() : fieldscribe_web_no()
     }
     if count.pointee > 0, let bytes {
-        let piece = UnsafeRawBufferPointer(start: bytes, count: count.pointee)
+        let received = UnsafeRawBufferPointer(start: bytes, count: count.pointee)
         if let files = incoming.files {
-            files.append(piece)
-            incoming.passed += count.pointee
-            if incoming.passed >= WebServer.leastBytes {
-                incoming.passed = 0
-                state.connections.keep(connection)
+            files.append(received)
+            incoming.receivedBytes += count.pointee
+            if incoming.receivedBytes >= WebServer.minimumBytes {
+                incoming.receivedBytes = 0
+                state.connections.extendDeadline(of: connection)
             }
         } else {
-            // HTTP allows no response in the middle of a body: close the connection.
-            guard incoming.request.body.count + piece.count <= WebState.maxBody else { return fieldscribe_web_no() }
-            incoming.request.body += piece
+            // HTTP allows no response in the middle of a body, so this closes the connection.
+            guard incoming.request.body.count + received.count <= WebState.maximumBodyBytes else {
+                return fieldscribe_web_no()
+            }
+            incoming.request.body += received
         }
         count.pointee = 0
         return fieldscribe_web_yes()
@@ -148,10 +152,10 @@ private func answerRequest(
     if !incoming.request.body.isEmpty, let reader = state.site.reader(of: incoming.request) {
         let body = incoming.request.body
         incoming.request.body = []
-        state.readings.begin(connection) { reader(body) }
+        state.parsing.begin(connection) { reader(body) }
         return fieldscribe_web_yes()
     }
-    incoming.request.result = state.readings.result(of: connection) ?? state.additions.result(of: connection)
+    incoming.request.result = state.parsing.result(of: connection) ?? state.additions.result(of: connection)
     return send(state.site.respond(to: incoming.request), on: connection)
 }
 
@@ -180,17 +184,18 @@ private func noteConnection(
     }
 }
 
-/// Headers or query fields by name; names of headers in lower case.
+/// Headers or query fields by name. The names of headers are in lower case.
 private final class Values {
     private(set) var found: [String: String] = [:]
     private let areHeaders: Bool
 
     init(areHeaders: Bool) { self.areHeaders = areHeaders }
 
-    /// Headers that determine a request's end or host; different values make it ambiguous.
-    private static let single: Set<String> = ["host", "content-length", "transfer-encoding"]
+    /// Headers that determine a request's end or its host. The request is ambiguous if they have several values.
+    private static let singleValued: Set<String> = ["host", "content-length", "transfer-encoding"]
 
-    /// Adds a value. The first of several values counts; cookies and the headers of `single` keep all.
+    /// Adds a value. Only the first of several values counts, except for cookies and `singleValued` headers, which keep
+    /// all.
     func add(_ name: String, _ value: String) {
         let name = areHeaders ? name.lowercased() : name
         guard let known = found[name] else {
@@ -198,7 +203,7 @@ private final class Values {
             return
         }
         if areHeaders, name == "cookie" { found[name] = "\(known); \(value)" }
-        if areHeaders, Self.single.contains(name), value != known { found[name] = "\(known), \(value)" }
+        if areHeaders, Self.singleValued.contains(name), value != known { found[name] = "\(known), \(value)" }
     }
 }
 
@@ -239,21 +244,21 @@ private func releaseZip(context: UnsafeMutableRawPointer?) {
 }
 
 private func send(_ answer: WebResponse, on connection: OpaquePointer) -> MHD_Result {
-    let made: OpaquePointer? =
+    let response: OpaquePointer? =
         switch answer.body {
         case .bytes(let bytes): bytes.withUnsafeBytes { fieldscribe_web_bytes($0.baseAddress, $0.count) }
         case .file(let number, let offset, let count):
             MHD_create_response_from_fd_at_offset64(UInt64(count), number, UInt64(offset))
         case .zip(let zip):
-            // MHD_SIZE_UNKNOWN: sent in chunks.
+            // `.max` is MHD_SIZE_UNKNOWN: the response is sent in chunks.
             MHD_create_response_from_callback(
                 .max, 64 << 10, readZip, Unmanaged.passRetained(zip).toOpaque(), releaseZip)
         }
-    guard let made else {
+    guard let response else {
         if case .file(let number, _, _) = answer.body { close(number) }
         return fieldscribe_web_no()
     }
-    defer { MHD_destroy_response(made) }
-    for (name, value) in answer.headers { MHD_add_response_header(made, name, value) }
-    return MHD_queue_response(connection, UInt32(answer.status), made)
+    defer { MHD_destroy_response(response) }
+    for (name, value) in answer.headers { MHD_add_response_header(response, name, value) }
+    return MHD_queue_response(connection, UInt32(answer.status), response)
 }

@@ -7,20 +7,20 @@ import System
 /// The state of all open connections. Used on one thread.
 final class WebState {
     /// The maximum size of a request's body in bytes.
-    static let maxBody = 17 << 20
-    /// The maximum bytes of a rejected request's body to read and drop. A client that gets the response earlier may see
-    /// only a broken connection.
-    static let maxDropped = 64 << 20
+    static let maximumBodyBytes = 17 << 20
+    /// The maximum number of bytes to read and drop from the body of a rejected request. If a client gets the response
+    /// earlier, it may see only a broken connection.
+    static let maximumDroppedBytes = 64 << 20
 
     let site: OfficeSite
     var connections = WebConnections()
     let bodies = WebBodies()
-    /// Connections whose bodies are dropped. They have separate slots, so that they do not delay allowed requests.
+    /// Connections whose bodies are dropped. They have separate slots, so that they do not delay accepted requests.
     let dropped = WebBodies()
     /// Bodies that are being parsed.
-    let readings = WebReadings(named: "bodies")
-    /// Files that are being added, which takes longer.
-    let additions = WebReadings(named: "additions")
+    let parsing = WebBodyTasks(named: "bodies")
+    /// Files that are being added, which takes longer than parsing.
+    let additions = WebBodyTasks(named: "additions")
 
     init(_ site: OfficeSite) { self.site = site }
 
@@ -41,16 +41,16 @@ final class WebState {
 
     /// Frees the slot of a connection that was answered or closed, and drops its result.
     func endBody(of connection: OpaquePointer) {
-        _ = (readings.result(of: connection), additions.result(of: connection))
+        _ = (parsing.result(of: connection), additions.result(of: connection))
         bodies.end(connection)
         dropped.end(connection)
     }
 
-    /// Resumes all connections: libmicrohttpd cannot stop with suspended ones.
+    /// Resumes all connections, because libmicrohttpd cannot stop while connections are suspended.
     func resumeAll() {
         bodies.resumeAll()
         dropped.resumeAll()
-        readings.resumeAll()
+        parsing.resumeAll()
         additions.resumeAll()
     }
 }
@@ -62,29 +62,29 @@ final class Incoming {
     let refusal: WebResponse?
     /// The receiver of the body, instead of `request`.
     var files: DroppedFiles?
-    /// The bytes of the body that were dropped, or received since the connection was kept.
-    var passed = 0
+    /// The number of bytes of the body that were dropped, or received since the connection's deadline was extended.
+    var receivedBytes = 0
     /// Whether the connection is suspended until a slot is free.
     var isWaiting = false
 
     init(_ request: WebRequest, _ refusal: WebResponse?) { (self.request, self.refusal) = (request, refusal) }
 }
 
-/// Slots for receiving bodies. Few bodies are received at a time; the others wait, so that requests without a body are not
+/// Slots for receiving bodies. Only a few bodies are received at a time, so that requests without a body are not
 /// delayed. Used on one thread.
 final class WebBodies {
-    private static let maxReceiving = 4
-    /// The maximum time for a body while others wait, in nanoseconds.
-    private static let longestBody: Int64 = 20_000_000_000
+    private static let maximumReceiving = 4
+    /// The maximum time for receiving a body while others wait, in nanoseconds.
+    private static let maximumNanoseconds: Int64 = 20_000_000_000
 
-    /// When each connection got its slot.
+    /// The time at which each connection got its slot.
     private var receiving: [OpaquePointer: Int64] = [:]
     /// Suspended connections, in order of arrival.
     private var waiting: [OpaquePointer] = []
 
     /// Gives a connection a slot, or suspends it.
     func begin(_ connection: OpaquePointer, _ incoming: Incoming) {
-        if receiving.count < Self.maxReceiving {
+        if receiving.count < Self.maximumReceiving {
             receiving[connection] = MonotonicClock.nanoseconds
             return
         }
@@ -93,7 +93,7 @@ final class WebBodies {
         MHD_suspend_connection(connection)
     }
 
-    /// Frees the slot of a connection that was answered or closed, for the next one.
+    /// Frees the slot of a connection that was answered or closed, and gives it to the next waiting connection.
     func end(_ connection: OpaquePointer) {
         guard receiving.removeValue(forKey: connection) != nil, !waiting.isEmpty else { return }
         let next = waiting.removeFirst()
@@ -104,14 +104,14 @@ final class WebBodies {
     /// The connections that take too long while others wait.
     var slow: [OpaquePointer] {
         if waiting.isEmpty { return [] }
-        let latest = MonotonicClock.nanoseconds - Self.longestBody
+        let latest = MonotonicClock.nanoseconds - Self.maximumNanoseconds
         return receiving.filter { $0.value < latest }.map(\.key)
     }
 
     /// Resumes a suspended connection, so that it can be closed.
     func resume(_ connection: OpaquePointer) {
-        guard let place = waiting.firstIndex(of: connection) else { return }
-        waiting.remove(at: place)
+        guard let index = waiting.firstIndex(of: connection) else { return }
+        waiting.remove(at: index)
         MHD_resume_connection(connection)
     }
 
@@ -122,12 +122,12 @@ final class WebBodies {
 }
 
 /// Handles bodies on another thread, while their connections are suspended.
-final class WebReadings: Sendable {
+final class WebBodyTasks: Sendable {
     private struct State: Sendable {
         /// Results, until their requests are answered.
         var done: [UInt: WebRequest.Body] = [:]
         /// Suspended connections.
-        var reading: Set<UInt> = []
+        var suspended: Set<UInt> = []
     }
 
     private let state = Mutex(State())
@@ -138,13 +138,13 @@ final class WebReadings: Sendable {
     /// Suspends the connection while `body` runs.
     func begin(_ connection: OpaquePointer, _ body: @escaping @Sendable () -> WebRequest.Body) {
         let key = UInt(bitPattern: connection)
-        state.withLock { _ = $0.reading.insert(key) }
+        state.withLock { _ = $0.suspended.insert(key) }
         MHD_suspend_connection(connection)
         thread.start { [self] in
             let result = body()
             state.withLock { state in
-                // The connection is gone.
-                guard state.reading.remove(key) != nil else { return }
+                // The connection was closed.
+                guard state.suspended.remove(key) != nil else { return }
                 state.done[key] = result
                 // Safety: a suspended connection is not freed before it is resumed, and MHD_resume_connection is
                 // thread-safe.
@@ -153,15 +153,15 @@ final class WebReadings: Sendable {
         }
     }
 
-    /// Returns the result, once.
+    /// Returns the result and removes it.
     func result(of connection: OpaquePointer) -> WebRequest.Body? {
         state.withLock { $0.done.removeValue(forKey: UInt(bitPattern: connection)) }
     }
 
     func resumeAll() {
         let connections = state.withLock { state in
-            defer { state.reading = [] }
-            return state.reading
+            defer { state.suspended = [] }
+            return state.suspended
         }
         for key in connections { OpaquePointer(bitPattern: key).map { MHD_resume_connection($0) } }
     }

@@ -5,36 +5,36 @@ import Transcripts
 
 /// Claims and transcribes recordings on this machine. Used on one thread.
 package struct OfficeWork {
-    /// When `run` returns.
+    /// The condition on which `run` returns.
     package enum End { case once, untilEmpty, always }
 
-    /// How long to retry a database that is being restarted, in seconds.
+    /// The time for which connecting to a database that is being restarted is retried, in seconds.
     private static let timeout = 600
-    /// After this many failures in a row, the recordings are not the cause.
-    private static let maxInARow = 5
+    /// The number of failures in a row after which the recordings cannot be the cause.
+    private static let maximumFailuresInARow = 5
     /// The interval for checking for new recordings, in seconds.
     private static let pause = 5
 
     private var archive: OfficeDatabase
-    private let program: ReadingProgram
+    private let program: TranscriptionProgram
     private let lease: Int
     private let open: () throws(DeviceError) -> OfficeDatabase
-    private let note: (String) -> Void
-    private let result: (String) -> Void
+    private let report: (String) -> Void
+    private let reportResult: (String) -> Void
     private var failedInARow = 0
 
     /// Connects to the archive and finds the program.
     ///
     /// - Parameters:
-    ///   - address: `postgresql://...`
-    ///   - files: The folder of the copies; nil for the one that the database names.
-    ///   - timeout: How long to wait for the server.
-    ///   - program: The path of the `fieldscribe` program; nil to search for it.
-    ///   - engine: The engine; nil for the best.
-    ///   - lease: The seconds after which another machine may claim a silent machine's recording.
-    ///   - note: Called with a line for the user.
-    ///   - result: Called with a line for each transcribed recording.
-    /// - Throws: `DeviceError` in one line that names the server, the folder or the program.
+    ///   - address: the database's address, `postgresql://...`.
+    ///   - files: the folder of the copies; nil for the folder that the database specifies.
+    ///   - timeout: the timeout for the server.
+    ///   - program: the path of the `fieldscribe` program; nil to search for it.
+    ///   - engine: the engine; nil for the best one.
+    ///   - lease: the seconds after which another machine may claim the recording of a machine that does not respond.
+    ///   - note: called with a line for the user.
+    ///   - result: called with a line for each transcribed recording.
+    /// - Throws: `DeviceError` with the name of the server, the folder or the program.
     package init(
         _ address: String, files: String?, timeout: ServerTimeout, program: String?, engine: String?, lease: Int,
         note: @escaping (String) -> Void, result: @escaping (String) -> Void
@@ -43,16 +43,16 @@ package struct OfficeWork {
             try OfficeDatabase(address, files: files, creates: false, timeout: timeout)
         }
         archive = try open()
-        // A missing folder must not count as failed recordings.
-        _ = try Folder(opening: archive.files, crosses: true)
-        self.program = try ReadingProgram(program, engine: engine)
-        (self.lease, self.note, self.result) = (lease, note, result)
+        // If the folder is missing, that must not count as failed recordings.
+        _ = try Folder(opening: archive.files, crossesMounts: true)
+        self.program = try TranscriptionProgram(program, engine: engine)
+        (self.lease, report, reportResult) = (lease, note, result)
     }
 
     /// Makes recordings that failed three times available again.
     package func retry() throws(DeviceError) { try archive.retry(program.engine) }
 
-    /// The recordings that failed three times, each with the last problem.
+    /// Returns the recordings that failed three times, each with the last problem.
     package mutating func failed() throws -> [(recording: Int, problem: String)] {
         let engine = program.engine
         return try retrying { (archive) throws(DeviceError) in try archive.failed(engine) }
@@ -63,7 +63,7 @@ package struct OfficeWork {
     /// - Throws: `CancellationError` if a signal asked the process to exit; `DeviceError` if it cannot continue.
     package mutating func run(_ end: End) throws {
         let (engine, lease) = (program.engine, lease)
-        note("reading with \(engine.label)")
+        report("transcribing with \(engine.label)")
         while !Interrupts.isRequested {
             let job = try retrying { (archive) throws(DeviceError) -> OfficeJob? in
                 if let job = try archive.claim(engine, lease: lease) { return job }
@@ -71,14 +71,15 @@ package struct OfficeWork {
                 return try archive.claim(engine, lease: lease)
             }
             if let job {
-                try read(job)
+                try transcribe(job)
                 if end == .once { return }
                 continue
             }
-            if end == .once { return note("there is nothing to transcribe") }
-            let left = try retrying { (archive) throws(DeviceError) in try archive.unfinished(engine) }
-            if end == .untilEmpty, left == 0 { return }
-            // Other machines have the remaining recordings, or will return them.
+            if end == .once { return report("there is nothing to transcribe") }
+            let remaining = try retrying { (archive) throws(DeviceError) in try archive.unfinished(engine) }
+            if end == .untilEmpty, remaining == 0 { return }
+            // Other machines are transcribing the remaining recordings; if one fails, its recording becomes available
+            // again.
             wait(min(lease, Self.pause))
         }
         throw CancellationError()
@@ -88,59 +89,59 @@ package struct OfficeWork {
         for _ in 0..<seconds * 10 where !Interrupts.isRequested { usleep(100_000) }
     }
 
-    private mutating func read(_ job: OfficeJob) throws {
+    private mutating func transcribe(_ job: OfficeJob) throws {
         let recording = try retrying { (archive) throws(DeviceError) in try archive.recording(job.recording) }
         guard let recording else { return }
         let path = "\(archive.files)/\(recording.place)/\(recording.audio)"
         do throws(DeviceError) {
             guard let transcript = try transcript(of: path, job) else { return }
-            let timeline = try TranscriptReading(transcript, name: path).timeline
+            let timeline = try ParsedTranscript(transcript, name: path).timeline
             let engine = program.engine
-            let isKept = try retrying { (archive) throws(DeviceError) in
+            let isAccepted = try retrying { (archive) throws(DeviceError) in
                 try archive.finish(job) { (base) throws(DeviceError) in
-                    GatheredReading(timeline, by: engine, over: base, now: MonotonicClock.wallSeconds)
+                    GatheredTranscript(timeline, by: engine, over: base, now: MonotonicClock.wallSeconds)
                 }
             }
             failedInARow = 0
-            result(
-                isKept
+            reportResult(
+                isAccepted
                     ? "\(job.recording)  \(clockTime(recording.length))  \(recording.recorder.folder) \(recording.number)"
                     : "\(job.recording)  another machine has already transcribed it")
         } catch {
-            // The archive failed, and not the recording.
+            // The archive failed, not the recording.
             if error.subject == archive.name { throw error }
-            note("fieldscribe-office: recording \(job.recording): \(error.message)")
+            report("fieldscribe-office: recording \(job.recording): \(error.message)")
             try retrying { (archive) throws(DeviceError) in try archive.fail(job, error.message) }
-            _ = try Folder(opening: archive.files, crosses: true)
+            _ = try Folder(opening: archive.files, crossesMounts: true)
             failedInARow += 1
-            guard failedInARow < Self.maxInARow else {
+            guard failedInARow < Self.maximumFailuresInARow else {
                 throw DeviceError(
                     .failed, "work", on: program.path, "failed for \(failedInARow) recordings in a row",
-                    remedy: "see the lines above, and \(program.path) doctor")
+                    remedy: "see the lines above, and run \(program.path) doctor")
             }
         }
     }
 
-    /// Returns the transcript; nil if the job is no longer ours, or the process should exit.
+    /// Returns the transcript; nil if another machine has claimed the job, or the process should exit.
     private mutating func transcript(of path: String, _ job: OfficeJob) throws(DeviceError) -> [UInt8]? {
         guard FileStatus(path)?.kind == .file else {
             throw DeviceError(
-                .missing, "open", status: ENOENT, on: path, "is not there",
-                remedy: "name the folder of the copies with --files FOLDER, if it is elsewhere on this machine")
+                .missing, "open", status: ENOENT, on: path, "does not exist",
+                remedy: "if the folder of the copies is elsewhere on this machine, use --files FOLDER")
         }
-        var (isOurs, renewed) = (true, MonotonicClock.nanoseconds)
+        var (isOurs, renewedAt) = (true, MonotonicClock.nanoseconds)
         let interval = Int64(max(1, lease / 3)) * 1_000_000_000
         var current = archive
         let (lease, open) = (lease, open)
-        let (bytes, status) = try ReadingProgram.ask(
+        let (bytes, status) = try TranscriptionProgram.run(
             program.path,
             ["transcribe", "--format", "json", "--pass", "final", "--engine", program.engine.name, "--", path]
         ) { () throws(DeviceError) in
             if Interrupts.isRequested { return false }
-            guard MonotonicClock.nanoseconds - renewed >= interval else { return true }
-            renewed = MonotonicClock.nanoseconds
+            guard MonotonicClock.nanoseconds - renewedAt >= interval else { return true }
+            renewedAt = MonotonicClock.nanoseconds
             do throws(DeviceError) { isOurs = try current.renew(job, lease: lease) } catch {
-                // The server may be restarting; the transcript may still be accepted.
+                // The server may be restarting. The archive may still accept the transcript.
                 if let other = try? open() { current = other }
             }
             return isOurs
@@ -151,22 +152,22 @@ package struct OfficeWork {
             return nil
         }
         guard isOurs else {
-            note("fieldscribe-office: recording \(job.recording): another machine has already claimed it")
+            report("fieldscribe-office: recording \(job.recording): another machine has already claimed it")
             return nil
         }
         guard status == 0 else {
             throw DeviceError(
-                .failed, "transcribe", on: path, "cannot be read: \(program.path) ended with status \(status)",
+                .failed, "transcribe", on: path, "cannot be transcribed: \(program.path) exited with status \(status)",
                 remedy: "look for another copy of it")
         }
         return bytes
     }
 
-    /// Calls `body` with the archive; reconnects and retries while the server is unavailable.
+    /// Calls `body` with the archive. Reconnects and retries while the server is unavailable.
     private mutating func retrying<Value>(
         _ body: (OfficeDatabase) throws(DeviceError) -> Value
     ) throws(DeviceError) -> Value {
-        var (isTold, seconds) = (false, 0)
+        var (isReported, seconds) = (false, 0)
         while true {
             do throws(DeviceError) { return try body(archive) } catch {
                 guard error.code == .disconnected || error.code == .busy, seconds < Self.timeout,
@@ -174,10 +175,10 @@ package struct OfficeWork {
                 else {
                     throw error
                 }
-                if !isTold {
-                    note("fieldscribe-office: \(error.message); trying for \(Self.timeout / 60) minutes")
+                if !isReported {
+                    report("fieldscribe-office: \(error.message); trying for \(Self.timeout / 60) minutes")
                 }
-                isTold = true
+                isReported = true
             }
             sleep(1)
             seconds += 1
@@ -186,13 +187,14 @@ package struct OfficeWork {
     }
 }
 
-extension GatheredReading {
-    /// Creates a reading with the annotations and redactions of `base`, even if the sound is from before a redaction.
+extension GatheredTranscript {
+    /// Creates a transcript with the annotations and redactions of `base`, even if the sound was copied before a
+    /// redaction.
     ///
     /// - Parameters:
-    ///   - base: the recording's default timeline; nil without one.
-    ///   - now: in seconds since 1970-01-01T00:00:00Z.
-    fileprivate init(_ timeline: Timeline, by engine: ReadingEngine, over base: Timeline?, now: Double) {
+    ///   - base: the recording's shown timeline; nil if there is none.
+    ///   - now: the current time, in seconds since 1970-01-01T00:00:00Z.
+    fileprivate init(_ timeline: Timeline, by engine: OfficeEngine, over base: Timeline?, now: Double) {
         var timeline = timeline
         timeline.pass = nil
         if let base {
@@ -205,7 +207,7 @@ extension GatheredReading {
             // People named the speakers of `base`.
             timeline.speakers = base.speakers ?? timeline.speakers
         }
-        // Repeated runs add only one reading per engine and number of redactions.
+        // Repeated runs add only one transcript per engine and number of redactions.
         let digest = Digest.of("read again by \(engine.label), struck \(timeline.gaps.redacted.count)")
         self.init(digest: digest, timeline: timeline, person: nil, madeAt: now)
     }

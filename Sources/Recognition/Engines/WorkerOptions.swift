@@ -1,22 +1,23 @@
 import Core
 
-/// The kind of words to expect.
+/// The kind of speech to expect.
 package enum RecognitionHint: String, Sendable, CaseIterable { case dictation, search, confirmation }
 
-/// The options for opening an engine on a thread, or in a process by `decode-worker`.
+/// The options for opening an engine, on a thread or in a `decode-worker` process.
 package struct WorkerOptions: Sendable {
     package var profile = "live"
-    /// A folder or file.
+    /// The path of the model's folder or file.
     package var model: String?
     /// The folder of the PocketSphinx model that determines the times of another engine's words.
     package var timingModel: String?
-    /// Replaces the model's own, as does `dictionary`.
+    /// The path of the language model to use instead of the model's own.
     package var languageModel: String?
+    /// The path of the dictionary to use instead of the model's own.
     package var dictionary: String?
 
     /// The path of the user's words and phrases, or of a grammar.
     package var vocabulary: String?
-    /// Whether a vocabulary without any usable word is an error; otherwise it is ignored. For threads only.
+    /// Whether a vocabulary with no usable words is an error; if not, it is ignored. For threads only.
     package var needsUsableVocabulary = true
 
     /// The archive's folder, which contains the words learned from corrections; nil to ignore them.
@@ -27,11 +28,11 @@ package struct WorkerOptions: Sendable {
     package var hint = RecognitionHint.dictation
 
     /// Receives each message about the user's vocabulary.
-    package var tell: @Sendable (String) -> Void = { _ in }
+    package var report: @Sendable (String) -> Void = { _ in }
 
     package init() {}
 
-    /// Returns the arguments with which the program `fieldscribe` runs as a worker with these options.
+    /// Returns the arguments that make the program `fieldscribe` run as a worker with these options.
     package func arguments(engine: String) -> [String] {
         let options: [(name: String, value: String?)] = [
             ("--engine", engine), ("--profile", profile), ("--model", model), ("--timing-model", timingModel),
@@ -41,7 +42,7 @@ package struct WorkerOptions: Sendable {
         return ["decode-worker"] + options.flatMap { name, value in value.map { [name, $0] } ?? [] }
     }
 
-    func lacksProfile(_ engine: String, _ profiles: [String]) -> DeviceError {
+    func missingProfileError(_ engine: String, _ profiles: [String]) -> DeviceError {
         DeviceError(
             .unsupported, "decode-worker", on: engine, "has no profile \(profile)",
             remedy: "choose one of \(profiles.joined(separator: ", "))")
@@ -49,6 +50,6 @@ package struct WorkerOptions: Sendable {
 
     /// Returns the words learned from corrections, as the text of a vocabulary; nil if there are none.
     func learnedWords() -> String? {
-        learned.flatMap { LearnedVocabulary(storage: $0).inUse(tell) }
+        learned.flatMap { LearnedVocabulary(storage: $0).usedText(report) }
     }
 }

@@ -5,7 +5,7 @@ import System
 /// Checks that a model's file exists and may be read, without reading it.
 ///
 /// - Parameters:
-///   - what: the subject of the error message: `the recognizer's model`.
+///   - what: the subject of the error message, such as `the recognizer's model`.
 ///   - missing: the rest of the message if the file does not exist.
 /// - Throws: `DeviceError` with `missing` or `denied` for the file.
 func checkModelFile(_ file: String, _ what: String, missing: String, remedy: String) throws(DeviceError) {
@@ -16,12 +16,12 @@ func checkModelFile(_ file: String, _ what: String, missing: String, remedy: Str
         "\(what) \(isMissing ? missing : "cannot be read")", remedy: remedy)
 }
 
-/// The digests of a model's files, in `SHA256SUMS` as written by sha256sum. A folder that a user has assembled may lack
+/// The digests of a model's files, in `SHA256SUMS` in sha256sum's format. A folder that a user has assembled may lack
 /// this file.
 enum ModelDigests {
     static let fileName = "SHA256SUMS"
 
-    /// Compares the digest of every listed file. Does nothing without a list.
+    /// Compares the digest of every listed file. Does nothing if there is no list.
     ///
     /// - Parameter folder: the model's folder, without a trailing slash.
     /// - Throws: `DeviceError` with `damaged` for the first file that differs.

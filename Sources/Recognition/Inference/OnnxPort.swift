@@ -5,14 +5,14 @@ import Core
 struct OnnxPort: Hashable {
     /// The name of an input or output; empty for a tensor.
     var name = ""
-    /// The library's number of the element type; 0 for anything but a tensor.
+    /// The library's code for the element type; 0 if this is not a tensor.
     var type: Int
-    /// The dimensions; a dynamic one is negative.
+    /// The dimensions; a dynamic dimension is negative.
     var shape: [Int]
 }
 
 extension OnnxPort {
-    /// - Parameter tensor: the library's description; nil for anything but a tensor.
+    /// - Parameter tensor: the library's description of a tensor; nil for any other value.
     init(name: String = "", tensor: OpaquePointer?, of runtime: OnnxRuntime) throws(DeviceError) {
         guard let tensor else {
             self.init(name: name, type: 0, shape: [])
@@ -30,7 +30,7 @@ extension OnnxPort {
 }
 
 protocol OnnxElement {
-    /// The library's number of the type.
+    /// The library's code for the type.
     static var onnxType: Int { get }
 }
 

@@ -7,9 +7,9 @@ extension OnnxRuntime {
     /// The folder of the package fieldscribe-onnxruntime.
     private static let packaged = "/usr/lib/fieldscribe"
 
-    /// Returns the paths of installed runtimes, in order of preference: beside the model, from Fieldscribe's package,
-    /// from the system.
-    static func candidates(besides folder: String) -> [String] {
+    /// Returns the paths of installed runtimes, in order of preference: the one beside the model, the one from
+    /// Fieldscribe's package, and those from the system.
+    static func candidates(beside folder: String) -> [String] {
         let own: [String] = ["\(folder)/\(name).1", "\(packaged)/\(name).1"].filter { (path: String) in
             access(path, R_OK) == 0
         }
@@ -27,10 +27,10 @@ extension OnnxRuntime {
     ///   - path: the model's folder, for the error message.
     ///   - what: a prefix of the error message.
     /// - Throws: `DeviceError` with `missing`.
-    static func check(_ candidates: [String], besides path: String, _ what: String = "") throws(DeviceError) {
+    static func check(_ candidates: [String], beside path: String, _ what: String = "") throws(DeviceError) {
         guard candidates.isEmpty else { return }
         throw DeviceError(
-            .missing, "access", status: ENOENT, "\(what)libonnxruntime: not installed, and not beside \(path)",
+            .missing, "access", status: ENOENT, "\(what)libonnxruntime: not installed, and not found beside \(path)",
             remedy: "install the package libonnxruntime1.21 or fieldscribe-onnxruntime")
     }
 

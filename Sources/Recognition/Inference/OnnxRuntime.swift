@@ -9,28 +9,28 @@ import Synchronization
 final class OnnxRuntime {
     let api: UnsafePointer<fieldscribe_ort_api>
     let environment: OpaquePointer
-    /// The library's version: `1.23.2`.
+    /// The library's version, such as `1.23.2`.
     let version: String
 
     /// The number of runtimes that use each environment, by the environment's address. A library has one environment
     /// per process.
     ///
-    /// Locked while an environment is created or released: the library cannot create an environment while another
-    /// thread deletes it.
+    /// The lock is held while an environment is created or released: the library cannot create one while another
+    /// thread releases it.
     private static let users = Mutex<[UInt: Int]>([:])
 
     /// Opens the first candidate that exists.
     ///
-    /// - Parameter candidates: paths from `candidates(besides:)`.
+    /// - Parameter candidates: paths from `candidates(beside:)`.
     /// - Throws: `DeviceError` with `missing` if there is no candidate, `unsupported` if none can be opened or the API
     ///   differs.
     init(_ candidates: [String]) throws(DeviceError) {
-        // The library's CPU detection prints when it is loaded.
+        // The library's CPU detection prints messages while the library loads.
         let (library, path) = try RuntimeLog.whileRedirected { () throws(DeviceError) in try Self.open(candidates) }
         guard let entry = dlsym(library, "OrtGetApiBase") else {
             throw DeviceError(
-                .unsupported, "dlsym", on: path, "not an ONNX Runtime",
-                remedy: "reinstall it, or the package of the model")
+                .unsupported, "dlsym", on: path, "not an ONNX Runtime library",
+                remedy: "reinstall the library or the model's package")
         }
         var name: UnsafePointer<CChar>?
         guard let api = fieldscribe_ort_open(entry, &name) else {
@@ -39,27 +39,27 @@ final class OnnxRuntime {
                 "this ONNX Runtime does not support API version \(fieldscribe_ort_version)",
                 remedy: "install version 1.6 or later")
         }
-        var made: OpaquePointer?
+        var newEnvironment: OpaquePointer?
         var failure: OpaquePointer?
         RuntimeLog.whileRedirected {
             Self.users.withLock { users in
                 failure = api.pointee.CreateEnvWithCustomLogger?(
-                    RuntimeLog.callback, nil, RuntimeLog.minLevel, "fieldscribe", &made)
-                guard failure == nil, let made else { return }
-                let count = users[UInt(bitPattern: made)] ?? 0
-                users[UInt(bitPattern: made)] = count + 1
+                    RuntimeLog.callback, nil, RuntimeLog.minLevel, "fieldscribe", &newEnvironment)
+                guard failure == nil, let newEnvironment else { return }
+                let count = users[UInt(bitPattern: newEnvironment)] ?? 0
+                users[UInt(bitPattern: newEnvironment)] = count + 1
                 // Add the arena only once: the library would replace it while another thread creates a network with it.
-                if count == 0 { Self.addArena(to: made, by: api) }
+                if count == 0 { Self.addArena(to: newEnvironment, by: api) }
             }
         }
-        guard failure == nil, let made else {
+        guard failure == nil, let newEnvironment else {
             throw DeviceError(
-                .failed, "CreateEnv", on: path, "ONNX Runtime does not start (\(Self.message(of: failure, by: api)))",
+                .failed, "CreateEnv", on: path, "ONNX Runtime failed to start (\(Self.message(of: failure, by: api)))",
                 remedy: "install another version")
         }
-        (self.api, environment) = (api, made)
+        (self.api, environment) = (api, newEnvironment)
         version = name.map { String(cString: $0) } ?? ""
-        if let failure = api.pointee.DisableTelemetryEvents?(made) { api.pointee.ReleaseStatus?(failure) }
+        if let failure = api.pointee.DisableTelemetryEvents?(newEnvironment) { api.pointee.ReleaseStatus?(failure) }
     }
 
     deinit {
@@ -70,8 +70,8 @@ final class OnnxRuntime {
         }
     }
 
-    /// Adds an arena that all networks share, so that the decoder uses the encoder's memory again. With an arena per
-    /// network, each takes 15 MB more; without arenas, there are ten times as many page faults.
+    /// Adds an arena that all networks share, so that the decoder reuses the encoder's memory. With one arena per
+    /// network, each needs 15 MB more; without arenas, there are ten times as many page faults.
     private static func addArena(to environment: OpaquePointer, by api: UnsafePointer<fieldscribe_ort_api>) {
         var memory: OpaquePointer?
         defer { api.pointee.ReleaseMemoryInfo?(memory) }

@@ -12,8 +12,8 @@ final class OnnxSession {
     let inputs: [OnnxPort]
     let outputs: [OnnxPort]
 
-    /// - Parameter prepacks: whether to keep a second copy of the weights in the processor's best layout, for half the
-    ///   time and twice the memory.
+    /// - Parameter prepacks: whether to keep a second copy of the weights in the layout that suits the processor, which
+    ///   halves the time and doubles the memory.
     /// - Throws: `DeviceError` with `damaged` if the library rejects the file.
     init(_ path: String, of runtime: OnnxRuntime, prepacks: Bool) throws(DeviceError) {
         self.runtime = runtime
@@ -44,17 +44,17 @@ final class OnnxSession {
         for (key, value) in entries {
             try runtime.check("AddSessionConfigEntry", on: path) { $0.AddSessionConfigEntry?(options, key, value) }
         }
-        var made: OpaquePointer?
+        var session: OpaquePointer?
         try runtime.check("CreateSession", on: path, code: .damaged) {
-            $0.CreateSessionFromArray?(runtime.environment, bytes.baseAddress, bytes.count, options, &made)
+            $0.CreateSessionFromArray?(runtime.environment, bytes.baseAddress, bytes.count, options, &session)
         }
-        guard let made else {
+        guard let session else {
             throw DeviceError(
                 .damaged, "CreateSession", on: path, "ONNX Runtime cannot load this network",
                 remedy: "reinstall the model"
             )
         }
-        return made
+        return session
     }
 
     private static func ports(
@@ -95,17 +95,20 @@ final class OnnxSession {
         return (try list(areInputs: true), try list(areInputs: false))
     }
 
-    /// - Parameter tensors: the inputs, in the order of `names`.
-    /// - Returns: the outputs, in the order of `wanted`.
+    /// Runs the network.
+    ///
+    /// - Parameter tensors: the inputs, in the order of `inputNames`.
+    /// - Returns: the outputs, in the order of `outputNames`.
     /// - Throws: `DeviceError` with `failed`.
-    func run(_ tensors: [OnnxTensor], names: CStrings, wanted: CStrings) throws(DeviceError) -> [OnnxTensor] {
+    func run(_ tensors: [OnnxTensor], inputNames: CStrings, outputNames: CStrings) throws(DeviceError) -> [OnnxTensor] {
         let pointers = tensors.map { Optional($0.pointer) }
-        var results = [OpaquePointer?](repeating: nil, count: wanted.pointers.count)
+        var results = [OpaquePointer?](repeating: nil, count: outputNames.pointers.count)
         // Safety: the tensors and the names outlive the call.
-        defer { withExtendedLifetime((tensors, names, wanted)) {} }
+        defer { withExtendedLifetime((tensors, inputNames, outputNames)) {} }
         try runtime.check("Run", on: "an utterance") {
             $0.Run?(
-                pointer, nil, names.pointers, pointers, pointers.count, wanted.pointers, results.count, &results)
+                pointer, nil, inputNames.pointers, pointers, pointers.count, outputNames.pointers, results.count,
+                &results)
         }
         return results.compactMap { $0.map { OnnxTensor(adopting: $0, of: runtime) } }
     }

@@ -5,7 +5,7 @@ final class OnnxTensor {
     // Safety: owned by this object, released once in deinit.
     let pointer: OpaquePointer
     private let runtime: OnnxRuntime
-    private var knownPort: OnnxPort?
+    private var cachedPort: OnnxPort?
 
     init(adopting pointer: OpaquePointer, of runtime: OnnxRuntime) {
         self.pointer = pointer
@@ -21,31 +21,32 @@ final class OnnxTensor {
             $0.GetAllocatorWithDefaultOptions?(&allocator)
         }
         let dimensions = shape.map { Int64($0) }
-        var made: OpaquePointer?
+        var tensor: OpaquePointer?
         try runtime.check("CreateTensorAsOrtValue", on: "a tensor of \(shape)") {
-            $0.CreateTensorAsOrtValue?(allocator, dimensions, dimensions.count, Int32(Element.onnxType), &made)
+            $0.CreateTensorAsOrtValue?(allocator, dimensions, dimensions.count, Int32(Element.onnxType), &tensor)
         }
-        guard let made else { throw Self.absent }
-        self.init(adopting: made, of: runtime)
+        guard let tensor else { throw Self.missingTensor }
+        self.init(adopting: tensor, of: runtime)
         try withElements(shape.reduce(1, *), of: Element.self, fill)
     }
 
     deinit { runtime.api.pointee.ReleaseValue?(pointer) }
 
-    private static let absent = DeviceError(
-        .failed, "CreateTensorAsOrtValue", "ONNX Runtime returned no tensor", remedy: "the utterance is tried again")
+    private static let missingTensor = DeviceError(
+        .failed, "CreateTensorAsOrtValue", "ONNX Runtime returned no tensor",
+        remedy: "the utterance will be decoded again")
 
     func shape() throws(DeviceError) -> [Int] { try port().shape }
 
-    /// Returns the type and shape, which do not change. Cached, because the decoder reads rows of tensors in its inner
-    /// loop.
+    /// Returns the type and shape, which do not change. They are cached, because the decoder reads rows of tensors in
+    /// its inner loop.
     private func port() throws(DeviceError) -> OnnxPort {
-        if let knownPort { return knownPort }
+        if let cachedPort { return cachedPort }
         var information: OpaquePointer?
         try runtime.check("GetTensorTypeAndShape", on: "a tensor") { $0.GetTensorTypeAndShape?(pointer, &information) }
         defer { runtime.api.pointee.ReleaseTensorTypeAndShapeInfo?(information) }
         let port = try OnnxPort(tensor: information, of: runtime)
-        knownPort = port
+        cachedPort = port
         return port
     }
 

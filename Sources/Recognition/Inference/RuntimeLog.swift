@@ -11,10 +11,10 @@ enum RuntimeLog {
     /// The library's level for warnings.
     static let minLevel: Int32 = 2
 
-    /// The maximum size of the output kept from one call.
+    /// The maximum size of the output kept from one call, in bytes.
     private static let maxBytes = 1 << 20
 
-    private static let isWanted = Log.filter.includes(.debug, .decoder)
+    private static let isLogged = Log.filter.includes(.debug, .decoder)
 
     /// The library's log callback. It refers to no object, because the library always calls the callback of the
     /// process's first runtime, even after that runtime is gone.
@@ -26,8 +26,8 @@ enum RuntimeLog {
             if let message { report(String(cString: message)) }
         }
 
-    /// The number of redirections of standard error, and its original descriptor; -1 without redirection.
-    private static let redirection = Mutex<(users: Int, own: Int32)>((0, -1))
+    /// The number of calls that redirect standard error, and its original descriptor; -1 if it is not redirected.
+    private static let redirection = Mutex<(users: Int, original: Int32)>((0, -1))
 
     /// Redirects standard error to an unnamed file during `body`. Concurrent calls share one redirection.
     @discardableResult
@@ -36,19 +36,19 @@ enum RuntimeLog {
         guard file >= 0 else { return try body() }
         redirection.withLock { state in
             state.users += 1
-            guard state.own < 0 else { return }
-            state.own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
-            if state.own >= 0 { dup2(file, STDERR_FILENO) }
+            guard state.original < 0 else { return }
+            state.original = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
+            if state.original >= 0 { dup2(file, STDERR_FILENO) }
         }
         defer {
             redirection.withLock { state in
                 state.users -= 1
-                guard state.users == 0, state.own >= 0 else { return }
-                dup2(state.own, STDERR_FILENO)
-                close(state.own)
-                state.own = -1
+                guard state.users == 0, state.original >= 0 else { return }
+                dup2(state.original, STDERR_FILENO)
+                close(state.original)
+                state.original = -1
             }
-            if isWanted { reportContent(of: file) }
+            if isLogged { reportContent(of: file) }
             close(file)
         }
         return try body()

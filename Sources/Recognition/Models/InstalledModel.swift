@@ -4,19 +4,19 @@ import System
 
 /// An installed model of any engine.
 package struct InstalledModel: Hashable, Sendable {
-    /// The folder's name; for Whisper, the file's.
+    /// The name of the folder, or of the file for Whisper.
     package var name: String
-    /// The folder; for Whisper, the file.
+    /// The path of the folder, or of the file for Whisper.
     package var path: String
-    /// Such as `en-US`; empty if unknown.
+    /// The language, such as `en-US`; empty if unknown.
     package var language: String
     /// The sample rate of the training audio, in hertz.
     package var sampleRate: Int
     package var files: [String]
     package var bytes: Int64
-    /// The SPDX name; nil if unknown.
+    /// The license's SPDX identifier; nil if unknown.
     package var licence: String?
-    /// One line each: the file, what is wrong, and the remedy. Empty if the model can be loaded.
+    /// One line per problem: the file, the problem and the remedy. Empty if the model can be loaded.
     package var problems: [String]
     package var lacksFile: Bool
 
@@ -34,10 +34,10 @@ package struct InstalledModel: Hashable, Sendable {
 }
 
 extension InstalledModel {
-    /// Creates the entry for a Moonshine model; nil if the folder contains no such model.
+    /// Creates the entry for a Moonshine model; nil if the folder contains none.
     package init?(moonshineAt path: String) {
         let model = MoonshineModel(path: path)
-        guard model.isThere else { return nil }
+        guard model.exists else { return nil }
         var problems: [String] = []
         var lacksFile = false
         do throws(DeviceError) {
@@ -52,7 +52,7 @@ extension InstalledModel {
             files: model.files, bytes: model.bytes, licence: model.licence, problems: problems, lacksFile: lacksFile)
     }
 
-    /// Creates the entry for a Whisper model; nil if the file is no such model.
+    /// Creates the entry for a Whisper model; nil if the file is not one.
     package init?(whisperAt path: String) {
         guard let file = try? FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK), let status = try? file.status(),
             status.kind == .file

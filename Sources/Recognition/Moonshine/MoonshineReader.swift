@@ -1,24 +1,24 @@
 import Core
 import Glibc
 
-/// Reads text from audio with the network, its beam search and the speech gate. Words have no times.
+/// Decodes audio with the network, its beam search and the speech gate. The words have no times.
 package final class MoonshineReader {
-    /// A reading and its evidence.
+    /// The words, with the evidence for them.
     package struct Outcome: Sendable {
         /// The words, with empty ranges because the network gives no times.
         package var words: [Word]
-        /// Other readings, best first.
+        /// Other hypotheses, best first.
         var alternatives: [Alternative]
         /// Includes rejected words.
         package var evidence: [WordConfidence.Evidence]
-        /// The evidence for the whole text; nil if nothing was read.
+        /// The evidence for the whole text; nil if there is no text.
         package var gate: SpeechGate.Evidence?
-        /// The rejected text, if it may still be speech or is probably in another language; nil otherwise. The caller
+        /// The rejected text if it may still be speech or is probably in another language; nil otherwise. The caller
         /// checks whether the audio contains a voice.
         package var heldBack: String?
     }
 
-    /// The number of tokens allowed in addition to the maximum speaking rate.
+    /// The number of tokens allowed beyond the maximum speaking rate.
     private static let extraTokens = 4
 
     private static let minWidthForPhrases = 4
@@ -27,7 +27,7 @@ package final class MoonshineReader {
     private let network: MoonshineNetwork
     private let profile: MoonshineProfile
     /// The maximum speaking rate in tokens per second.
-    private let maxTokens: Double
+    private let maxTokensPerSecond: Double
     /// Whether to test for another language; the constants of that test were fitted to English.
     private let isEnglish: Bool
     private var search: BeamSearch
@@ -37,8 +37,8 @@ package final class MoonshineReader {
     /// Loads the model: 0.3 s and 110 MB for tiny-en.
     ///
     /// - Parameters:
-    ///   - phrases: words and phrases to prefer, as a user writes them; they widen the beam of `fast`.
-    ///   - learned: more phrases, learned from corrections.
+    ///   - phrases: words and phrases to prefer, as the user writes them; they widen the beam of `fast`.
+    ///   - learned: additional phrases, learned from corrections.
     /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` for the file.
     package init(
         _ model: MoonshineModel, profile: MoonshineProfile, phrases: [String] = [], learned: [String] = []
@@ -46,7 +46,7 @@ package final class MoonshineReader {
         try model.verify()
         network = try MoonshineNetwork(model, prepacks: profile.prepacks)
         self.profile = profile
-        maxTokens = model.maxTokensPerSecond
+        maxTokensPerSecond = model.maxTokensPerSecond
         isEnglish = model.isEnglish
         plainSearch = BeamSearch(width: profile.width)
         search = plainSearch
@@ -60,45 +60,45 @@ package final class MoonshineReader {
 
     private struct Source: TokenSource {
         let network: MoonshineNetwork
-        var reading: MoonshineNetwork.Reading
+        var state: MoonshineNetwork.State
 
         func withLogits<Value>(
             of row: Int, _ body: (UnsafeBufferPointer<Float>) -> Value
-        ) throws(DeviceError) -> Value { try network.withLogits(of: row, reading, body) }
+        ) throws(DeviceError) -> Value { try network.withLogits(of: row, state, body) }
 
-        mutating func advance(by tokens: [Int], behind rows: [Int]) throws(DeviceError) {
-            try network.advance(&reading, by: tokens, behind: rows)
+        mutating func advance(by tokens: [Int], extending rows: [Int]) throws(DeviceError) {
+            try network.advance(&state, by: tokens, extending: rows)
         }
     }
 
-    /// Reads audio.
+    /// Decodes audio.
     ///
     /// - Parameters:
     ///   - samples: mono, 16 kHz.
-    ///   - alternatives: the maximum number of other readings. There are always fewer than the profile's hypotheses.
-    ///   - speech: the seconds of speech according to the voice detector.
+    ///   - alternatives: the maximum number of other hypotheses. There are always fewer than the profile's `width`.
+    ///   - speech: the seconds of speech found by the voice detector.
     package func read(
         _ samples: UnsafeBufferPointer<Int16>, alternatives: Int, speech: Double
     ) throws(DeviceError) -> Outcome {
         let nothing = Outcome(words: [], alternatives: [], evidence: [], gate: nil)
         guard let sound = sound(samples) else { return nothing }
-        let encoded = Source(network: network, reading: try network.encode(sound))
+        let encoded = Source(network: network, state: try network.encode(sound))
         var source = encoded
         let seconds = Double(samples.count) / Double(SamplePosition.rate)
-        let limit = Int(maxTokens * seconds) + Self.extraTokens
-        let readings = try search.readings(of: &source, limit: limit, wanted: 1 + alternatives)
-        guard var best = readings.first else { return nothing }
-        var words = judged(best)
+        let limit = Int(maxTokensPerSecond * seconds) + Self.extraTokens
+        let sequences = try search.sequences(of: &source, limit: limit, minimumCount: 1 + alternatives)
+        guard var best = sequences.first else { return nothing }
+        var words = self.words(of: best)
         if let phrases = search.bias?.phrases(in: best.tokens), !phrases.isEmpty {
             source = encoded
-            guard let plain = try plainSearch.readings(of: &source, limit: limit).first else { return nothing }
-            words = grafted(phrases, of: words, into: judged(plain))
+            guard let plain = try plainSearch.sequences(of: &source, limit: limit).first else { return nothing }
+            words = grafted(phrases, of: words, into: self.words(of: plain))
             best = plain
         }
         let evidence = words.map(\.evidence)
         let gate = SpeechGate.Evidence(
             text: words.map(\.text).joined(separator: " "), tokens: best.tokens, limit: limit,
-            firstEnd: best.firstEnd,
+            immediateEnd: best.immediateEnd,
             meanEntropy: best.evidence.reduce(0) { $0 + $1.entropy } / Double(max(1, best.evidence.count)),
             seconds: speech)
         let confidences = WordConfidence.confidences(of: evidence)
@@ -109,22 +109,24 @@ package final class MoonshineReader {
                 words: [], alternatives: [], evidence: evidence, gate: gate,
                 heldBack: isForeign || profile.gate.mayBeSpeech(gate) ? gate.text : nil)
         }
-        let nowhere = SampleRange(.zero, .zero)
+        let emptyRange = SampleRange(.zero, .zero)
         return Outcome(
-            words: zip(words, confidences).map { Word($0.text, nowhere, confidence: $1) },
-            alternatives: self.alternatives(readings, most: alternatives), evidence: evidence, gate: gate)
+            words: zip(words, confidences).map { Word($0.text, emptyRange, confidence: $1) },
+            alternatives: self.alternatives(sequences, maximumCount: alternatives), evidence: evidence, gate: gate)
     }
 
-    private typealias Judged = (text: String, tokens: Range<Int>, evidence: WordConfidence.Evidence)
+    private typealias DecodedWord = (text: String, tokens: Range<Int>, evidence: WordConfidence.Evidence)
 
-    private func judged(_ reading: TokenReading) -> [Judged] {
-        network.tokenizer.words(of: reading.tokens).map { text, tokens in
-            (text, tokens, WordConfidence.Evidence(of: reading.evidence[tokens]))
+    private func words(of sequence: TokenSequence) -> [DecodedWord] {
+        network.tokenizer.words(of: sequence.tokens).map { text, tokens in
+            (text, tokens, WordConfidence.Evidence(of: sequence.evidence[tokens]))
         }
     }
 
-    /// Replaces words of the plain reading with the phrases at the same places in the reading with phrases.
-    private func grafted(_ phrases: [Range<Int>], of listed: [Judged], into plain: [Judged]) -> [Judged] {
+    /// Replaces words of the plain sequence with the phrases at the same position in the sequence with phrases.
+    private func grafted(
+        _ phrases: [Range<Int>], of listed: [DecodedWord], into plain: [DecodedWord]
+    ) -> [DecodedWord] {
         PhraseGraft.sources(
             plain: plain.map(\.text), listed: listed.map(\.text),
             isPhrase: listed.map { word in phrases.contains { $0.overlaps(word.tokens) } }
@@ -136,19 +138,19 @@ package final class MoonshineReader {
         }
     }
 
-    private func alternatives(_ readings: [TokenReading], most: Int) -> [Alternative] {
-        guard most > 0, let best = readings.first else { return [] }
-        let weights = readings.map { exp($0.score - best.score) }
+    private func alternatives(_ sequences: [TokenSequence], maximumCount: Int) -> [Alternative] {
+        guard maximumCount > 0, let best = sequences.first else { return [] }
+        let weights = sequences.map { exp($0.score - best.score) }
         let total = weights.reduce(0, +)
         var seen: Set<String> = []
-        return zip(readings, weights).compactMap { reading, weight in
-            let text = network.tokenizer.words(of: reading.tokens).map(\.text).joined(separator: " ")
+        return zip(sequences, weights).compactMap { sequence, weight in
+            let text = network.tokenizer.words(of: sequence.tokens).map(\.text).joined(separator: " ")
             return seen.insert(text).inserted && !text.isEmpty
                 ? Alternative(text: text, confidence: weight / total) : nil
-        }.dropFirst().prefix(most).map { $0 }
+        }.dropFirst().prefix(maximumCount).map { $0 }
     }
 
-    /// Removes the offset of the samples and amplifies quiet ones; nil if there are too few or only silence.
+    /// Removes the DC offset of the samples and amplifies quiet audio; nil if it is too short or only silence.
     private func sound(_ samples: UnsafeBufferPointer<Int16>) -> [Float]? {
         guard samples.count >= MoonshineNetwork.minSamples else { return nil }
         let mean = Float(samples.reduce(0) { $0 + Int($1) }) / Float(samples.count)

@@ -1,11 +1,11 @@
-/// Phrases to prefer, as tokens. Each token of a phrase gives a bonus, which is lost if the phrase is not completed.
+/// Preferred phrases, as tokens. Each token of a phrase earns a bonus, which is lost if the phrase is not completed.
 ///
 /// A phrase starts at the beginning of a word, and is complete only before another word, a punctuation mark or the end.
-/// A phrase directly after itself gives no bonus, so that a bonus cannot cause a loop.
+/// A phrase that directly follows itself earns no bonus, so that a bonus cannot cause a loop.
 struct PhraseTrie: Sendable {
     /// The position of a hypothesis in the trie, and its bonus.
     struct Walk: Hashable, Sendable {
-        /// The bonus of the hypothesis: for completed phrases and the current one.
+        /// The bonus for the completed phrases and the current one.
         var bonus: Double { settled + pending }
         fileprivate var settled = 0.0
         fileprivate var pending = 0.0
@@ -16,9 +16,9 @@ struct PhraseTrie: Sendable {
 
     private struct Node {
         var next: [Int: Int] = [:]
-        /// The phrase that ends here.
+        /// The index of the phrase that ends at this node.
         var phrase: Int?
-        /// The token's bonus, as a natural logarithm; the highest of all phrases through this node.
+        /// The token's bonus, as a natural logarithm: the highest of any phrase through this node.
         var weight: Double
     }
 
@@ -27,20 +27,20 @@ struct PhraseTrie: Sendable {
     private var nodes = [Node(weight: 0)]
 
     /// - Parameters:
-    ///   - phrases: the tokens of each spelling; spellings of one phrase have the same number.
+    ///   - phrases: the tokens of each spelling; all spellings of a phrase have the same index.
     ///   - weight: the bonus per token, as a natural logarithm.
-    ///   - others: different weights, by phrase number.
+    ///   - phraseWeights: different weights for some phrases, by phrase index.
     ///   - beginsWord: whether a token begins a word.
     ///   - isMark: whether a token is a punctuation mark or the end, which ends a word.
     init(
-        _ phrases: [(number: Int, tokens: [Int])], weight: Double, others: [Int: Double] = [:],
+        _ phrases: [(phrase: Int, tokens: [Int])], weight: Double, phraseWeights: [Int: Double] = [:],
         beginsWord: @escaping @Sendable (Int) -> Bool, isMark: @escaping @Sendable (Int) -> Bool
     ) {
         self.beginsWord = beginsWord
         self.isMark = isMark
-        for (number, tokens) in phrases where !tokens.isEmpty {
+        for (phrase, tokens) in phrases where !tokens.isEmpty {
             var node = 0
-            let weight = others[number] ?? weight
+            let weight = phraseWeights[phrase] ?? weight
             for token in tokens {
                 if let next = nodes[node].next[token] {
                     node = next
@@ -51,7 +51,7 @@ struct PhraseTrie: Sendable {
                 }
                 nodes[node].weight = max(nodes[node].weight, weight)
             }
-            nodes[node].phrase = number
+            nodes[node].phrase = phrase
         }
     }
 
@@ -60,6 +60,7 @@ struct PhraseTrie: Sendable {
         Array(nodes[walk.node].next.keys) + (walk.node == 0 ? [] : Array(nodes[0].next.keys))
     }
 
+    /// Returns the walk after the next token.
     func walk(on walk: Walk, by token: Int) -> Walk {
         var walk = walk
         let endsWord = beginsWord(token) || isMark(token)
@@ -81,16 +82,16 @@ struct PhraseTrie: Sendable {
         return walk
     }
 
-    /// Returns the token ranges of complete phrases in a text; of two with the same start, the longer one.
+    /// Returns the token ranges of complete phrases in a text; if two phrases have the same start, the longer one.
     func phrases(in tokens: [Int]) -> [Range<Int>] {
         var found: [Range<Int>] = []
         for start in tokens.indices where start >= found.last?.upperBound ?? 0 && beginsWord(tokens[start]) {
-            var (node, place) = (0, start)
+            var (node, position) = (0, start)
             var end: Int?
-            while place < tokens.count, let next = nodes[node].next[tokens[place]] {
-                (node, place) = (next, place + 1)
-                let isWhole = place == tokens.count || beginsWord(tokens[place]) || isMark(tokens[place])
-                if isWhole, nodes[node].phrase != nil { end = place }
+            while position < tokens.count, let next = nodes[node].next[tokens[position]] {
+                (node, position) = (next, position + 1)
+                let isWhole = position == tokens.count || beginsWord(tokens[position]) || isMark(tokens[position])
+                if isWhole, nodes[node].phrase != nil { end = position }
             }
             if let end { found.append(start..<end) }
         }
@@ -109,17 +110,17 @@ struct PhraseTrie: Sendable {
 extension PhraseTrie {
     /// Creates a trie of phrases in lowercase, capitalized and uppercase spellings.
     init(_ phrases: [String], learned: [String], of tokenizer: Tokenizer, _ profile: MoonshineProfile) {
-        // A phrase that is both listed and learned counts as listed.
+        // A phrase that is both listed and learned has the weight of a listed one.
         let listed = Set(phrases.map { $0.lowercased() })
         let others = learned.filter { !listed.contains($0.lowercased()) }
         let learnedWeights = others.indices.map { (phrases.count + $0, profile.learnedWeight) }
-        let spelled = (phrases + others).enumerated().flatMap { number, phrase in
-            Self.spellings(of: phrase).map { (number: number, tokens: tokenizer.tokens(of: $0)) }
+        let spelled = (phrases + others).enumerated().flatMap { index, phrase in
+            Self.spellings(of: phrase).map { (phrase: index, tokens: tokenizer.tokens(of: $0)) }
         }
         let marks = Set((0..<tokenizer.count).filter { Self.isMark(tokenizer.text(of: $0)) } + [Tokenizer.end])
         let beginnings = Set((0..<tokenizer.count).filter { tokenizer.beginsWord($0) })
         self.init(
-            spelled, weight: profile.phraseWeight, others: Dictionary(uniqueKeysWithValues: learnedWeights),
+            spelled, weight: profile.phraseWeight, phraseWeights: Dictionary(uniqueKeysWithValues: learnedWeights),
             beginsWord: { beginnings.contains($0) }, isMark: { marks.contains($0) })
     }
 

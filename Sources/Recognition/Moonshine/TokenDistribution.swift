@@ -12,32 +12,32 @@ struct TokenDistribution {
     let entropy: Double
     private let normalizer: Double
 
-    /// Logits this far below the best are ignored. This changes the entropy by at most 0.006 nats on real speech, and
-    /// avoids 3,000 exponentials.
+    /// Logits that are lower than the best by this much are ignored. This changes the entropy by at most 0.006 nats on
+    /// real speech and avoids 3,000 exponentials.
     private static let negligible: Float = 20
 
     /// - Parameters:
-    ///   - logits: one per token.
-    ///   - count: the length of `best`.
+    ///   - logits: one logit per token.
+    ///   - count: the number of tokens in `best`.
     init(_ logits: UnsafeBufferPointer<Float>, best count: Int) {
         let highest = Self.highest(of: logits)
         var sum = 0.0
         var weighted = 0.0
         var found: [(token: Int, logit: Float)] = []
         found.reserveCapacity(count + 1)
-        var least = highest - Self.negligible
-        let floor = least
+        var threshold = highest - Self.negligible
+        let floor = threshold
         for token in logits.indices where logits[token] > floor {
             let logit = logits[token]
             let distance = Double(logit - highest)
             let weight = exp(distance)
             sum += weight
             weighted += weight * distance
-            guard logit > least || found.count < count else { continue }
-            let place = found.firstIndex { $0.logit < logit } ?? found.count
-            found.insert((token, logit), at: place)
+            guard logit > threshold || found.count < count else { continue }
+            let index = found.firstIndex { $0.logit < logit } ?? found.count
+            found.insert((token, logit), at: index)
             if found.count > count { found.removeLast() }
-            if found.count == count { least = found[count - 1].logit }
+            if found.count == count { threshold = found[count - 1].logit }
         }
         normalizer = Double(highest) + log(sum)
         entropy = max(0, log(sum) - weighted / sum)

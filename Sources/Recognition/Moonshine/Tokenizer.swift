@@ -3,16 +3,16 @@ import System
 
 /// Converts between tokens and text with `tokenizer.bin`.
 ///
-/// The file has one entry per token: a length and as many bytes. A length below 128 has one byte, others have two:
-/// second byte x 128 + first - 128. 0 is unknown, 1 start, 2 end, 3 to 258 are single bytes; the others are word
+/// The file has one entry per token: a length and that many bytes. A length below 128 takes one byte, others two:
+/// second byte x 128 + first - 128. Token 0 is unknown, 1 start, 2 end, 3 to 258 are single bytes; the others are word
 /// pieces, in which U+2581 is a space. Special tokens such as `<<ST_0>>` have no text.
 struct Tokenizer: Sendable {
     static let start = 1
     static let end = 2
     private static let bytes = 3...258
     private static let special = (first: Array("<<ST_".utf8), last: Array(">>".utf8))
-    /// Eight times as many tokens as today's models have.
-    private static let mostTokens = 1 << 18
+    /// The maximum number of tokens: eight times as many as in current models.
+    private static let maximumTokens = 1 << 18
 
     private static let space: [UInt8] = [0xE2, 0x96, 0x81]
 
@@ -33,21 +33,21 @@ struct Tokenizer: Sendable {
 
     private static func pieces(of file: [UInt8]) -> [[UInt8]]? {
         var pieces: [[UInt8]] = []
-        var place = 0
-        while place < file.count {
-            var length = Int(file[place])
-            place += 1
+        var offset = 0
+        while offset < file.count {
+            var length = Int(file[offset])
+            offset += 1
             if length >= 128 {
-                guard place < file.count else { return nil }
-                length = Int(file[place]) * 128 + length - 128
-                place += 1
+                guard offset < file.count else { return nil }
+                length = Int(file[offset]) * 128 + length - 128
+                offset += 1
             }
-            guard place + length <= file.count else { return nil }
-            let piece = Array(file[place..<place + length])
+            guard offset + length <= file.count else { return nil }
+            let piece = Array(file[offset..<offset + length])
             let isSpecial = piece.starts(with: special.first) && piece.suffix(special.last.count) == special.last[...]
             pieces.append(isSpecial ? [] : piece)
-            guard pieces.count <= mostTokens else { return nil }
-            place += length
+            guard pieces.count <= maximumTokens else { return nil }
+            offset += length
         }
         return pieces
     }
@@ -62,20 +62,20 @@ struct Tokenizer: Sendable {
     /// Whether a token begins with a space, which starts a new word.
     func beginsWord(_ token: Int) -> Bool { text(of: token).starts(with: Self.space) }
 
-    /// Returns the words of a text with their token ranges. Characters split over several tokens are joined; invalid
-    /// UTF-8 is replaced.
+    /// Returns the words of a text with their token ranges. Joins characters that are split over several tokens, and
+    /// replaces invalid UTF-8.
     func words(of tokens: [Int]) -> [(text: String, tokens: Range<Int>)] {
         var words: [(bytes: [UInt8], tokens: Range<Int>)] = []
-        for (place, token) in tokens.enumerated() {
+        for (index, token) in tokens.enumerated() {
             var rest = text(of: token)[...]
             while !rest.isEmpty {
                 if rest.starts(with: Self.space) {
                     rest = rest.dropFirst(Self.space.count)
-                    words.append(([], place..<place + 1))
+                    words.append(([], index..<index + 1))
                 } else {
-                    if words.isEmpty { words.append(([], place..<place + 1)) }
+                    if words.isEmpty { words.append(([], index..<index + 1)) }
                     words[words.count - 1].bytes.append(rest.removeFirst())
-                    words[words.count - 1].tokens = words[words.count - 1].tokens.lowerBound..<place + 1
+                    words[words.count - 1].tokens = words[words.count - 1].tokens.lowerBound..<index + 1
                 }
             }
         }
@@ -85,7 +85,7 @@ struct Tokenizer: Sendable {
         }
     }
 
-    /// Tokenizes a text by byte-pair encoding: of adjacent tokens that form a token, the pair with the lowest number is
+    /// Tokenizes a text by byte-pair encoding: of the pairs that form a token, the one whose token has the lowest id is
     /// merged first.
     ///
     /// Characters without a token are encoded as bytes.
@@ -95,19 +95,19 @@ struct Tokenizer: Sendable {
             parts.append(Self.space)
             parts += word.unicodeScalars.map { Array(String($0).utf8) }
         }
-        while let place = bestPair(parts) {
-            parts[place] += parts[place + 1]
-            parts.remove(at: place + 1)
+        while let index = bestPair(parts) {
+            parts[index] += parts[index + 1]
+            parts.remove(at: index + 1)
         }
         return parts.flatMap { part in ids[part].map { [$0] } ?? part.map { Int($0) + Self.bytes.lowerBound } }
     }
 
     private func bestPair(_ parts: [[UInt8]]) -> Int? {
-        var best: (place: Int, id: Int)?
-        for place in parts.indices.dropLast() {
-            guard let id = ids[parts[place] + parts[place + 1]], id < best?.id ?? .max else { continue }
-            best = (place, id)
+        var best: (index: Int, id: Int)?
+        for index in parts.indices.dropLast() {
+            guard let id = ids[parts[index] + parts[index + 1]], id < best?.id ?? .max else { continue }
+            best = (index, id)
         }
-        return best?.place
+        return best?.index
     }
 }

@@ -7,23 +7,24 @@ import Glibc
 /// Unlike `VoiceTrack` it needs no library. The constants were chosen with a numpy model on 147 synthetic sounds
 /// without speech, and on short, noisy, muffled and reverberant pieces of the corpus's `fit` part.
 enum VoiceTest {
-    /// In samples: 10 ms.
+    /// The distance between frames: 10 ms in samples.
     private static let hop = 160
     private static let window = 400
-    /// The tested periods, in samples: 1,000 to 65 Hz. Periods below `shortest` come from whistles, sirens and birds.
+    /// The tested periods, in samples: 1,000 to 65 Hz. Periods below `shortestVoicePeriod` come from whistles, sirens
+    /// and birds.
     private static let periods = 16...246
     /// The period of 400 Hz.
-    private static let shortest = 40
-    private static let longest = 240
+    private static let shortestVoicePeriod = 40
+    private static let longestVoicePeriod = 240
     /// The minimum correlation of a voiced frame with the sound one period later.
     private static let minCorrelation = 0.7
-    /// The first period with this share of the best correlation is chosen.
-    private static let almost = 0.85
+    /// The shortest period whose correlation reaches this share of the best one is chosen.
+    private static let sufficientShare = 0.85
     /// Frames below this share of the loudest frame's energy are ignored.
-    private static let quiet = 0.002
+    private static let quietShare = 0.002
     /// The maximum change of pitch between the frames of a run, in octaves.
     private static let maxChange = 0.15
-    /// The minimum frames of a run, and the distance in frames over which glides are measured.
+    /// The minimum number of frames in a run, and the distance in frames over which glides are measured.
     private static let minRun = 5
     /// The minimum number of voiced frames, and their minimum share.
     private static let (minVoiced, minShare) = (10, 0.25)
@@ -32,7 +33,7 @@ enum VoiceTest {
 
     private struct Frame {
         var isLoud: Bool
-        /// In samples; nil if quiet or not voiced.
+        /// The period in samples; nil if the frame is quiet or unvoiced.
         var period: Int?
     }
 
@@ -70,10 +71,10 @@ enum VoiceTest {
         for value in sound { sums.append(sums[sums.count - 1] + value * value) }
         func energy(_ start: Int) -> Int { sums[start + window] - sums[start] }
         let starts = stride(from: 0, through: sound.count - window - periods.upperBound, by: hop)
-        let least = quiet * Double(starts.map(energy).max() ?? 0)
+        let minEnergy = quietShare * Double(starts.map(energy).max() ?? 0)
         return sound.withUnsafeBufferPointer { sound in
             starts.map { start in
-                guard Double(energy(start)) > least else { return Frame(isLoud: false) }
+                guard Double(energy(start)) > minEnergy else { return Frame(isLoud: false) }
                 let correlations = periods.map { lag in
                     var product = 0
                     for index in start..<start + window { product &+= sound[index] &* sound[index + lag] }
@@ -84,13 +85,14 @@ enum VoiceTest {
         }
     }
 
-    /// Returns the period of a voice; nil if there is none.
+    /// Returns the period of a voice; nil if there is no voice.
     private static func period(_ correlations: [Double]) -> Int? {
         guard let best = correlations.max(), best > minCorrelation,
-            var place = correlations.firstIndex(where: { $0 >= almost * best })
+            var index = correlations.firstIndex(where: { $0 >= sufficientShare * best })
         else { return nil }
-        while place + 1 < correlations.count, correlations[place + 1] > correlations[place] { place += 1 }
-        let period = periods.lowerBound + place
-        return correlations[place] > minCorrelation && (shortest..<longest).contains(period) ? period : nil
+        while index + 1 < correlations.count, correlations[index + 1] > correlations[index] { index += 1 }
+        let period = periods.lowerBound + index
+        let isInRange = (shortestVoicePeriod..<longestVoicePeriod).contains(period)
+        return correlations[index] > minCorrelation && isInRange ? period : nil
     }
 }

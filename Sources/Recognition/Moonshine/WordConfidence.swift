@@ -15,16 +15,16 @@ package enum WordConfidence {
         }
     }
 
-    /// Fitted on the corpus's `fit` part; in the order of `features`.
+    /// The weights in the order of `features`, fitted on the corpus's `fit` part.
     private static let calibration = Calibration(weights: [4.155, -1.611, -1.021, -1.037, -0.494])
 
-    /// Returns the features of each word: 1, its surprise and entropy, and the next and previous words' surprise.
+    /// Returns the features of each word: 1, its surprise and entropy, and the surprise of the next and previous words.
     package static func features(of words: [Evidence]) -> [[Double]] {
-        words.indices.map { place in
-            let word = words[place]
+        words.indices.map { index in
+            let word = words[index]
             return [
-                1, word.surprise, word.entropy, place + 1 < words.count ? words[place + 1].surprise : 0,
-                place > 0 ? words[place - 1].surprise : 0,
+                1, word.surprise, word.entropy, index + 1 < words.count ? words[index + 1].surprise : 0,
+                index > 0 ? words[index - 1].surprise : 0,
             ]
         }
     }

@@ -21,7 +21,7 @@ final class DecoderHandle {
 
     /// Creates a decoder with the acoustic model only; the caller adds words and a search later.
     ///
-    /// - Parameter settings: alternating names and values of the library's settings.
+    /// - Parameter settings: the library's settings, as alternating names and values.
     init(acousticsOf model: PocketSphinxModel, settings: [String]) throws(DeviceError) {
         pointer = try Self.open(model, ["hmm", model.acousticModel] + settings)
     }
@@ -32,7 +32,7 @@ final class DecoderHandle {
         guard let pointer = fieldscribe_ps_open(strings.pointers, Int32(options.count), DecoderLog.listener) else {
             throw DeviceError(
                 .damaged, "ps_init", on: model.acousticModel, "PocketSphinx cannot load this model (\(lastError))",
-                remedy: "reinstall the package pocketsphinx-en-us, or name another with recognizer.model")
+                remedy: "reinstall the package pocketsphinx-en-us, or set recognizer.model to another model")
         }
         return pointer
     }
@@ -41,29 +41,29 @@ final class DecoderHandle {
         let (status, path) =
             switch addition {
             case .phrases(let path): (fieldscribe_ps_add_model(pointer, path), path)
-            case .grammar(let path): (fieldscribe_ps_take_grammar(pointer, path), path)
+            case .grammar(let path): (fieldscribe_ps_set_grammar(pointer, path), path)
             }
         guard status < 0 else { return }
         throw DeviceError(
-            .unsupported, "vocabulary", on: path, "PocketSphinx rejects this vocabulary (\(Self.lastError))",
-            remedy: "fieldscribe vocabulary check explains why")
+            .unsupported, "vocabulary", on: path, "PocketSphinx rejected this vocabulary (\(Self.lastError))",
+            remedy: "run fieldscribe vocabulary check to find out why")
     }
 
-    /// Checks that the decoder knows most words of the dictionary. The library silently skips words with phones that
-    /// the acoustic model lacks, and would then recognize nothing.
+    /// Checks that the decoder knows most words in the dictionary. The library silently skips words with phones that
+    /// the acoustic model lacks, and would recognize nothing if it skipped them all.
     private func checkDictionary(_ model: PocketSphinxModel) throws(DeviceError) {
-        let words = model.firstWords(Self.wordsToCheck)
-        let known = words.count { word in
+        let words = model.firstWords(maximumCount: Self.wordsToCheck)
+        let knownCount = words.count { word in
             let sounds = ps_lookup_word(pointer, word)
             free(sounds)
             return sounds != nil
         }
-        guard known * 2 > words.count else {
+        guard knownCount * 2 > words.count else {
             throw DeviceError(
                 .damaged, "ps_lookup_word", on: model.dictionary,
-                "this dictionary does not fit the acoustic model \(model.acousticModel) (\(known) of its first "
+                "this dictionary does not match the acoustic model \(model.acousticModel) (\(knownCount) of its first "
                     + "\(words.count) words are known)",
-                remedy: "name one that belongs to it with recognizer.dictionary")
+                remedy: "set recognizer.dictionary to the one that belongs to it")
         }
     }
 
@@ -75,10 +75,10 @@ final class DecoderHandle {
         guard status < 0 else { return }
         throw DeviceError(
             .failed, operation, status: status, "PocketSphinx failed in \(operation) (\(Self.lastError))",
-            remedy: "the utterance is tried again")
+            remedy: "the utterance will be decoded again")
     }
 
-    /// Starts an utterance. Resets the noise estimate, so that the same audio gives the same text in every worker.
+    /// Starts an utterance and resets the noise estimate, so that the same audio gives the same text in every worker.
     func start() throws(DeviceError) {
         try check(ps_start_stream(pointer), "ps_start_stream")
         try check(ps_start_utt(pointer), "ps_start_utt")
@@ -95,17 +95,19 @@ final class DecoderHandle {
         return ps_get_hyp(pointer, &score) == nil ? nil : Double(score)
     }
 
-    /// Returns the best reading with its fillers; `limit` is the utterance's length in samples.
-    func reading(limit: Int64) -> Reading {
-        var reading = Reading(limit: limit)
+    /// Returns the best hypothesis with its fillers.
+    ///
+    /// - Parameter limit: the length of the utterance in samples.
+    func bestHypothesis(limit: Int64) -> DecoderHypothesis {
+        var hypothesis = DecoderHypothesis(limit: limit)
         eachWord { segment, name, frames in
             let posterior = fieldscribe_ps_probability(pointer, ps_seg_prob(segment, nil, nil, nil))
-            reading.add(VocabularyWord(name), frames: frames, posterior: min(1, max(0, posterior)))
+            hypothesis.add(VocabularyWord(name), frames: frames, posterior: min(1, max(0, posterior)))
         }
-        return reading
+        return hypothesis
     }
 
-    /// Returns the words of the best reading without fillers, by the decoder's names, and their frames.
+    /// Returns the words of the best hypothesis without fillers, under their names in the decoder, with their frames.
     func words() -> [(name: String, frames: Range<Int64>)] {
         var words: [(name: String, frames: Range<Int64>)] = []
         eachWord { _, name, frames in
@@ -127,28 +129,28 @@ final class DecoderHandle {
         }
     }
 
-    /// Returns up to `most` other readings of the lattice with different words, best first.
-    func alternatives(most: Int) -> [Alternative] {
-        guard most > 0, let best = ps_get_hyp(pointer, nil) else { return [] }
+    /// Returns up to `maximumCount` other hypotheses from the lattice that have different words, best first.
+    func alternatives(maximumCount: Int) -> [Alternative] {
+        guard maximumCount > 0, let best = ps_get_hyp(pointer, nil) else { return [] }
         var seen: Set<String> = [VocabularyWord.text(of: String(cString: best))]
         var found: [(text: String, score: Int32)] = []
         var bestScore: Int32?
-        var reading = ps_nbest(pointer)
-        // Many readings differ only in fillers, so the number of examined readings is limited.
-        var left = 10 * most
-        while let current = reading, left > 0, found.count < most {
+        var hypothesis = ps_nbest(pointer)
+        // Many hypotheses differ only in fillers, so the number of examined hypotheses is limited.
+        var remaining = 10 * maximumCount
+        while let current = hypothesis, remaining > 0, found.count < maximumCount {
             var score: Int32 = 0
             if let text = ps_nbest_hyp(current, &score) {
                 bestScore = max(bestScore ?? score, score)
                 let words = VocabularyWord.text(of: String(cString: text))
                 if !words.isEmpty, seen.insert(words).inserted { found.append((words, score)) }
             }
-            left -= 1
-            reading = left > 0 ? ps_nbest_next(current) : current
+            remaining -= 1
+            hypothesis = remaining > 0 ? ps_nbest_next(current) : current
         }
-        if let reading { ps_nbest_free(reading) }
+        if let hypothesis { ps_nbest_free(hypothesis) }
         let weights = found.map { fieldscribe_ps_probability(pointer, min(0, $0.score - (bestScore ?? 0))) }
-        // The best reading has weight 1.
+        // The best hypothesis has weight 1.
         let total = weights.reduce(1, +)
         return zip(found, weights).map { Alternative(text: $0.text, confidence: $1 / total) }
     }
@@ -159,7 +161,7 @@ final class DecoderHandle {
     }
 }
 
-/// PocketSphinx's log. It is dropped unless `FIELDSCRIBE_LOG` has `decoder=debug`.
+/// PocketSphinx's log, which is dropped unless `FIELDSCRIBE_LOG` contains `decoder=debug`.
 enum DecoderLog {
     /// The library's log callback; nil if the log is dropped.
     static var listener: fieldscribe_ps_listener? {

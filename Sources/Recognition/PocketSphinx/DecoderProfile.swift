@@ -1,20 +1,21 @@
-/// Settings of the decoder, by PocketSphinx's names.
+/// The decoder's settings, by PocketSphinx's names.
 package struct DecoderProfile: Hashable, Sendable {
-    /// The name for a worker's `--profile` and in the archive.
+    /// The value of a worker's `--profile`, which the archive also stores.
     package var name: String
 
-    /// The decoder's settings, by name without a leading hyphen.
+    /// The decoder's settings, by name without the leading hyphen.
     var options: [String: String]
 
-    /// The values that replace others if a vocabulary has phrases.
+    /// The settings that replace those in `options` if a vocabulary has phrases.
     var phraseOptions: [String: String] = [:]
 
-    /// The seconds of audio after which the search starts, with their mean; nil to start at the end of the utterance.
+    /// The seconds of audio after which the search starts, with the mean of this audio; nil to start at the end of the
+    /// utterance.
     var headStart: Int?
 
     package var calibration: Calibration
 
-    /// One pass and a rescored lattice with few hypotheses per frame: a third of the stock decoder's CPU time, with
+    /// One pass with few hypotheses per frame, and a rescored lattice: a third of the default decoder's CPU time, with
     /// fewer errors.
     ///
     /// Silence is never removed, so that frame numbers give times. The search starts with the cepstral mean of the
@@ -42,7 +43,7 @@ package struct DecoderProfile: Hashable, Sendable {
             "fwdflat": "no", "maxhmmpf": "1500", "bestpathlw": "12", "remove_silence": "no", "cmn": "batch",
         ], headStart: 4, calibration: Calibration(weights: [0.802, 0.325, 1.828, -0.543]))
 
-    /// For a few words without sentence structure: wide beams, which are affordable for short utterances, and a low
+    /// For a few words without sentence structure: wide beams, which short utterances can afford, and a low
     /// language weight.
     package static let search = DecoderProfile(
         name: "search",
@@ -51,7 +52,7 @@ package struct DecoderProfile: Hashable, Sendable {
             "remove_silence": "no", "cmn": "batch",
         ], calibration: final.calibration)
 
-    /// For a grammar of a few words, with which bestpathlw and the language weight have no effect.
+    /// For a grammar of a few words. With a grammar, bestpathlw and the language weight have no effect.
     static let confirmation = DecoderProfile(
         name: "confirmation",
         options: [

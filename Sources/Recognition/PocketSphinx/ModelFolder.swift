@@ -19,7 +19,7 @@ package struct ModelFolder: Hashable, Sendable {
 
     package var name: String { model.name }
 
-    /// Reads a folder; `problems` lists what is wrong with it.
+    /// Reads a model's folder, complete or not; `problems` lists its defects.
     package init(path: String) {
         self.path = withoutTrailingSlash(path)
         model = PocketSphinxModel(folder: self.path)
@@ -31,7 +31,7 @@ package struct ModelFolder: Hashable, Sendable {
         bytes = files.reduce(0) { $0 + (FileStatus(target: $1)?.bytes ?? 0) }
     }
 
-    /// Returns the models in these folders, in order; of models with the same name, only the first.
+    /// Returns the models in these folders, in order. Of several models with the same name, only the first is included.
     package static func installed(in folders: [String]) -> [ModelFolder] {
         var seen: Set<String> = []
         return folders.flatMap { folder in
@@ -40,7 +40,8 @@ package struct ModelFolder: Hashable, Sendable {
         }.map { ModelFolder(path: $0) }.filter { seen.insert($0.name).inserted }
     }
 
-    /// Returns `en-US` for `en-us` and `en_US`, `de` for `de`, an empty string for `cards`.
+    /// Converts a folder's name to a language: `en-us` and `en_US` to `en-US`, `de` to `de`, `cards` to an empty
+    /// string.
     static func language(of name: String) -> String {
         let parts = name.split { $0 == "-" || $0 == "_" }
         return (LanguageTag(parts.prefix(2).joined(separator: "-")) ?? LanguageTag(parts.first ?? ""))?.text ?? ""
@@ -49,17 +50,17 @@ package struct ModelFolder: Hashable, Sendable {
     /// Returns the settings in `feat.params`.
     static func parameters(of acousticModel: String) -> [String: String] {
         let text = (try? content(ofFile: "\(acousticModel)/feat.params", limit: 1 << 16)) ?? []
-        let words = String(decoding: text, as: UTF8.self).split { $0.isWhitespace }.map(String.init)
+        let fields = String(decoding: text, as: UTF8.self).split { $0.isWhitespace }.map(String.init)
         return Dictionary(
-            zip(words, words.dropFirst()).filter { $0.0.hasPrefix("-") && $0.0.dropFirst().first?.isLetter == true },
+            zip(fields, fields.dropFirst()).filter { $0.0.hasPrefix("-") && $0.0.dropFirst().first?.isLetter == true },
             uniquingKeysWith: { $1 })
     }
 
-    /// The maximum depth, because links may form a loop.
-    private static let deepest = 3
+    /// The maximum depth of subfolders; links may form a loop.
+    private static let maximumDepth = 3
 
     private static func files(in folder: String, depth: Int = 0) -> [String] {
-        guard depth < deepest else { return [] }
+        guard depth < maximumDepth else { return [] }
         return ((try? names(inFolder: folder)) ?? []).flatMap { name in
             isFolder("\(folder)/\(name)") ? files(in: "\(folder)/\(name)", depth: depth + 1) : ["\(folder)/\(name)"]
         }

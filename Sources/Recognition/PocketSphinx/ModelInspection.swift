@@ -1,9 +1,9 @@
 import Core
 import System
 
-// Checks a model without loading it, because the library ends the process on some errors.
+// Checks a model without loading it, because the library exits the process on some errors.
 extension ModelFolder {
-    /// One line each: the file, what is wrong, and the remedy. Empty if the model can be loaded.
+    /// One line per problem: the file, the problem and the remedy. Empty if the model can be loaded.
     package var problems: [String] {
         do throws(DeviceError) { try model.check() } catch { return [error.message] }
         var problems: [String] = []
@@ -15,13 +15,13 @@ extension ModelFolder {
         for name in ["means", "variances", "transition_matrices"] {
             let path = "\(model.acousticModel)/\(name)"
             if !Self.begins(path, with: ["s3\n"]) {
-                problems.append("\(path): not a file of an acoustic model; copy the model again")
+                problems.append("\(path): not an acoustic model file; copy the model again")
             }
         }
         if !Self.begins(model.languageModel, with: Self.languageModelBeginnings) {
             problems.append(
                 "\(model.languageModel): neither an ARPA language model nor one written by sphinx_lm_convert; "
-                    + "convert it, or name another with recognizer.language-model")
+                    + "convert it, or set recognizer.language-model to another file")
         }
         guard let sounds = Self.sounds(of: model.acousticModel) else {
             return problems + ["\(model.acousticModel)/mdef: not a model definition; copy the model again"]
@@ -40,25 +40,25 @@ extension ModelFolder {
         do throws(DeviceError) { text = try content(ofFile: model.dictionary, limit: Self.maxDictionary) } catch {
             return [error.message]
         }
-        let known = Set(sounds.map { Array($0.utf8)[...] })
-        var words = 0
-        var strange = 0
+        let knownSounds = Set(sounds.map { Array($0.utf8)[...] })
+        var wordCount = 0
+        var unusableCount = 0
         var first: (line: Int, sound: String)?
         for (index, line) in text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
             let fields = line.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
             guard let word = fields.first, !word.starts(with: [0x3B, 0x3B]), !word.starts(with: [0x23, 0x23]) else {
                 continue
             }
-            words += 1
-            guard let sound = fields.dropFirst().first(where: { !known.contains($0) }) else { continue }
-            strange += 1
+            wordCount += 1
+            guard let sound = fields.dropFirst().first(where: { !knownSounds.contains($0) }) else { continue }
+            unusableCount += 1
             first = first ?? (index + 1, String(decoding: sound, as: UTF8.self))
         }
-        if words == 0 { return ["\(model.dictionary): contains no words; copy the model again"] }
+        if wordCount == 0 { return ["\(model.dictionary): contains no words; copy the model again"] }
         guard let first else { return [] }
         return [
-            "\(model.dictionary):\(first.line): the acoustic model has no sound \(first.sound); \(strange) of \(words) "
-                + "words cannot be recognized; use the dictionary that belongs to it"
+            "\(model.dictionary):\(first.line): the acoustic model has no sound \(first.sound); \(unusableCount) of "
+                + "\(wordCount) words cannot be recognized; use the dictionary that belongs to the model"
         ]
     }
 
@@ -87,7 +87,7 @@ extension ModelFolder {
         return ModelDefinition(bytes).map { Set($0.sounds) }
     }
 
-    /// Parses a definition in text form: after the counts, it has one phone per line. Lines without neighbors are
+    /// Parses a definition in text form: after the counts, it has one phone per line. Lines that name no neighbors are
     /// context-independent phones.
     private static func textSounds(_ bytes: [UInt8]) -> Set<String>? {
         var sounds: Set<String> = []

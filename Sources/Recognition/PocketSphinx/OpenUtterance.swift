@@ -9,20 +9,20 @@ internal import CPocketSphinx
 struct OpenUtterance {
     /// The weight of a prior mean, in frames: one second.
     private static let priorWeight: Float = 100
-    /// The number of frames that are searched at a time, with the same mean.
+    /// The number of frames to search at a time, with the same mean.
     private static let step = 25
-    /// The number of frames after which the mean stays fixed: six seconds.
+    /// The number of frames after which the mean no longer changes: six seconds.
     private static let settledFrames = 600
 
     let adaptation: CepstralAdaptation?
     private let prior: [Float]
-    /// The number of frames for the first mean.
+    /// The number of frames in the first mean.
     private let headFrames: Int
-    private var own = CepstralMean()
+    private var ownMean = CepstralMean()
     /// The mean to subtract from each frame.
     private var mean: [Float] = []
     private var searched = 0
-    private var part: [Float] = []
+    private var normalizedFrames: [Float] = []
     private var first: Int16?
 
     /// Whether all samples are equal.
@@ -44,41 +44,41 @@ struct OpenUtterance {
         isFlat = samples.allSatisfy { $0 == first }
     }
 
-    /// Searches some frames; returns false if more audio must arrive first.
+    /// Searches the next frames; returns false if more audio must arrive first.
     mutating func search(_ frontEnd: FrontEnd, by decoder: DecoderHandle) throws(DeviceError) -> Bool {
         let end = (searched / Self.step + 1) * Self.step
-        let least = isComplete ? searched + 1 : max(end, headFrames)
-        guard !isFlat, frontEnd.frames >= least else { return false }
+        let requiredFrames = isComplete ? searched + 1 : max(end, headFrames)
+        guard !isFlat, frontEnd.frames >= requiredFrames else { return false }
         let frames = searched..<min(end, frontEnd.frames)
-        normalize(by: headFrames == .max ? .max : min(max(end, headFrames), Self.settledFrames), of: frontEnd)
+        updateMean(to: headFrames == .max ? .max : min(max(end, headFrames), Self.settledFrames), of: frontEnd)
         searched = frames.upperBound
         normalize(frames, of: frontEnd)
         try decoder.check(
-            fieldscribe_ps_search(decoder.pointer, &part, Int32(frontEnd.width), Int32(frames.count)),
+            fieldscribe_ps_search(decoder.pointer, &normalizedFrames, Int32(frontEnd.width), Int32(frames.count)),
             "ps_process_cep")
         return true
     }
 
-    /// Searches the rest of the utterance, after the last `search`.
-    mutating func end(_ frontEnd: FrontEnd, by decoder: DecoderHandle) throws(DeviceError) {
+    /// Finishes the search after the last `search`.
+    mutating func finish(_ frontEnd: FrontEnd, by decoder: DecoderHandle) throws(DeviceError) {
         guard !isFlat else { return }
         if frontEnd.width == 0 {
             try decoder.check(ps_process_raw(decoder.pointer, samples, samples.count, 0, 1), "ps_process_raw")
         } else if searched > 0 {
             normalize((searched - 1)..<searched, of: frontEnd)
-            try decoder.check(fieldscribe_ps_search_end(decoder.pointer, &part), "ps_process_cep")
+            try decoder.check(fieldscribe_ps_search_end(decoder.pointer, &normalizedFrames), "ps_process_cep")
         }
     }
 
-    /// Adds frames up to `most` to the mean, and combines it with the prior mean.
-    private mutating func normalize(by most: Int, of frontEnd: FrontEnd) {
-        let before = own.frames
-        own.grow(to: most, of: frontEnd)
-        guard own.frames > before else { return }
-        if mean.isEmpty { mean = own.values }
-        let weight = Float(own.frames)
+    /// Adds the frames before `limit` to the mean and combines it with the prior mean.
+    private mutating func updateMean(to limit: Int, of frontEnd: FrontEnd) {
+        let before = ownMean.frames
+        ownMean.grow(to: limit, of: frontEnd)
+        guard ownMean.frames > before else { return }
+        if mean.isEmpty { mean = ownMean.values }
+        let weight = Float(ownMean.frames)
         for index in mean.indices {
-            let value = own.values[index]
+            let value = ownMean.values[index]
             if prior.count == mean.count {
                 mean[index] = (value * weight + prior[index] * Self.priorWeight) / (weight + Self.priorWeight)
             } else {
@@ -87,11 +87,11 @@ struct OpenUtterance {
         }
     }
 
-    /// Sets `part` to the normalized frames.
+    /// Sets `normalizedFrames` to these frames minus the mean.
     private mutating func normalize(_ frames: Range<Int>, of frontEnd: FrontEnd) {
-        part.removeAll(keepingCapacity: true)
+        normalizedFrames.removeAll(keepingCapacity: true)
         for value in (frames.lowerBound * mean.count)..<(frames.upperBound * mean.count) {
-            part.append(frontEnd.cepstra[value] - mean[value % mean.count])
+            normalizedFrames.append(frontEnd.cepstra[value] - mean[value % mean.count])
         }
     }
 }

@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// A model folder: acoustic model, language model and pronouncing dictionary.
+/// A folder with an acoustic model, a language model and a pronouncing dictionary.
 package struct PocketSphinxModel: Hashable, Sendable {
     /// The folder of Debian's package pocketsphinx-en-us.
     package static let debian = "/usr/share/pocketsphinx/model/en-us"
@@ -22,8 +22,8 @@ package struct PocketSphinxModel: Hashable, Sendable {
 
     var addition: Addition?
 
-    /// Finds the model in `folder`, whose name determines the file names as in Debian's packages: `en-us/en-us`
-    /// (acoustic), `en-us/en-us.lm.bin` and `en-us/cmudict-en-us.dict`. If one does not exist, the only other file of
+    /// Finds the model in `folder`, whose name determines the file names, as in Debian's packages: `en-us/en-us`
+    /// (acoustic), `en-us/en-us.lm.bin` and `en-us/cmudict-en-us.dict`. If a file is missing, the only other file of
     /// its kind is used.
     package init(folder: String, languageModel: String? = nil, dictionary: String? = nil) {
         let folder = withoutTrailingSlash(folder)
@@ -45,48 +45,48 @@ package struct PocketSphinxModel: Hashable, Sendable {
             }
     }
 
-    /// Returns the path of the only other file that fits if the usual one does not exist; otherwise the usual path.
+    /// Returns the path of `expectedName`, or of the only file that fits if there is no file with that name.
     private static func choose(
-        _ usual: String, orOnlyOf names: [String], in folder: String, where fits: (String) -> Bool
+        _ expectedName: String, orOnlyOf names: [String], in folder: String, where fits: (String) -> Bool
     ) -> String {
-        let others = names.contains(usual) ? [] : names.filter(fits)
-        return "\(folder)/\(others.count == 1 ? others[0] : usual)"
+        let others = names.contains(expectedName) ? [] : names.filter(fits)
+        return "\(folder)/\(others.count == 1 ? others[0] : expectedName)"
     }
 
     /// Whether the folder contains a model of this kind, complete or not.
-    package var isThere: Bool { access("\(acousticModel)/mdef", F_OK) == 0 }
+    package var exists: Bool { access("\(acousticModel)/mdef", F_OK) == 0 }
 
     static let acousticFiles = ["mdef", "means", "variances", "transition_matrices", "feat.params"]
-    /// The files with the mixture weights, of which one suffices.
+    /// The files that contain the mixture weights; one of them suffices.
     static let weightFiles = ["sendump", "mixture_weights"]
 
     /// Checks that every file exists and is readable.
     ///
-    /// - Parameter readsText: whether the language model is also needed.
+    /// - Parameter needsLanguageModel: whether the language model must also exist.
     /// - Throws: `DeviceError` with `missing` or `denied` for the file.
-    package func check(readsText: Bool = true) throws(DeviceError) {
+    package func check(needsLanguageModel: Bool = true) throws(DeviceError) {
         let parts = Self.acousticFiles.map { "\(acousticModel)/\($0)" }
         let weights = Self.weightFiles.map { "\(acousticModel)/\($0)" }
         let neededWeights = weights.contains { access($0, R_OK) == 0 } ? [] : [weights[0]]
-        let texts = (readsText ? [languageModel] : []) + [dictionary]
+        let texts = (needsLanguageModel ? [languageModel] : []) + [dictionary]
         for path in parts + neededWeights + texts {
             try checkModelFile(
                 path, "the recognizer's model", missing: "lacks this file",
-                remedy: "install the package pocketsphinx-en-us, or name a complete model with recognizer.model")
+                remedy: "install the package pocketsphinx-en-us, or set recognizer.model to a complete model")
         }
     }
 
-    /// Returns up to `most` words from the beginning of the dictionary; empty if it cannot be read.
-    func firstWords(_ most: Int) -> [String] {
-        let enough = 16_384
-        guard let bytes = try? beginning(ofFile: dictionary, count: enough) else { return [] }
+    /// Returns up to `maximumCount` words from the beginning of the dictionary; empty if it cannot be read.
+    func firstWords(maximumCount: Int) -> [String] {
+        let bytesToRead = 16_384
+        guard let bytes = try? beginning(ofFile: dictionary, count: bytesToRead) else { return [] }
         let lines = bytes.split(separator: 0x0A)
         // The last line may be truncated; comments begin with ;; or ##.
-        return (bytes.count == enough ? lines.dropLast() : lines).compactMap { line -> String? in
+        return (bytes.count == bytesToRead ? lines.dropLast() : lines).compactMap { line -> String? in
             let word = line.prefix { $0 != 0x20 && $0 != 0x09 }
             guard !word.isEmpty, !word.starts(with: [0x3B, 0x3B]), !word.starts(with: [0x23, 0x23]) else { return nil }
             return String(decoding: word, as: UTF8.self)
-        }.prefix(most).map { $0 }
+        }.prefix(maximumCount).map { $0 }
     }
 }
 
@@ -94,27 +94,27 @@ extension PocketSphinxModel {
     /// Returns the preparation of a user's vocabulary for this model.
     ///
     /// - Parameters:
-    ///   - file: the vocabulary file; nil for learned words only.
-    ///   - learned: the vocabulary learned from corrections; nil for none.
-    ///   - folder: the folder for the result.
+    ///   - file: the vocabulary file; nil to use only learned words.
+    ///   - learned: the vocabulary learned from corrections; nil if there is none.
+    ///   - folder: the folder in which to cache the result.
     /// - Throws: `DeviceError` with `damaged` if the acoustic model's phones cannot be read.
     package func preparation(
-        of file: String?, and learned: String? = nil, keptIn folder: String
+        of file: String?, and learned: String? = nil, cachedIn folder: String
     ) throws(DeviceError) -> VocabularyPreparation {
         VocabularyPreparation(
             file: file, learned: learned, dictionary: dictionary, languageModel: languageModel,
             language: ModelFolder.language(of: name), sounds: try sounds(), folder: folder)
     }
 
-    /// Prepares a vocabulary, or uses an earlier result. Returns this model with the vocabulary, and the report; nil if
-    /// an earlier result was used.
+    /// Prepares a vocabulary, or uses an earlier result. Returns this model with the vocabulary, and the report, which
+    /// is nil if an earlier result was used.
     package func prepare(
-        _ file: String?, and learned: String? = nil, keptIn folder: String
+        _ file: String?, and learned: String? = nil, cachedIn folder: String
     ) throws(DeviceError) -> (model: PocketSphinxModel, report: VocabularyReport?) {
-        let prepared = try preparation(of: file, and: learned, keptIn: folder).prepare {
+        let prepared = try preparation(of: file, and: learned, cachedIn: folder).prepare {
             [languageModel] () throws(DeviceError) in
-            let own = try LanguageModelFile(path: languageModel)
-            return { own.probability(of: $0, after: $1) }
+            let file = try LanguageModelFile(path: languageModel)
+            return { file.probability(of: $0, after: $1) }
         }
         var model = self
         model.dictionary = prepared.dictionary

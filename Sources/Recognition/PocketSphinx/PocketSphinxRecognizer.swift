@@ -5,12 +5,12 @@ internal import CPocketSphinx
 ///
 /// Use each object on one thread only. The library aborts the process on some internal errors, so it runs in a worker
 /// process.
-package final class PocketSphinxRecognizer: Adaptation, PartialReading {
-    /// The samples per frame of the decoder: 10 ms.
+package final class PocketSphinxRecognizer: Adaptation, PartialRecognizer {
+    /// The number of samples per decoder frame: 10 ms.
     static let samplesPerFrame: Int64 = 160
 
     package let engine: EngineDescription
-    /// The evidence for the last reading's words, including rejected ones.
+    /// The evidence for the words of the last utterance, including rejected ones.
     package private(set) var evidence: [WordEvidence] = []
     private let profile: DecoderProfile
     private let decoder: DecoderHandle
@@ -32,10 +32,10 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
         try warmUp()
     }
 
-    package func read(
-        _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
+    package func recognize(
+        _ samples: UnsafeBufferPointer<Int16>, options: RecognitionOptions
     ) throws(DeviceError) -> Hypothesis {
-        try recognize(samples, from: nil, alternatives: request.alternatives) { _ throws(DeviceError) in }
+        try recognize(samples, from: nil, alternatives: options.alternatives) { _ throws(DeviceError) in }
     }
 
     /// Decodes a dummy utterance: a decoder scores its first utterance slightly differently, but the same audio should
@@ -43,14 +43,14 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
     private func warmUp() throws(DeviceError) {
         let noise = (0..<8_000).map { Int16(truncatingIfNeeded: ($0 &* 7_919) % 601 - 300) }
         try begin(from: nil)
-        try rethrowing { try noise.withUnsafeBufferPointer { try hear($0) } }
+        try rethrowing { try noise.withUnsafeBufferPointer { try append($0) } }
         _ = try close()
         _ = try finish(alternatives: 0)
         evidence = []
     }
 
     func begin(from state: AdaptationState?) throws(DeviceError) {
-        // End an utterance that failed.
+        // Finish the previous utterance if it failed.
         if utterance != nil { ps_end_utt(decoder.pointer) }
         utterance = nil
         evidence = []
@@ -62,21 +62,21 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
         utterance = OpenUtterance(adaptation: adaptation, headStart: profile.headStart)
     }
 
-    func hear(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
+    func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         utterance?.append(samples)
         try frontEnd.append(samples)
     }
 
     func search() throws(DeviceError) -> Bool {
         if try utterance?.search(frontEnd, by: decoder) == true { return true }
-        return utterance.map { voice.follow($0.samples) } ?? false
+        return utterance.map { voice.advance(through: $0.samples) } ?? false
     }
 
     func close() throws(DeviceError) -> AdaptationState? {
         frontEnd.end()
         utterance?.isComplete = true
-        guard let open = utterance, !open.isFlat, let own = frontEnd.mean else { return nil }
-        return (open.adaptation ?? CepstralAdaptation()).after(own, of: open.samples.count).state
+        guard let open = utterance, !open.isFlat, let mean = frontEnd.mean else { return nil }
+        return (open.adaptation ?? CepstralAdaptation()).after(mean, of: open.samples.count).state
     }
 
     func finish(alternatives: Int) throws(DeviceError) -> Hypothesis {
@@ -84,21 +84,21 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
         utterance = nil
         do throws(DeviceError) {
             while try open.search(frontEnd, by: decoder) {}
-            try open.end(frontEnd, by: decoder)
+            try open.finish(frontEnd, by: decoder)
         } catch {
             ps_end_utt(decoder.pointer)
             throw error
         }
         try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
-        // The decoder reads words from silence, tones and music with high confidence.
+        // The decoder hears words in silence, tones and music with high confidence.
         guard !open.isFlat, !SteadySound.isTone(open.samples), !PlayedSound.isPlayed(open.samples) else {
             return Hypothesis()
         }
-        let reading = decoder.reading(limit: Int64(open.samples.count))
-        evidence = reading.spoken.map(\.evidence)
-        var hypothesis = Hypothesis(words: reading.words(by: profile.calibration))
+        let best = decoder.bestHypothesis(limit: Int64(open.samples.count))
+        evidence = best.spoken.map(\.evidence)
+        var hypothesis = Hypothesis(words: best.words(by: profile.calibration))
         if let first = hypothesis.words.first, let last = hypothesis.words.last {
-            hypothesis.alternatives = decoder.alternatives(most: alternatives)
+            hypothesis.alternatives = decoder.alternatives(maximumCount: alternatives)
             hypothesis.voice = voice.analytics(of: SampleRange(first.range.start, last.range.end), in: open.samples)
         }
         hypothesis.score = decoder.score
@@ -114,7 +114,7 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
         frontEnd.begin()
         try frontEnd.append(samples)
         frontEnd.end()
-        return frontEnd.mean.flatMap { before.surveying($0, of: samples.count)?.state }
+        return frontEnd.mean.flatMap { before.adding($0, of: samples.count)?.state }
     }
 
     var candidates: [[AdaptationState]] { CepstralAdaptation.candidates }
@@ -127,7 +127,8 @@ package final class PocketSphinxRecognizer: Adaptation, PartialReading {
     func beginPartials(from state: AdaptationState?) throws(DeviceError) {
         fieldscribe_ps_stream(decoder.pointer)
         if let mean = CepstralAdaptation(state)?.floats {
-            // A mean of another length is from another model. Setting it then fails, and the decoder uses its default.
+            // A mean with another length is from another model. In this case, setting it fails and the decoder uses its
+            // default.
             _ = fieldscribe_ps_set_mean(decoder.pointer, mean, Int32(mean.count))
         }
         try decoder.start()

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Finds the ends of sentences with a language model.
 package final class SentenceModel: Sendable {
-    /// The log odds of a sentence end after a word that the model does not know.
-    private static let unknown = -5.0
+    /// The log odds that a sentence ends after a word that the model does not know.
+    private static let unknownWordOdds = -5.0
 
     private let file: Mutex<LanguageModelFile>
 
@@ -14,20 +14,23 @@ package final class SentenceModel: Sendable {
         file = Mutex(try LanguageModelFile(path: path))
     }
 
-    /// Returns the log odds that a sentence ends between these words. On both sides, the nearest word comes first.
+    /// Returns the log odds that a sentence ends between these words. Each array begins with the word nearest to the
+    /// boundary.
     package func odds(before: [String], after: [String]) -> Double {
         file.withLock { file in
-            func chance(_ word: String, _ history: [String]) -> Double? {
+            func logProbability(_ word: String, _ history: [String]) -> Double? {
                 let probability = file.probability(of: word, after: history)
                 return probability > 0 ? log(probability) : nil
             }
-            var odds = chance("</s>", before) ?? Self.unknown
+            var odds = logProbability("</s>", before) ?? Self.unknownWordOdds
             guard let next = after.first else { return odds }
-            if let begins = chance(next, ["<s>"]), let goesOn = chance(next, before) { odds += begins - goesOn }
-            if after.count > 1, let begins = chance(after[1], [next, "<s>"]),
-                let goesOn = chance(after[1], [next] + before.prefix(1))
+            if let begins = logProbability(next, ["<s>"]), let continues = logProbability(next, before) {
+                odds += begins - continues
+            }
+            if after.count > 1, let begins = logProbability(after[1], [next, "<s>"]),
+                let continues = logProbability(after[1], [next] + before.prefix(1))
             {
-                odds += begins - goesOn
+                odds += begins - continues
             }
             return odds
         }

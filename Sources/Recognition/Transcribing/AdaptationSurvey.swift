@@ -2,16 +2,16 @@ import Core
 
 /// Adapts an engine to the microphone, room and speaker of a whole recording before transcription.
 ///
-/// A first pass over all speech is cheap. Then the survey decodes some utterances with each candidate state of the
-/// engine, and chooses the one with the best score. With too little speech, it tries no candidates.
+/// The survey first adapts to all speech, which is cheap. Then it decodes some utterances with each of the engine's
+/// candidate states and chooses the state with the best score. If there is too little speech, it tries no candidates.
 struct AdaptationSurvey: Sendable {
-    /// The utterances for choosing a state, in samples: the minimum length of each, and the minimum and maximum total
-    /// length.
-    private static let sample = (
-        shortest: 2 * SamplePosition.rate, least: 20 * SamplePosition.rate,
-        most: 40 * SamplePosition.rate
+    /// The limits of the utterances for choosing a state, in samples: the minimum length of each, and the minimum and
+    /// maximum total length.
+    private static let limits = (
+        minimumEach: 2 * SamplePosition.rate, minimumTotal: 20 * SamplePosition.rate,
+        maximumTotal: 40 * SamplePosition.rate
     )
-    /// The minimum gain of a candidate in score per 10 ms frame; smaller differences are random.
+    /// The minimum improvement by a candidate in score per 10 ms frame; smaller improvements are random.
     private static let margin = 0.2
     private static let samplesPerFrame = 160.0
 
@@ -29,46 +29,51 @@ struct AdaptationSurvey: Sendable {
 
     private func survey(
         _ source: any AudioSource, from first: AdaptationState?
-    ) async throws -> (surveyed: WorkerPool.Surveyed?, sample: [[Int16]]) {
+    ) async throws -> (surveyed: WorkerPool.SurveyResult?, sample: [[Int16]]) {
         var cutter = UtteranceCutter(settings: speech, start: .zero, firstID: 1)
-        var surveyed: WorkerPool.Surveyed?
+        var surveyed: WorkerPool.SurveyResult?
         var sample: [[Int16]] = []
-        var sampled = 0
-        var isOver = false
-        while !isOver {
+        var sampledCount = 0
+        var isAtEnd = false
+        while !isAtEnd {
             try Task.checkCancellation()
             let chunk = try await source.next()
-            isOver = chunk == nil
+            isAtEnd = chunk == nil
             for cut in chunk.map({ cutter.append($0) }) ?? cutter.finish() {
                 guard let next = try await pool.survey(cut.samples, into: surveyed?.state ?? first) else { continue }
                 surveyed = next
-                if cut.samples.count >= Self.sample.shortest, sampled < Self.sample.most {
+                if cut.samples.count >= Self.limits.minimumEach, sampledCount < Self.limits.maximumTotal {
                     sample.append(cut.samples)
-                    sampled += cut.samples.count
+                    sampledCount += cut.samples.count
                 }
             }
         }
-        return (surveyed, sampled >= Self.sample.least ? sample : [])
+        return (surveyed, sampledCount >= Self.limits.minimumTotal ? sample : [])
     }
 
-    /// Returns the candidate with the best score; nil if none is better than no state.
-    private func best(of ways: [[AdaptationState]], for sample: [[Int16]]) async throws -> AdaptationState? {
-        guard !sample.isEmpty, !ways.isEmpty, let plain = try await fit(sample, from: nil) else { return nil }
-        var best = (way: [] as ArraySlice<AdaptationState>, fit: plain + Self.margin)
-        for way in ways {
-            guard let first = way.first, let fit = try await fit(sample, from: first), fit > best.fit else { continue }
-            best = (way[...], fit)
+    /// Returns the candidate with the best score; nil if no candidate is better than starting without a state.
+    private func best(of directions: [[AdaptationState]], for sample: [[Int16]]) async throws -> AdaptationState? {
+        guard !sample.isEmpty, !directions.isEmpty, let baseline = try await score(sample, from: nil) else {
+            return nil
+        }
+        var best = (states: [] as ArraySlice<AdaptationState>, score: baseline + Self.margin)
+        for states in directions {
+            guard let first = states.first, let score = try await score(sample, from: first), score > best.score
+            else { continue }
+            best = (states[...], score)
         }
         // Continue in this direction while the score improves.
-        while let next = best.way.dropFirst().first, let fit = try await fit(sample, from: next), fit > best.fit {
-            best = (best.way.dropFirst(), fit)
+        while let next = best.states.dropFirst().first, let score = try await score(sample, from: next),
+            score > best.score
+        {
+            best = (best.states.dropFirst(), score)
         }
-        return best.way.first
+        return best.states.first
     }
 
-    /// Returns the score per frame over the sample; nil if an utterance has no score or cannot be read. Its
-    /// transcription will report the error.
-    private func fit(_ sample: [[Int16]], from state: AdaptationState?) async throws -> Double? {
+    /// Returns the sample's score per frame; nil if an utterance has no score or cannot be decoded. The later
+    /// transcription reports the error.
+    private func score(_ sample: [[Int16]], from state: AdaptationState?) async throws -> Double? {
         try await withThrowingTaskGroup(of: Double?.self) { group in
             for samples in sample {
                 group.addTask { [pool] in
@@ -76,7 +81,7 @@ struct AdaptationSurvey: Sendable {
                         let session = try await pool.begin(samples, adaptation: state, alternatives: 0)
                         return try await pool.finish(session, samples, adaptation: state, alternatives: 0).hypothesis
                             .score
-                    } catch let error as DeviceError where error.isOfOneUtterance { return nil }
+                    } catch let error as DeviceError where error.concernsOneUtterance { return nil }
                 }
             }
             var total = 0.0

@@ -4,8 +4,8 @@ import Core
 ///
 /// - Parameters:
 ///   - engine: the engine for which the pass was started. If another engine takes over, the archive records that engine
-///     for the pass, so that the recording is read again later.
-///   - audioIsDurable: waits until all audio before a position is synced. Audio is synced before the row that refers to
+///     for the pass, so that the recording is transcribed again later.
+///   - audioIsDurable: waits until all audio before a position is synced. Audio is synced before any row that refers to
 ///     it.
 package func archiveSink(
     _ archive: any Archive, recording: Int, pass: Int, engine: EngineDescription, hub: EventHub,
@@ -25,7 +25,7 @@ private struct ArchiveSink: TranscriptSink {
 
     var wantsPartials: Bool { hub.wantsPartials }
 
-    func isRead(by engine: EngineDescription) async throws {
+    func recordEngine(_ engine: EngineDescription) async throws {
         guard engine != self.engine else { return }
         try await archive.setEngine(engine, ofPass: pass, recording: recording)
     }
@@ -37,9 +37,9 @@ private struct ArchiveSink: TranscriptSink {
         for segment in segments { hub.publish(.final(recording: recording, segment: segment)) }
     }
 
-    func transcribed(upTo position: SamplePosition) async throws {
+    func markTranscribed(upTo position: SamplePosition) async throws {
         try await audioIsDurable(position)
-        try await archive.transcribed(upTo: position, recording: recording)
+        try await archive.markTranscribed(upTo: position, recording: recording)
     }
 
     func partial(segment: Int, range: SampleRange, text: String) async {

@@ -1,12 +1,12 @@
 import Core
 
-/// The audio of a transcription: a file, or a growing recording.
+/// The audio to transcribe: a file or a growing recording.
 package protocol AudioSource: Sendable {
-    /// Waits for the next chunk and returns it; nil at the end. Only one task at a time may call this.
+    /// Waits for the next chunk and returns it; nil at the end. Only one task may call this at a time.
     func next() async throws -> AudioChunk?
 }
 
-/// A chunk of audio; chunks are in time order.
+/// A chunk of audio. Chunks arrive in time order.
 package enum AudioChunk: Hashable, Sendable {
     /// Mono 16-bit samples at 16 kHz.
     case samples([Int16])
@@ -22,13 +22,14 @@ package protocol TranscriptSink: Sendable {
     /// - Parameter adaptation: the engine's state after the last segment; nil if unknown.
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws
 
-    /// Reports which engine reads the following segments: before the first segment, and when another engine takes over.
+    /// Records the engine that transcribes the following segments. It is called before the first segment, and whenever
+    /// another engine takes over.
     ///
-    /// - Throws: an error if this engine's text is not wanted; the transcription then ends without another commit.
-    func isRead(by engine: EngineDescription) async throws
+    /// - Throws: an error to reject this engine's text. The transcription then ends without another commit.
+    func recordEngine(_ engine: EngineDescription) async throws
 
     /// Reports that all audio before `position` is transcribed or silent.
-    func transcribed(upTo position: SamplePosition) async throws
+    func markTranscribed(upTo position: SamplePosition) async throws
 
     /// Reports the volatile text of the segment that is being spoken.
     func partial(segment: Int, range: SampleRange, text: String) async
@@ -36,7 +37,7 @@ package protocol TranscriptSink: Sendable {
     /// Reports that a session was rotated during speech.
     func rotated(at position: SamplePosition) async
 
-    /// Reports an error that was worked around.
+    /// Reports an error from which the transcription has recovered.
     func fault(_ error: DeviceError) async
 
     /// Whether partial results are wanted now.
@@ -44,8 +45,8 @@ package protocol TranscriptSink: Sendable {
 }
 
 extension TranscriptSink {
-    func isRead(by engine: EngineDescription) async throws {}
-    package func transcribed(upTo position: SamplePosition) async throws {}
+    func recordEngine(_ engine: EngineDescription) async throws {}
+    package func markTranscribed(upTo position: SamplePosition) async throws {}
     package func partial(segment: Int, range: SampleRange, text: String) async {}
     package func rotated(at position: SamplePosition) async {}
     package func fault(_ error: DeviceError) async {}

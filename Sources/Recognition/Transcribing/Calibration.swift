@@ -1,6 +1,6 @@
 import Glibc
 
-/// PocketSphinx's evidence for a word. Moonshine's is `WordConfidence.Evidence`.
+/// PocketSphinx's evidence for a word. The type for Moonshine is `WordConfidence.Evidence`.
 package struct WordEvidence: Hashable, Sendable {
     /// The posterior probability of the word in the lattice.
     var posterior: Double
@@ -11,10 +11,10 @@ package struct WordEvidence: Hashable, Sendable {
 /// Estimates the probability that a word is correct: a logistic function, fitted on transcribed speech by
 /// `benchmark calibrate`.
 ///
-/// The posterior alone is too optimistic: a fifth of the words with 0.9 or more are wrong. The other words of the
+/// The posterior alone is too optimistic: a fifth of the words with 0.9 or more are wrong. The other words in the
 /// utterance are as informative as the word itself.
 package struct Calibration: Hashable, Sendable {
-    /// If no word reaches this confidence, the utterance is rejected as noise.
+    /// The confidence that at least one word must reach; otherwise the utterance is rejected as noise.
     static let floor = 0.05
 
     /// The weights, in the order of `features`.

@@ -2,10 +2,10 @@ import Audio
 import Core
 import Synchronization
 
-/// The audio of a growing recording, read from the disk: a slow recognizer delays nothing, and waiting audio needs no
-/// memory.
+/// The audio of a growing recording, read from disk, so that a slow recognizer delays nothing and waiting audio needs
+/// no memory.
 package final class LiveAudioSource: AudioSource {
-    /// The longest chunk: 2 s.
+    /// The maximum number of samples in a chunk: 2 s.
     private static let chunk = Int64(2 * SamplePosition.rate)
 
     private struct State {
@@ -25,8 +25,8 @@ package final class LiveAudioSource: AudioSource {
         state = Mutex(State(position: start))
     }
 
-    /// Adds a gap. Call it before the audio after the gap is announced.
-    package func lost(_ gap: Gap) { state.withLock { $0.gaps.append(gap) } }
+    /// Adds a gap. Call this before the progress includes audio after the gap.
+    package func addGap(_ gap: Gap) { state.withLock { $0.gaps.append(gap) } }
 
     package func next() async throws -> AudioChunk? {
         let position = state.withLock { $0.position }

@@ -1,29 +1,29 @@
 import Core
 
-/// Produces volatile text of the current speech. It has its own worker, which exists only while partial results are
+/// Produces volatile text for the current speech. It has its own worker, which exists only while partial results are
 /// wanted.
 ///
-/// Utterances are read in order while they are spoken, and each is read to its end even if the next one has begun. The
-/// texts of an open group are joined until the group is complete; its committed text is read separately. After a
-/// failure, only the partial results of one utterance are lost.
+/// Utterances are decoded in order while they are spoken, each to its end even if the next one has begun. The
+/// texts of an open group are joined until the group is complete; its final text is decoded separately. After a
+/// failure, only one utterance's partial results are lost.
 struct PartialSession {
     struct Step: Sendable {
         fileprivate var command: WorkerCommand
         fileprivate var worker: Lease?
         fileprivate var adaptation: AdaptationState?
         fileprivate var begins = false
-        fileprivate var reads = false
+        fileprivate var decodes = false
         fileprivate var ends = false
         fileprivate var samples: [Int16] = []
-        fileprivate var readUpTo = SamplePosition.zero
+        fileprivate var decodedUpTo = SamplePosition.zero
 
         func run() async -> Outcome {
-            var outcome = Outcome(ends: ends, readUpTo: readUpTo)
+            var outcome = Outcome(ends: ends, decodedUpTo: decodedUpTo)
             do {
                 let worker = if let worker { worker } else { try await Lease.start(command) }
                 outcome.text = try await worker.blocking {
                     if begins { try worker.process.beginPartials(adaptation: adaptation) }
-                    let text = reads ? try worker.process.partial(after: samples, isComplete: ends) : nil
+                    let text = decodes ? try worker.process.partial(after: samples, isComplete: ends) : nil
                     if ends { try worker.process.endPartials() }
                     return text
                 }
@@ -33,25 +33,25 @@ struct PartialSession {
         }
     }
 
-    /// The result of a step; `worker` is nil after a failure.
+    /// The result of a step, in which `worker` is nil after a failure.
     struct Outcome: Sendable {
         fileprivate var worker: Lease?
         fileprivate var ends: Bool
-        fileprivate var readUpTo: SamplePosition
+        fileprivate var decodedUpTo: SamplePosition
         fileprivate var text: String?
     }
 
-    /// The minimum of new samples for a step during speech: 300 ms.
+    /// The minimum number of new samples for a step during speech: 300 ms.
     private static let minAudio: Int64 = 4_800
 
     private let command: WorkerCommand
     private var worker: Lease?
     private var isBusy = false
-    /// The ID of the first utterance that was not read to its end.
+    /// The ID of the first utterance that was not decoded to its end.
     private var utterance = 0
-    /// Whether the worker has started that utterance.
-    private var isReading = false
-    private var readUpTo = SamplePosition.zero
+    /// Whether the worker has started this utterance.
+    private var isDecoding = false
+    private var decodedUpTo = SamplePosition.zero
     /// The texts of the open group's utterances, by ID.
     private var texts: [Int: String] = [:]
     private var reportedText = ""
@@ -59,34 +59,35 @@ struct PartialSession {
     init(command: WorkerCommand) { self.command = command }
 
     /// Returns the next step; nil if there is nothing to do or a step is running.
-    mutating func next(of cutter: UtteranceCutter, adaptation: AdaptationState?, wanted: Bool) -> Step? {
+    mutating func next(of cutter: UtteranceCutter, adaptation: AdaptationState?, isWanted: Bool) -> Step? {
         guard !isBusy else { return nil }
-        guard wanted else {
-            (worker, isReading, texts) = (nil, false, [:])
+        guard isWanted else {
+            (worker, isDecoding, texts) = (nil, false, [:])
             return nil
         }
         var step = Step(command: command, worker: worker, adaptation: adaptation)
         let open = cutter.openUtterances.first { $0.id >= utterance }
-        if let open, !isReading || open.id == utterance {
-            let start = isReading ? readUpTo : open.audio.start
+        if let open, !isDecoding || open.id == utterance {
+            let start = isDecoding ? decodedUpTo : open.audio.start
             guard !open.isSpeaking || open.audio.end - start >= Self.minAudio else { return nil }
-            step.begins = !isReading
-            step.reads = true
+            step.begins = !isDecoding
+            step.decodes = true
             step.ends = !open.isSpeaking
-            // The range may be empty: silence after the utterance was already read, while it could still become speech.
+            // The range may be empty if the silence after the utterance was decoded while it could still become speech.
             step.samples = cutter.samples(of: SampleRange(start, max(start, open.audio.end)))
-            step.readUpTo = open.audio.end
-            (utterance, isReading, readUpTo) = (open.id, true, open.audio.end)
+            step.decodedUpTo = open.audio.end
+            (utterance, isDecoding, decodedUpTo) = (open.id, true, open.audio.end)
         } else {
             // The group is complete; its final text follows.
-            guard isReading else { return nil }
+            guard isDecoding else { return nil }
             step.ends = true
         }
         isBusy = true
         return step
     }
 
-    /// Handles the outcome of a step. Returns the open group's text if it changed or an utterance was read to its end.
+    /// Handles the outcome of a step. Returns the open group's text if it changed or an utterance was decoded to its
+    /// end.
     mutating func handle(
         _ outcome: Outcome, open: UtteranceCutter.Open?
     ) -> (id: Int, range: SampleRange, text: String)? {
@@ -95,7 +96,7 @@ struct PartialSession {
         if let new = outcome.text { texts[utterance] = new }
         if outcome.ends || worker == nil {
             utterance += 1
-            isReading = false
+            isDecoding = false
         }
         guard let open else {
             texts = [:]
@@ -103,11 +104,11 @@ struct PartialSession {
         }
         texts = texts.filter { $0.key >= open.id }
         let text = texts.sorted { $0.key < $1.key }.map(\.value).filter { !$0.isEmpty }.joined(separator: " ")
-        // The group may already be complete when the end of its last utterance is read.
+        // The group may already be complete when the end of its last utterance is decoded.
         guard outcome.text != nil, text != reportedText || (outcome.ends && !text.isEmpty),
-            outcome.readUpTo > open.audio.start
+            outcome.decodedUpTo > open.audio.start
         else { return nil }
         reportedText = text
-        return (open.id, SampleRange(open.audio.start, outcome.readUpTo), text)
+        return (open.id, SampleRange(open.audio.start, outcome.decodedUpTo), text)
     }
 }

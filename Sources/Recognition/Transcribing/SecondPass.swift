@@ -1,10 +1,10 @@
 import Core
 
-/// Reads a whole recording again from the disk, slower and more accurately than live.
+/// Transcribes a whole recording again from disk, more slowly and accurately than live.
 ///
-/// It first surveys all speech to adapt to the microphone, room and speaker, and then reads every utterance from that
-/// state. The same audio gives the same text, with any number of workers and after any interruption: the survey is kept
-/// or repeated, and reading continues after the last committed segment.
+/// It first surveys all speech to adapt to the microphone, room and speaker, and then decodes every utterance from that
+/// state. The same audio gives the same text, with any number of workers and after any interruption: the survey is
+/// stored or repeated, and transcription continues after the last committed segment.
 package struct SecondPass: Sendable {
     /// A closure that opens the recording at its beginning.
     package typealias Opening = @Sendable () async throws -> any AudioSource
@@ -16,21 +16,21 @@ package struct SecondPass: Sendable {
     private let pool: WorkerPool
     private let settings: Transcriber.Settings
 
-    /// - Parameter pool: niced workers with the profile `final`.
+    /// - Parameter pool: a pool of low-priority workers with the profile `final`.
     package init(pool: WorkerPool, settings: Transcriber.Settings = Transcriber.Settings()) {
         self.pool = pool
         self.settings = settings
     }
 
-    /// Reads the recording and returns once everything is committed. Throws `CancellationError` when its task is
+    /// Transcribes the recording and returns once everything is committed. Throws `CancellationError` when its task is
     /// cancelled; committed segments stay valid.
     ///
     /// - Parameters:
-    ///   - audio: opens the recording; called up to three times.
+    ///   - audio: opens the recording. It is called up to three times.
     ///   - adaptation: the state from an earlier survey of the recording; nil to survey it now.
     ///   - committed: the last committed segment of this pass; nil if there is none.
-    /// - Throws: errors of source and sink; `DeviceError` with `missing` or `damaged` if the engine cannot be loaded;
-    ///   `Transcriber.Diverged` if the pass was started with other settings.
+    /// - Throws: errors from the source and the sink; `DeviceError` with `missing` or `damaged` if the engine cannot be
+    ///   loaded; `Transcriber.Diverged` if the pass was started with other settings.
     package func run(
         _ audio: Opening, into sink: any TranscriptSink, adaptation: AdaptationState? = nil,
         committed: Transcriber.Continuation? = nil

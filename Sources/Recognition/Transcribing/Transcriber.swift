@@ -3,24 +3,24 @@ import Core
 /// Transcribes audio into committed segments.
 ///
 /// A loop runs steps concurrently: reading audio, starting one utterance, finishing one utterance per worker, bridging
-/// one seam, and one partial reading. `Transcription` holds all state; the steps only wait.
+/// one seam, and decoding one partial result. `Transcription` holds all state; the steps only wait.
 package struct Transcriber: Sendable {
-    /// How audio is segmented and read.
+    /// How audio is segmented and decoded.
     package struct Settings: Sendable {
         package var speech = SpeechSettings()
-        /// How utterances are grouped for the engine. By default, each utterance is read alone.
+        /// How utterances are grouped for the engine. By default, each utterance is decoded separately.
         package var groups = GroupSettings()
         package var alternatives = 3
-        /// Whether workers read utterances while they are spoken, for live audio. This only affects when segments are
-        /// committed. Ignored if utterances are grouped.
-        package var hearsEarly = false
+        /// Whether workers decode utterances while they are spoken, for live audio. This only affects when segments are
+        /// committed. It is ignored if utterances are grouped.
+        package var decodesDuringSpeech = false
         /// The number of settled samples after which the sink is notified again. By default, ten seconds.
         package var progressInterval = Int64(10 * SamplePosition.rate)
 
         package init() {}
     }
 
-    /// The last segment that an earlier run over the same audio has committed.
+    /// The last segment that an earlier run over the same audio committed.
     package struct Continuation: Hashable, Sendable {
         var segment: Int
         var end: SamplePosition
@@ -31,7 +31,7 @@ package struct Transcriber: Sendable {
         }
     }
 
-    /// The audio is segmented or read differently than in the earlier run, so this run cannot continue its segments.
+    /// The audio is segmented or decoded differently than in the earlier run, so this run cannot continue its segments.
     package struct Diverged: Error {}
 
     private enum Step: Sendable {
@@ -53,17 +53,18 @@ package struct Transcriber: Sendable {
 
     /// Transcribes until the source ends and everything is committed.
     ///
-    /// An utterance on which the engine fails repeatedly becomes a segment without words, ended by `error`.
+    /// An utterance on which the engine fails repeatedly becomes a segment without words that has the end reason
+    /// `error`.
     ///
     /// - Parameters:
     ///   - start: the position of the source's first sample.
     ///   - firstID: the ID of the first segment.
-    ///   - adaptation: the state of the whole recording, if known; otherwise each utterance passes its state to the
+    ///   - adaptation: the state for the whole recording, if known; otherwise each utterance passes its state to the
     ///     next.
     ///   - before: the initial state if `adaptation` is nil and earlier audio was transcribed.
     ///   - committed: the last segment of an earlier run, after which this run continues.
-    /// - Throws: errors of source and sink; `DeviceError` with `missing` or `damaged` if the engine cannot be loaded;
-    ///   `Diverged` before any commit if this run does not reproduce `committed`.
+    /// - Throws: errors from the source and the sink; `DeviceError` with `missing` or `damaged` if the engine cannot be
+    ///   loaded; `Diverged` before any commit if this run does not reproduce `committed`.
     package func run(
         _ source: any AudioSource, into sink: any TranscriptSink, start: SamplePosition = .zero, firstID: Int = 1,
         adaptation: AdaptationState? = nil, before: AdaptationState? = nil, committed: Continuation? = nil
@@ -74,9 +75,9 @@ package struct Transcriber: Sendable {
             committed: committed)
         var partials = PartialSession(command: pool.partials)
         var headStart = HeadStart(pool: pool, alternatives: settings.alternatives)
-        let hearsEarly = settings.hearsEarly && settings.groups.longestSeconds == 0
+        let decodesDuringSpeech = settings.decodesDuringSpeech && settings.groups.maximumSeconds == 0
         var reportedUpTo = start
-        var reader: EngineDescription?
+        var currentEngine: EngineDescription?
         try await withThrowingTaskGroup(of: Step.self) { group in
             do {
                 if work.beginReading() { group.addTask { .read(try await source.next()) } }
@@ -85,71 +86,71 @@ package struct Transcriber: Sendable {
                     case .read(let chunk):
                         for rotation in work.append(chunk) { await sink.rotated(at: rotation) }
                     case .begun(let job, .success(let session)):
-                        work.begun(job, adaptation: session.adaptation)
+                        work.recordStart(of: job, adaptation: session.adaptation)
                         add(session, of: job, to: &group)
                     case .begun(let job, .failure(let error)):
-                        work.begun(job, adaptation: nil)
+                        work.recordStart(of: job, adaptation: nil)
                         try await fail(job, error, in: &work, into: sink)
                     case .finished(let job, .failure(let error)):
                         try await fail(job, error, in: &work, into: sink)
                     case .finished(let job, .success(let decoded)):
-                        if decoded.engine != reader {
-                            reader = decoded.engine
-                            try await sink.isRead(by: decoded.engine)
+                        if decoded.engine != currentEngine {
+                            currentEngine = decoded.engine
+                            try await sink.recordEngine(decoded.engine)
                         }
-                        try await commit(work.finished(job, decoded), into: sink)
+                        try await commit(work.finish(job, decoded), into: sink)
                     case .bridged(let bridge, .success(let decoded)):
-                        try await commit(work.bridged(bridge, decoded), into: sink)
+                        try await commit(work.finish(bridge, decoded), into: sink)
                     case .bridged(let bridge, .failure(let error)):
-                        guard (error as? DeviceError)?.isOfOneUtterance == true else { throw error }
-                        try await commit(work.bridged(bridge, nil), into: sink)
+                        guard (error as? DeviceError)?.concernsOneUtterance == true else { throw error }
+                        try await commit(work.finish(bridge, nil), into: sink)
                     case .partial(let outcome):
                         if let partial = partials.handle(outcome, open: work.cutter.open) {
                             await sink.partial(segment: partial.id, range: partial.range, text: partial.text)
                         }
                     case .sent(let outcome): headStart.handle(outcome)
                     }
-                    if case .finished = step, let error = await pool.takeEngineError() { await sink.fault(error) }
+                    if case .finished = step, let error = await pool.consumeEngineError() { await sink.fault(error) }
                     if work.isContinued == false { throw Diverged() }
                     if work.settledWatermark - reportedUpTo > settings.progressInterval {
                         reportedUpTo = work.settledWatermark
-                        try await sink.transcribed(upTo: reportedUpTo)
+                        try await sink.markTranscribed(upTo: reportedUpTo)
                     }
                     if work.beginReading() { group.addTask { .read(try await source.next()) } }
                     if let bridge = work.nextBridge() { add(bridge, to: &group) }
                     if !headStart.isBusy, let job = work.nextJob() {
-                        add(job, headStarted: headStart.release(for: job.cut), to: &group)
+                        add(job, headStart: headStart.release(for: job.cut), to: &group)
                     }
-                    if hearsEarly, let step = headStart.next(of: work) {
+                    if decodesDuringSpeech, let step = headStart.next(of: work) {
                         group.addTask { .sent(await step.run()) }
                     }
-                    if let reading = partials.next(
-                        of: work.cutter, adaptation: work.adaptation, wanted: sink.wantsPartials)
+                    if let step = partials.next(
+                        of: work.cutter, adaptation: work.adaptation, isWanted: sink.wantsPartials)
                     {
-                        group.addTask { .partial(await reading.run()) }
+                        group.addTask { .partial(await step.run()) }
                     }
                 }
             } catch {
                 group.cancelAll()
                 await headStart.abandon()
-                while let left = await group.nextResult() { await abandon(workerOf: left) }
+                while let step = await group.nextResult() { await abandon(workerOf: step) }
                 throw error
             }
         }
         guard committed == nil || work.isContinued == true else { throw Diverged() }
-        try await sink.transcribed(upTo: work.settledWatermark)
+        try await sink.markTranscribed(upTo: work.settledWatermark)
         return work.statistics
     }
 
     private func add(
-        _ job: Transcription.Job, headStarted: (worker: Lease, rest: [Int16])?,
+        _ job: Transcription.Job, headStart: (worker: Lease, rest: [Int16])?,
         to group: inout ThrowingTaskGroup<Step, any Error>
     ) {
         let (pool, alternatives) = (pool, settings.alternatives)
         group.addTask {
-            let session = await result {
-                if let headStarted,
-                    let session = try? await pool.close(headStarted.worker, behind: headStarted.rest, of: job.cut)
+            let session = await Result.of {
+                if let headStart,
+                    let session = try? await pool.close(headStart.worker, after: headStart.rest, of: job.cut)
                 {
                     return session
                 }
@@ -165,7 +166,7 @@ package struct Transcriber: Sendable {
     ) {
         let (pool, alternatives) = (pool, settings.alternatives)
         group.addTask {
-            let decoded = await result {
+            let decoded = await Result.of {
                 try await pool.finish(
                     session, job.cut.samples, adaptation: job.adaptation, alternatives: alternatives,
                     parts: parts(of: job))
@@ -174,24 +175,20 @@ package struct Transcriber: Sendable {
         }
     }
 
-    /// Returns the ranges with speech for an engine that reads several utterances as one; otherwise none.
+    /// Returns the ranges with speech for an engine that decodes several utterances as one; none for other engines.
     private func parts(of job: Transcription.Job) -> [SampleRange] {
-        settings.groups.longestSeconds > 0 ? job.cut.group.parts : []
+        settings.groups.maximumSeconds > 0 ? job.cut.group.parts : []
     }
 
     private func add(_ bridge: Transcription.Bridge, to group: inout ThrowingTaskGroup<Step, any Error>) {
         let pool = pool
         group.addTask {
-            let decoded = await result {
+            let decoded = await Result.of {
                 let session = try await pool.begin(bridge.samples, adaptation: bridge.adaptation, alternatives: 0)
                 return try await pool.finish(session, bridge.samples, adaptation: bridge.adaptation, alternatives: 0)
             }
             return .bridged(bridge, decoded)
         }
-    }
-
-    private func result<Value>(_ body: () async throws -> Value) async -> Result<Value, any Error> {
-        do { return .success(try await body()) } catch { return .failure(error) }
     }
 
     /// Releases the workers of steps whose outcome is no longer needed.
@@ -206,9 +203,9 @@ package struct Transcriber: Sendable {
     private func fail(
         _ job: Transcription.Job, _ error: any Error, in work: inout Transcription, into sink: any TranscriptSink
     ) async throws {
-        guard let error = error as? DeviceError, error.isOfOneUtterance else { throw error }
+        guard let error = error as? DeviceError, error.concernsOneUtterance else { throw error }
         await sink.fault(error)
-        try await commit(work.failed(job), into: sink)
+        try await commit(work.fail(job), into: sink)
     }
 
     private func commit(_ groups: [Transcription.Committed], into sink: any TranscriptSink) async throws {
@@ -217,6 +214,6 @@ package struct Transcriber: Sendable {
 }
 
 extension DeviceError {
-    /// Whether the engine failed on this audio only, and may succeed on other audio; false for errors of the model.
-    var isOfOneUtterance: Bool { ![.missing, .damaged, .denied, .unsupported].contains(code) }
+    /// Whether the engine failed only on this audio and may succeed on other audio. False for errors in the model.
+    var concernsOneUtterance: Bool { ![.missing, .damaged, .denied, .unsupported].contains(code) }
 }

@@ -13,7 +13,7 @@ struct Transcription {
         var id: Int { cut.utterance.id }
     }
 
-    /// A stretch around a seam to read again, because neither side has a word in the middle of it.
+    /// Audio around a seam that is decoded again, because neither side has a word in the middle of it.
     struct Bridge: Sendable {
         var id: Int
         var start: SamplePosition
@@ -21,30 +21,30 @@ struct Transcription {
         var adaptation: AdaptationState?
     }
 
-    /// An utterance that was read but is not committed yet.
-    private struct Reading {
+    /// An utterance that was decoded but is not committed yet.
+    private struct DecodedUtterance {
         var job: Job
         var group: UtteranceGroup
         var hypothesis: Hypothesis
-        /// The words read across the preceding seam; nil until the seam is read.
+        /// The words decoded across the preceding seam; nil until the seam is decoded.
         var bridge: [Word]?
     }
 
-    /// The segments of a group, and the adaptation state after them.
+    /// The segments of a group and the adaptation state after them.
     typealias Committed = (segments: [Segment], adaptation: AdaptationState?)
 
-    /// The maximum number of utterances that wait for a worker; further audio stays in the recording.
+    /// The maximum number of utterances that wait for a worker. The audio of further ones stays in the recording.
     private static let maxQueued = 2
-    /// The samples that are read before and after a hole at a seam: 2 s.
-    private static let bridgehead = Int64(2 * SamplePosition.rate)
+    /// The number of samples to decode before and after a hole at a seam: 2 s.
+    private static let bridgeMargin = Int64(2 * SamplePosition.rate)
 
     private(set) var cutter: UtteranceCutter
     private var stitcher: Stitcher
     private var waiting: [UtteranceCutter.Cut] = []
-    private var finished: [Int: Reading] = [:]
+    private var finished: [Int: DecodedUtterance] = [:]
     private var lastCommitted: UtteranceCutter.Cut?
-    private var wantedBridge: Bridge?
-    /// Whether nothing can be committed before a seam is read.
+    private var pendingBridge: Bridge?
+    /// Whether nothing can be committed before a seam is decoded.
     private(set) var isBridging = false
     /// The starts of speech of all uncommitted utterances.
     private var uncommitted: [SamplePosition] = []
@@ -54,28 +54,28 @@ struct Transcription {
     private var hasEnded = false
     private var counts = Statistics()
 
-    /// The state after the last started utterance; if it is fixed, the state of the whole recording.
+    /// The state after the last started utterance or, if it is fixed, the state for the whole recording.
     private(set) var adaptation: AdaptationState?
     private let isAdaptationFixed: Bool
     /// The state after each started, uncommitted utterance, by ID.
     private var adaptations: [Int: AdaptationState] = [:]
-    /// The last segment that an earlier run committed. Its utterance is read again for the seam with the next
-    /// utterance; earlier utterances are skipped. Therefore an interruption does not change the text.
+    /// The last segment that an earlier run committed. Its utterance is decoded again for the seam with the next
+    /// utterance; earlier utterances are skipped. An interruption therefore does not change the text.
     private let committed: Transcriber.Continuation?
     private let start: SamplePosition
-    /// Whether that segment was reproduced; nil until its utterance is read again.
+    /// Whether this run has reproduced `committed`; nil until its utterance is decoded again.
     private(set) var isContinued: Bool?
 
     /// - Parameters:
-    ///   - adaptation: the state of the whole recording, if known.
-    ///   - before: otherwise, the state after the audio before `start`.
-    ///   - committed: the last segment that this transcription has already committed.
+    ///   - adaptation: the state for the whole recording, if known.
+    ///   - before: the state after the audio before `start`, which is used if `adaptation` is nil.
+    ///   - committed: the last segment that an earlier run committed.
     init(
         settings: SpeechSettings, groups: GroupSettings = GroupSettings(), start: SamplePosition, firstID: Int,
         adaptation: AdaptationState? = nil, before: AdaptationState? = nil, committed: Transcriber.Continuation? = nil
     ) {
         cutter = UtteranceCutter(
-            settings: settings.limited(toSeconds: groups.longestSeconds), groups: groups, start: start, firstID: firstID
+            settings: settings.limited(toSeconds: groups.maximumSeconds), groups: groups, start: start, firstID: firstID
         )
         self.start = start
         nextToCommit = max(firstID, committed?.segment ?? 0)
@@ -94,14 +94,14 @@ struct Transcription {
     /// The position before which everything is committed or silent.
     var settledWatermark: SamplePosition { uncommitted.first ?? (hasEnded ? cutter.end : cutter.settledWatermark) }
 
-    /// Handles a chunk, or nil at the end; returns the positions where sessions were rotated.
+    /// Handles a chunk, or nil at the end, and returns the positions where sessions were rotated.
     mutating func append(_ chunk: AudioChunk?) -> [SamplePosition] {
         isReading = false
         if chunk == nil { hasEnded = true }
         let cuts = chunk.map { cutter.append($0) } ?? cutter.finish()
         let new = cuts.filter { $0.group.last.id >= nextToCommit }
         if let first = new.first?.group.first.id, first < nextToCommit {
-            // An earlier run was interrupted within this group: read it again as a whole.
+            // An earlier run was interrupted within this group, so decode the whole group again.
             nextToCommit = first
             stitcher = Stitcher(firstID: first, committedUpTo: start)
         }
@@ -112,14 +112,14 @@ struct Transcription {
         return cuts.filter { $0.utterance.endedBy == .rotation }.map(\.utterance.speech.end)
     }
 
-    /// Returns whether to read the next chunk now; if true, `append` must follow.
+    /// Returns whether to read the next chunk now. If so, `append` must follow.
     mutating func beginReading() -> Bool {
         guard !isReading, !hasEnded, waiting.count < Self.maxQueued else { return false }
         isReading = true
         return true
     }
 
-    /// Returns the utterance to start now; `begun` must follow.
+    /// Returns the utterance to start now, if any; `recordStart` must follow.
     mutating func nextJob() -> Job? {
         guard !isBeginning, !waiting.isEmpty else { return nil }
         isBeginning = true
@@ -132,38 +132,38 @@ struct Transcription {
         isBeginning || !waiting.isEmpty ? nil : cutter.speaking.flatMap { $0.id >= nextToCommit ? $0.id : nil }
     }
 
-    /// Records that the utterance has started or failed to start. The next one may then start.
-    mutating func begun(_ job: Job, adaptation after: AdaptationState?) {
+    /// Records that an utterance has started or failed to start, so that the next one may start.
+    mutating func recordStart(of job: Job, adaptation after: AdaptationState?) {
         isBeginning = false
         if !isAdaptationFixed { adaptation = after ?? adaptation }
         adaptations[job.id] = adaptation
     }
 
-    /// Returns the segments that can be committed after this utterance was read.
-    mutating func finished(_ job: Job, _ decoded: WorkerPool.Decoded) -> [Committed] {
+    /// Records an utterance's result and returns the segments that can now be committed.
+    mutating func finish(_ job: Job, _ decoded: WorkerPool.Decoded) -> [Committed] {
         count(decoded)
         var hypothesis = decoded.hypothesis
         hypothesis.words = Self.words(of: decoded, from: job.cut.utterance.audio.start)
-        finished[job.id] = Reading(job: job, group: job.cut.group, hypothesis: hypothesis)
+        finished[job.id] = DecodedUtterance(job: job, group: job.cut.group, hypothesis: hypothesis)
         return commit()
     }
 
-    /// Returns the segments that can be committed after this utterance failed.
-    mutating func failed(_ job: Job) -> [Committed] {
-        finished[job.id] = Reading(job: job, group: job.cut.group.failed, hypothesis: Hypothesis())
+    /// Records that an utterance failed and returns the segments that can now be committed.
+    mutating func fail(_ job: Job) -> [Committed] {
+        finished[job.id] = DecodedUtterance(job: job, group: job.cut.group.failed, hypothesis: Hypothesis())
         return commit()
     }
 
-    /// Returns the seam to read now; `bridged` must follow.
+    /// Returns the seam to decode now, if any; `finish` must follow.
     mutating func nextBridge() -> Bridge? {
-        defer { wantedBridge = nil }
-        return wantedBridge
+        defer { pendingBridge = nil }
+        return pendingBridge
     }
 
-    /// Returns the segments that can be committed after a seam was read.
+    /// Records a seam's result and returns the segments that can now be committed.
     ///
-    /// - Parameter decoded: nil if reading failed; the seam is then stitched without this reading.
-    mutating func bridged(_ bridge: Bridge, _ decoded: WorkerPool.Decoded?) -> [Committed] {
+    /// - Parameter decoded: the result; nil if decoding failed, in which case the seam is stitched without it.
+    mutating func finish(_ bridge: Bridge, _ decoded: WorkerPool.Decoded?) -> [Committed] {
         isBridging = false
         if let decoded { count(decoded) }
         finished[bridge.id]?.bridge = decoded.map { Self.words(of: $0, from: bridge.start) } ?? []
@@ -186,13 +186,13 @@ struct Transcription {
 
     private mutating func commit() -> [Committed] {
         var groups: [Committed] = []
-        while !isBridging, let reading = finished[nextToCommit] {
-            wantedBridge = bridge(to: reading)
-            isBridging = wantedBridge != nil
+        while !isBridging, let decoded = finished[nextToCommit] {
+            pendingBridge = bridge(to: decoded)
+            isBridging = pendingBridge != nil
             guard !isBridging else { break }
             finished[nextToCommit] = nil
-            lastCommitted = reading.job.cut
-            let segments = stitcher.handle(reading.group, reading.hypothesis, third: reading.bridge ?? [])
+            lastCommitted = decoded.job.cut
+            let segments = stitcher.handle(decoded.group, decoded.hypothesis, third: decoded.bridge ?? [])
             let adaptation = adaptations.removeValue(forKey: nextToCommit)
             if let committed, let last = segments.first(where: { $0.id == committed.segment }) {
                 isContinued = last.range.end == committed.end
@@ -205,18 +205,18 @@ struct Transcription {
         return groups
     }
 
-    /// Returns the stretch to read across the seam before an utterance; nil if the seam has no hole or was already
-    /// read.
-    private func bridge(to reading: Reading) -> Bridge? {
-        guard reading.bridge == nil, let before = lastCommitted,
-            let hole = stitcher.hole(before: reading.group.whole, reading.hypothesis)
+    /// Returns the audio to decode across the seam before an utterance; nil if the seam has no hole or was already
+    /// decoded.
+    private func bridge(to decoded: DecodedUtterance) -> Bridge? {
+        guard decoded.bridge == nil, let before = lastCommitted,
+            let hole = stitcher.hole(before: decoded.group.whole, decoded.hypothesis)
         else { return nil }
-        let (left, right) = (before.utterance.audio, reading.group.whole.audio)
-        let start = max(left.start, hole.start - Self.bridgehead)
-        let end = min(right.end, hole.end + Self.bridgehead)
+        let (left, right) = (before.utterance.audio, decoded.group.whole.audio)
+        let start = max(left.start, hole.start - Self.bridgeMargin)
+        let end = min(right.end, hole.end + Self.bridgeMargin)
         let head = before.samples.dropFirst(Int(start - left.start)).prefix(Int(max(0, right.start - start)))
-        let tail = reading.job.cut.samples.dropFirst(Int(max(0, start - right.start)))
+        let tail = decoded.job.cut.samples.dropFirst(Int(max(0, start - right.start)))
             .prefix(Int(max(0, end - max(start, right.start))))
-        return Bridge(id: reading.job.id, start: start, samples: Array(head + tail), adaptation: reading.job.adaptation)
+        return Bridge(id: decoded.job.id, start: start, samples: Array(head + tail), adaptation: decoded.job.adaptation)
     }
 }

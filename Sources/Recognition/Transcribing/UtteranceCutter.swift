@@ -1,6 +1,6 @@
 import Core
 
-/// Cuts audio into groups of utterances with their samples. Keeps only the audio that may still be needed.
+/// Cuts audio into groups of utterances with their samples. Buffers only the audio that may still be needed.
 struct UtteranceCutter {
     struct Cut: Sendable {
         var group: UtteranceGroup
@@ -9,7 +9,7 @@ struct UtteranceCutter {
         var utterance: Utterance { group.whole }
     }
 
-    /// An utterance that is not in a complete group yet, or several such utterances.
+    /// One or more utterances that are not in a complete group yet.
     struct Open {
         /// The ID of the first utterance.
         var id: Int
@@ -20,10 +20,10 @@ struct UtteranceCutter {
     private var segmenter: Segmenter
     private var grouping: Grouping
     private var levels = FrameLevels()
-    private var kept: [Int16] = []
-    private var keptFrom: SamplePosition
+    private var buffer: [Int16] = []
+    private var bufferStart: SamplePosition
 
-    /// The utterance that is being spoken: its ID and the start of its audio.
+    /// The ID and the start of the audio of the utterance that is being spoken.
     private(set) var speaking: (id: Int, start: SamplePosition)?
 
     init(
@@ -31,19 +31,19 @@ struct UtteranceCutter {
     ) {
         grouping = Grouping(groups)
         segmenter = Segmenter(settings: settings, start: start, firstID: firstID)
-        keptFrom = start
+        bufferStart = start
     }
 
-    var end: SamplePosition { keptFrom + Int64(kept.count) }
+    var end: SamplePosition { bufferStart + Int64(buffer.count) }
 
     /// The position before which all audio is in complete groups or silent.
     var settledWatermark: SamplePosition { grouping.open?.first.speech.start ?? segmenter.settledWatermark }
 
     /// The utterances of the open group, and the one that is being spoken.
     var openUtterances: [Open] {
-        let ended = grouping.open?.utterances.map { Open(id: $0.id, audio: $0.audio, isSpeaking: false) } ?? []
-        guard let speaking else { return ended }
-        return ended + [Open(id: speaking.id, audio: SampleRange(speaking.start, end), isSpeaking: true)]
+        let finished = grouping.open?.utterances.map { Open(id: $0.id, audio: $0.audio, isSpeaking: false) } ?? []
+        guard let speaking else { return finished }
+        return finished + [Open(id: speaking.id, audio: SampleRange(speaking.start, end), isSpeaking: true)]
     }
 
     /// All open utterances as one; nil if there are none.
@@ -60,17 +60,17 @@ struct UtteranceCutter {
     mutating func append(_ chunk: AudioChunk) -> [Cut] {
         switch chunk {
         case .samples(let samples):
-            kept.append(contentsOf: samples)
+            buffer.append(contentsOf: samples)
             var effects: [Segmenter.Effect] = []
             samples.withUnsafeBufferPointer { samples in
-                levels.take(samples) { effects.append(contentsOf: segmenter.handle(level: $0)) }
+                levels.append(samples) { effects.append(contentsOf: segmenter.handle(level: $0)) }
             }
             return cuts(effects)
         case .gap(let gap):
             levels.restart()
             let cuts = cuts(segmenter.handle(gap: gap.range), isInterrupted: true)
-            kept.removeAll(keepingCapacity: true)
-            keptFrom = gap.range.end
+            buffer.removeAll(keepingCapacity: true)
+            bufferStart = gap.range.end
             return cuts
         }
     }
@@ -90,7 +90,7 @@ struct UtteranceCutter {
         let last =
             isInterrupted
             ? grouping.close()
-            : grouping.reach(speech: segmenter.earliestSpeech, certain: segmenter.certainWatermark)
+            : grouping.advance(toSpeech: segmenter.earliestSpeech, earliestEnd: segmenter.certainWatermark)
         if let last { complete.append(last) }
         let cuts = complete.map { Cut(group: $0, samples: samples(of: $0.whole.audio)) }
         forget(before: min(grouping.open?.first.audio.start ?? segmenter.neededFrom, segmenter.neededFrom))
@@ -98,15 +98,15 @@ struct UtteranceCutter {
     }
 
     func samples(of range: SampleRange) -> [Int16] {
-        guard let range = range.intersection(SampleRange(keptFrom, end)) else { return [] }
-        return Array(kept[Int(range.start - keptFrom)..<Int(range.end - keptFrom)])
+        guard let range = range.intersection(SampleRange(bufferStart, end)) else { return [] }
+        return Array(buffer[Int(range.start - bufferStart)..<Int(range.end - bufferStart)])
     }
 
-    /// Drops audio in large steps, so that samples are rarely moved.
+    /// Drops audio in large steps, so that the remaining samples are rarely moved.
     private mutating func forget(before position: SamplePosition) {
-        let old = Int(position - keptFrom)
-        guard old > 8 * SamplePosition.rate, old <= kept.count else { return }
-        kept.removeFirst(old)
-        keptFrom = position
+        let obsolete = Int(position - bufferStart)
+        guard obsolete > 8 * SamplePosition.rate, obsolete <= buffer.count else { return }
+        buffer.removeFirst(obsolete)
+        bufferStart = position
     }
 }

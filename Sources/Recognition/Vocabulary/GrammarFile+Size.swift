@@ -1,51 +1,54 @@
-// The size of a grammar. The decoder expands each rule at each use, so a few lines can grow to any size.
+// Limits the size of a grammar. The decoder expands each rule wherever it is used, so a few lines can grow to any size.
 extension GrammarFile {
-    /// The maximum number of places. The decoder keeps them in memory; more do not fit on a small board.
-    static let maxPlaces = 50_000
-    static let deepest = 200
+    /// The maximum number of nodes. The decoder keeps them in memory, and a small board has no memory for more.
+    static let maxNodes = 50_000
+    static let maxDepth = 200
 
-    /// Why the grammar is too large; nil if it is not.
-    package var excess: String? {
-        if imports { return "imports rules from other files, which are not read; copy them into this one" }
+    /// The reason why the grammar is too large or cannot be expanded; nil if it is small enough.
+    package var sizeProblem: String? {
+        if imports { return "imports rules from other files, which are not read; copy the rules into this file" }
         let rules = rules
-        // Unused rules also have words to look up.
-        var largest = rules.values.reduce(0) { $0 + $1.places }
-        var known: [String: Extent] = [:]
+        // The words of unused rules are looked up as well, so they also count.
+        var largestCount = rules.values.reduce(0) { $0 + $1.nodes }
+        var knownExtents: [String: Extent] = [:]
         for name in rules.keys.sorted() {
-            guard let extent = Self.extent(of: name, in: rules, at: 0, &known) else {
-                return "nests rules or brackets more than \(Self.deepest) deep; nest fewer"
+            guard let extent = Self.extent(of: name, in: rules, at: 0, &knownExtents) else {
+                return "nests rules or brackets more than \(Self.maxDepth) levels deep; use fewer levels"
             }
-            largest = max(largest, extent.places)
+            largestCount = max(largestCount, extent.nodes)
         }
-        guard largest <= Self.maxPlaces else {
-            return "expands to more than \(Self.maxPlaces) words; use fewer words, or fewer rules within rules"
+        guard largestCount <= Self.maxNodes else {
+            return "expands to more than \(Self.maxNodes) words; use fewer words, or fewer rules within rules"
         }
         return nil
     }
 
-    /// The size of a rule with all rules that it uses.
+    /// The size of a rule, including all rules that it uses.
     private struct Extent {
-        var places: Int
+        var nodes: Int
         var depth: Int
     }
 
-    /// Returns nil beyond the maximum depth. A recursive rule counts as one place: the decoder jumps back to it.
+    /// Returns the size of a rule; nil if it exceeds the maximum depth. A recursive use counts as one node, because the
+    /// decoder jumps back to the rule.
     private static func extent(
-        of name: String, in rules: [String: Rule], at depth: Int, _ known: inout [String: Extent]
+        of name: String, in rules: [String: Rule], at depth: Int, _ knownExtents: inout [String: Extent]
     ) -> Extent? {
-        if let extent = known[name] { return depth + extent.depth <= deepest ? extent : nil }
-        guard let rule = rules[name] else { return Extent(places: 1, depth: 0) }
-        guard depth + rule.depth <= deepest else { return nil }
-        // Ends the recursion if the rule uses itself.
-        known[name] = Extent(places: 1, depth: 0)
-        var sum = Extent(places: rule.places, depth: rule.depth)
-        for (other, inside) in rule.names {
-            guard let extent = extent(of: other, in: rules, at: depth + inside + 1, &known) else { return nil }
-            // Avoid overflow; beyond the limit the value does not matter.
-            sum.places = min(sum.places + extent.places, Int(Int32.max))
-            sum.depth = max(sum.depth, inside + 1 + extent.depth)
+        if let extent = knownExtents[name] { return depth + extent.depth <= maxDepth ? extent : nil }
+        guard let rule = rules[name] else { return Extent(nodes: 1, depth: 0) }
+        guard depth + rule.depth <= maxDepth else { return nil }
+        // Stops the recursion if the rule uses itself.
+        knownExtents[name] = Extent(nodes: 1, depth: 0)
+        var sum = Extent(nodes: rule.nodes, depth: rule.depth)
+        for (other, bracketDepth) in rule.names {
+            guard let extent = extent(of: other, in: rules, at: depth + bracketDepth + 1, &knownExtents) else {
+                return nil
+            }
+            // Avoid overflow; above the limit, the exact value does not matter.
+            sum.nodes = min(sum.nodes + extent.nodes, Int(Int32.max))
+            sum.depth = max(sum.depth, bracketDepth + 1 + extent.depth)
         }
-        known[name] = sum
+        knownExtents[name] = sum
         return sum
     }
 }

@@ -1,11 +1,13 @@
-/// `learned.txt`: the words that users have corrected, as a vocabulary with counts and recordings in each line.
+/// The content of `learned.txt`: the words that users have corrected, as a vocabulary whose lines also have counts and
+/// recordings.
 ///
-/// Users may edit it. Existing lines stay, apart from their counts. A line that begins with `#` is not used and not
-/// added again. A deleted line returns only after another correction; `seen` shows which corrections are new.
+/// Users may edit the file. Only the counts of existing lines change. A line that begins with `#` is not used and not
+/// added again. A deleted line returns only after another correction; `processedPasses` shows which corrections are
+/// new.
 package struct LearnedFile: Hashable, Sendable {
-    /// A word or phrase that was corrected.
-    package struct Found: Hashable, Sendable {
-        /// The keys of its words, separated by spaces.
+    /// A corrected word or phrase.
+    package struct CorrectedPhrase: Hashable, Sendable {
+        /// The words' keys, separated by spaces.
         var key: String
         var text: String
         var times: Int
@@ -24,12 +26,12 @@ package struct LearnedFile: Hashable, Sendable {
 
     /// The file's name in the archive's folder.
     package static let name = "learned.txt"
-    /// The default frequency per thousand words, lower than in a user's own vocabulary.
-    static let usual = 1.0
+    /// The default frequency per thousand words, which is lower than in a user's own vocabulary.
+    static let defaultFrequency = 1.0
 
     private var lines: [LearnedLine]
     /// The number of processed passes of each recording.
-    package private(set) var seen: [Int: Int] = [:]
+    package private(set) var processedPasses: [Int: Int] = [:]
     private let ending: String
 
     /// The maximum number of lines to write.
@@ -53,7 +55,7 @@ package struct LearnedFile: Hashable, Sendable {
             for pair in row.split(separator: " ") {
                 let numbers = pair.split(separator: ":").map { Int($0) }
                 guard numbers.count == 2, let recording = numbers[0], let pass = numbers[1] else { continue }
-                seen[recording] = max(pass, seen[recording] ?? 0)
+                processedPasses[recording] = max(pass, processedPasses[recording] ?? 0)
             }
         }
         lines = rows.map { LearnedLine($0) }
@@ -64,66 +66,68 @@ package struct LearnedFile: Hashable, Sendable {
     /// The problems, in line order.
     package var problems: [VocabularyFile.Problem] { VocabularyFile(text).problems }
 
-    /// Returns the text with empty lines instead of unused ones, so that line numbers stay the same. Users' own lines
+    /// Returns the text with empty lines in place of unused ones, so that line numbers stay the same. Users' own lines
     /// take precedence, followed by the most frequently corrected ones.
     ///
-    /// - Parameter most: the maximum number of lines to use.
-    func inUse(most: Int) -> String {
-        let used = Set(ranked.prefix(most))
+    /// - Parameter maximumLines: the maximum number of lines to use.
+    func usedText(maximumLines: Int) -> String {
+        let used = Set(ranked.prefix(maximumLines))
         return lines.enumerated().map { used.contains($0.offset) ? $0.element.content + "\n" : "\n" }.joined()
     }
 
-    /// The indices of usable lines, by precedence.
+    /// The indices of the usable lines, by precedence.
     private var ranked: [Int] {
-        let wrong = Set(problems.map(\.line))
-        return lines.indices.filter { lines[$0].isUsed && !wrong.contains($0 + 1) }.sorted { left, right in
+        let faultyLines = Set(problems.map(\.line))
+        return lines.indices.filter { lines[$0].isUsed && !faultyLines.contains($0 + 1) }.sorted { left, right in
             (lines[right].times ?? .max, left) < (lines[left].times ?? .max, right)
         }
     }
 
-    /// Adds corrections: new lines for new ones, and updated counts for existing ones.
+    /// Adds corrections: a line for each new phrase, and new counts for existing ones.
     ///
     /// - Parameter proposing: whether new lines are proposals that a user must accept.
     /// - Returns: the added texts.
-    package mutating func add(_ found: [Found], proposing: Bool) -> [String] {
-        let places = Dictionary(
+    package mutating func add(_ phrases: [CorrectedPhrase], proposing: Bool) -> [String] {
+        let lineIndices = Dictionary(
             lines.indices.compactMap { index in lines[index].key.map { ($0, index) } }
         ) { first, _ in first }
-        var room = Self.maxLines - places.count
+        var remainingLines = Self.maxLines - lineIndices.count
         var added: [String] = []
-        for one in found {
-            if let place = places[one.key] {
-                lines[place].count(times: one.times, recordings: one.recordings)
-            } else if one.isNew, room > 0, let line = LearnedLine(one, isProposal: proposing) {
+        for phrase in phrases {
+            if let index = lineIndices[phrase.key] {
+                lines[index].count(times: phrase.times, recordings: phrase.recordings)
+            } else if phrase.isNew, remainingLines > 0, let line = LearnedLine(phrase, isProposal: proposing) {
                 if lines.isEmpty { lines = (Self.header + [""]).map { LearnedLine($0) } }
                 lines.append(line)
-                added.append(one.text)
-                room -= 1
+                added.append(phrase.text)
+                remainingLines -= 1
             }
         }
         return added
     }
 
-    /// Records the number of processed passes.
-    package mutating func see(_ passes: [Int: Int]) {
-        let all = seen.merging(passes) { max($0, $1) }
-        guard all != seen, !lines.isEmpty else { return }
-        seen = all
+    /// Records the number of processed passes of each recording.
+    package mutating func markProcessed(_ passes: [Int: Int]) {
+        let all = processedPasses.merging(passes) { max($0, $1) }
+        guard all != processedPasses, !lines.isEmpty else { return }
+        processedPasses = all
         let pairs = all.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }
         let rows = stride(from: 0, to: pairs.count, by: Self.seenPerLine).map { start in
             let part = pairs[start..<min(pairs.count, start + Self.seenPerLine)].joined(separator: " ")
             return LearnedLine(start == 0 ? "\(Self.seenNote) \(part)" : "\(Self.seenPrefix)\(part)")
         }
-        let isSeen = { (line: LearnedLine) in line.text.hasPrefix(Self.seenPrefix) }
-        let place = lines.firstIndex(where: isSeen) ?? lines.firstIndex { !$0.text.hasPrefix("#") } ?? lines.count
-        lines.removeAll(where: isSeen)
-        lines.insert(contentsOf: rows, at: min(place, lines.count))
+        let isPassesLine = { (line: LearnedLine) in line.text.hasPrefix(Self.seenPrefix) }
+        let index =
+            lines.firstIndex(where: isPassesLine) ?? lines.firstIndex { !$0.text.hasPrefix("#") } ?? lines.count
+        lines.removeAll(where: isPassesLine)
+        lines.insert(contentsOf: rows, at: min(index, lines.count))
     }
 
-    /// Removes a recording from the lines that refer to it, and removes lines that refer to no other recording. Users'
-    /// own lines, which have no counts, stay.
+    /// Removes a recording from the lines that refer to it, and removes the lines that refer to no other recording.
+    /// Users' own lines, which have no counts, stay.
     ///
-    /// - Parameter kept: the keys of corrections that the recording still has; words are separated by spaces.
+    /// - Parameter kept: the keys of the corrections that the recording still has, with the words' keys separated by
+    ///   spaces.
     /// - Returns: the number of removed lines.
     mutating func forget(_ recording: Int, keeping kept: Set<String>) -> Int {
         var forgotten: Set<Int> = []
@@ -135,9 +139,9 @@ package struct LearnedFile: Hashable, Sendable {
         return forgotten.count
     }
 
-    /// Accepts all proposals, or the given lines, which may also be lines that a user has disabled with `#`.
+    /// Accepts all proposals, or the lines with the given keys, even if a user has disabled them with `#`.
     ///
-    /// - Parameter keys: the keys of the lines; words are separated by spaces. Nil for all proposals.
+    /// - Parameter keys: the keys of the lines, with the words' keys separated by spaces; nil for all proposals.
     /// - Returns: the keys of the newly used lines.
     package mutating func accept(_ keys: Set<String>?) -> [String] {
         lines.indices.compactMap { index in
@@ -151,7 +155,7 @@ package struct LearnedFile: Hashable, Sendable {
 extension LearnedFile {
     /// A line for display.
     package struct Entry: Hashable, Sendable, Codable {
-        /// Used, proposed, disabled with `#`, or beyond the maximum number of lines.
+        /// Whether the line is used, proposed, disabled with `#`, or beyond the maximum number of lines.
         package enum State: String, Sendable, Codable { case used, proposed, off, beyond }
 
         /// The phrase as written.
@@ -164,11 +168,11 @@ extension LearnedFile {
 
     /// Returns the lines by precedence.
     ///
-    /// - Parameter most: the maximum number of lines that are used.
-    package func entries(most: Int) -> [Entry] {
+    /// - Parameter maximumUsed: the maximum number of lines that are used.
+    package func entries(maximumUsed: Int) -> [Entry] {
         let ranked = ranked
         let rest = lines.indices.filter { !lines[$0].isUsed && lines[$0].times != nil }
-        let used = ranked.enumerated().compactMap { lines[$1].entry($0 < most ? .used : .beyond) }
+        let used = ranked.enumerated().compactMap { lines[$1].entry($0 < maximumUsed ? .used : .beyond) }
         return used + rest.compactMap { lines[$0].entry(lines[$0].isProposal ? .proposed : .off) }
     }
 }

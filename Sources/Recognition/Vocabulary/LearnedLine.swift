@@ -1,6 +1,6 @@
 import Core
 
-/// A line of `learned.txt`: `Awa Ouedraogo * 2  # 3 times, in 4 7`, a proposal `#? Awa Ouedraogo  # 1 time, in 4`, or
+/// A line in `learned.txt`: `Awa Ouedraogo * 2  # 3 times, in 4 7`, a proposal `#? Awa Ouedraogo  # 1 time, in 4`, or
 /// anything else that a user has written.
 struct LearnedLine: Hashable, Sendable {
     private(set) var text: String
@@ -12,7 +12,7 @@ struct LearnedLine: Hashable, Sendable {
     /// The vocabulary entry, without the comment.
     private(set) var content = ""
     private(set) var isProposal = false
-    /// The number of corrections; nil if a user has written the line.
+    /// The number of corrections; nil if a user wrote the line.
     private(set) var times: Int?
     private(set) var recordings: [Int] = []
     /// The text before the counts.
@@ -39,30 +39,30 @@ struct LearnedLine: Hashable, Sendable {
         if times != nil { beginning = String(text.prefix(upTo: body.drop { $0 != "#" }.startIndex)) }
     }
 
-    /// Creates a line; nil if a vocabulary cannot contain it.
-    init?(_ found: LearnedFile.Found, isProposal: Bool) {
-        guard VocabularyFile(found.text).problems.isEmpty, !found.text.contains("#") else { return nil }
-        self.init("\(isProposal ? Self.proposal : "")\(found.text)  # 1 time, in 1")
-        guard key == found.key else { return nil }
+    /// Creates a line for a corrected phrase; nil if a vocabulary cannot contain it.
+    init?(_ corrected: LearnedFile.CorrectedPhrase, isProposal: Bool) {
+        guard VocabularyFile(corrected.text).problems.isEmpty, !corrected.text.contains("#") else { return nil }
+        self.init("\(isProposal ? Self.proposal : "")\(corrected.text)  # 1 time, in 1")
+        guard key == corrected.key else { return nil }
         (times, recordings) = (0, [])
-        count(times: found.times, recordings: found.recordings)
+        count(times: corrected.times, recordings: corrected.recordings)
     }
 
     /// Updates the counts, if the line has any.
     mutating func count(times other: Int, recordings others: [Int]) {
-        guard let known = times else { return }
+        guard let oldTimes = times else { return }
         let all = Set(recordings).union(others).sorted()
-        let (most, last) = (max(known, other), Array(all.suffix(Self.maxRecordings)))
-        guard most != known || last != recordings else { return }
-        setCounts(times: most, recordings: last)
+        let (newTimes, newRecordings) = (max(oldTimes, other), Array(all.suffix(Self.maxRecordings)))
+        guard newTimes != oldTimes || newRecordings != recordings else { return }
+        setCounts(times: newTimes, recordings: newRecordings)
     }
 
     /// Removes a recording from the line; returns false if the line refers to no other recording.
     mutating func forget(_ recording: Int) -> Bool {
         let others = recordings.filter { $0 != recording }
-        guard let known = times, !others.isEmpty else { return false }
+        guard let oldTimes = times, !others.isEmpty else { return false }
         // At least one of the corrections was in the removed recording.
-        setCounts(times: max(others.count, known - 1), recordings: others)
+        setCounts(times: max(others.count, oldTimes - 1), recordings: others)
         return true
     }
 

@@ -4,11 +4,11 @@ import System
 
 /// Reads and changes `learned.txt` in the archive's folder. Users and other processes may change it at the same time.
 package struct LearnedVocabulary: Sendable {
-    /// The maximum number of lines in use: each additional line makes all other speech less accurate.
-    package static let mostUsed = 200
+    /// The maximum number of used lines. Each additional line makes the recognition of all other speech less accurate.
+    package static let maximumUsedLines = 200
 
-    private static let largest = VocabularyFile.largest
-    private static let mostAttempts = 5
+    private static let maximumBytes = VocabularyFile.maximumBytes
+    private static let maximumAttempts = 5
 
     private let storage: String
 
@@ -17,11 +17,11 @@ package struct LearnedVocabulary: Sendable {
 
     package var path: String { "\(storage)/\(LearnedFile.name)" }
 
-    /// Removes the words learned only from a recording, and the files made from them, because they may contain redacted
-    /// words.
+    /// Removes the words that were learned only from this recording and the files made from them, because they may
+    /// contain redacted words.
     ///
-    /// - Parameter kept: the keys of corrected words that the recording still has.
-    /// - Returns: messages for the user, without the words; empty if there was nothing to remove.
+    /// - Parameter kept: the keys of the corrected words that the recording still has.
+    /// - Returns: messages for the user, which do not contain the words; empty if there was nothing to remove.
     package func forget(_ recording: Int, keeping kept: Set<String>) -> [String] {
         do throws(DeviceError) {
             let cache = "\(storage)/cache"
@@ -39,21 +39,21 @@ package struct LearnedVocabulary: Sendable {
         }
     }
 
-    /// The file's bytes; nil if it does not exist.
+    /// Returns the file's bytes; nil if it does not exist.
     ///
     /// - Parameter isOptional: whether an inaccessible folder counts as a missing file.
-    /// - Throws: `DeviceError` with `denied` for a link or an unreadable file, `unsupported` for anything but a file
-    ///   and for one that is too long.
+    /// - Throws: `DeviceError` with `denied` for a link or an unreadable file, `unsupported` for anything that is not a
+    ///   file or is too large.
     private func bytes(isOptional: Bool = false) throws(DeviceError) -> [UInt8]? {
         let folder: Folder
-        do throws(DeviceError) { folder = try Folder(opening: storage, crosses: true) } catch {
+        do throws(DeviceError) { folder = try Folder(opening: storage, crossesMounts: true) } catch {
             if error.status == ENOENT || isOptional && error.status == EACCES { return nil }
             throw error
         }
         do throws(DeviceError) {
-            return try folder.content(ofFile: LearnedFile.name, limit: Self.largest)
+            return try folder.content(ofFile: LearnedFile.name, limit: Self.maximumBytes)
         } catch {
-            // EACCES for a folder that may be listed but not entered.
+            // EACCES is also the error for a folder that may be listed but not entered.
             if error.status == ENOENT || isOptional && error.status == EACCES && access(storage, X_OK) != 0 {
                 return nil
             }
@@ -61,26 +61,26 @@ package struct LearnedVocabulary: Sendable {
         }
     }
 
-    /// The lines in use, as a vocabulary with the file's line numbers; nil if there are none.
+    /// Returns the used lines as a vocabulary with the file's line numbers; nil if there are none.
     ///
-    /// - Parameter tell: receives each problem; the rest of the file is used.
-    package func inUse(_ tell: (String) -> Void) -> String? {
+    /// - Parameter report: receives each problem. The rest of the file is used.
+    package func usedText(_ report: (String) -> Void) -> String? {
         do throws(DeviceError) {
             guard let bytes = try bytes(isOptional: true) else { return nil }
             let file = LearnedFile(String(decoding: bytes, as: UTF8.self))
-            for problem in file.problems { tell("\(path):\(problem.line): \(problem.reason)") }
-            let text = file.inUse(most: Self.mostUsed)
+            for problem in file.problems { report("\(path):\(problem.line): \(problem.reason)") }
+            let text = file.usedText(maximumLines: Self.maximumUsedLines)
             return VocabularyFile(text).phrases.isEmpty ? nil : text
         } catch {
-            tell("\(error.message); learned words are not used")
+            report("\(error.message); learned words are not used")
             return nil
         }
     }
 
-    /// The parsed file; empty if it is missing.
+    /// Returns the parsed file, or an empty one if it is missing.
     ///
-    /// - Throws: `DeviceError` if it cannot be read; `damaged`, with file and line, if it is not UTF-8, since rewriting
-    ///   it would lose text.
+    /// - Throws: `DeviceError` if it cannot be read; `damaged`, with file and line, if it is not UTF-8, because
+    ///   rewriting it would lose text.
     package func file() throws(DeviceError) -> LearnedFile { try file(of: bytes() ?? []) }
 
     private func file(of bytes: [UInt8]) throws(DeviceError) -> LearnedFile {
@@ -93,25 +93,25 @@ package struct LearnedVocabulary: Sendable {
         return LearnedFile(text)
     }
 
-    /// Changes the file atomically; repeats the change if another program wrote the file meanwhile.
+    /// Changes the file atomically. Repeats the change if another program writes the file in the meantime.
     ///
     /// - Returns: the result of `body`.
-    /// - Throws: `DeviceError` as `file()`, or if the file cannot be written; `busy` if other programs keep changing
+    /// - Throws: `DeviceError` like `file()`, or if the file cannot be written; `busy` if other programs keep changing
     ///   it. The file is then unchanged.
     package func change<Value>(_ body: (inout LearnedFile) -> Value) throws(DeviceError) -> Value {
-        for _ in 0..<Self.mostAttempts {
+        for _ in 0..<Self.maximumAttempts {
             let before = try bytes()
             var file = try file(of: before ?? [])
             let old = file
             let value = body(&file)
             guard file != old else { return value }
             let text = Array(file.text.utf8)
-            guard text.count <= Self.largest else {
+            guard text.count <= Self.maximumBytes else {
                 throw DeviceError(.unsupported, "learn", on: path, "is full", remedy: "delete some of its lines")
             }
-            // Comparing its status is not enough: an editor may have written within the clock's resolution.
+            // Comparing the file's status is not enough: an editor may have written it within the clock's resolution.
             guard try bytes() == before else { continue }
-            let folder = try Folder(opening: storage, crosses: true)
+            let folder = try Folder(opening: storage, crossesMounts: true)
             try folder.replace(LearnedFile.name, with: text)
             return value
         }

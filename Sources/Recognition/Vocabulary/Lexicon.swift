@@ -3,18 +3,18 @@ import System
 
 /// The pronunciations of a vocabulary's words: from the model's dictionary, the user, or eSpeak NG.
 package struct Lexicon: Sendable {
-    enum Origin: Sendable { case dictionary, told, guessed, unknown }
+    enum Origin: Sendable { case dictionary, user, espeak, unknown }
 
     struct Entry: Hashable, Sendable {
         /// The word as the user wrote it.
         var written: String
 
-        /// The decoder's name: the dictionary's spelling, otherwise the word as written.
+        /// The decoder's name for the word: the dictionary's spelling if there is one, otherwise the word as written.
         var name: String
         var origin: Origin
 
-        /// The pronunciations that the dictionary lacks.
-        var ways: [[String]]
+        /// The pronunciations to add to the dictionary.
+        var pronunciations: [[String]]
         /// The line of its first use, from 1.
         var line: Int
     }
@@ -25,33 +25,34 @@ package struct Lexicon: Sendable {
     private let dictionary: [UInt8]
 
     /// - Parameters:
-    ///   - words: the written words and their lines.
-    ///   - pronunciations: the user's pronunciations of written words.
-    ///   - path: the model's dictionary.
-    ///   - speak: returns the pronunciations of each word; empty for an unpronounceable one.
+    ///   - words: the words as written, with their lines.
+    ///   - pronunciations: the user's pronunciations, by the word as written.
+    ///   - path: the path of the model's dictionary.
+    ///   - pronounce: returns the pronunciations of each word; empty for a word that cannot be pronounced.
     /// - Throws: `DeviceError` if the dictionary cannot be read.
     init(
         _ words: [(word: String, line: Int)], pronunciations: [String: [[String]]], dictionary path: String,
-        speak: ([String]) -> [[[String]]]
+        pronounce: ([String]) -> [[[String]]]
     ) throws(DeviceError) {
         dictionary = try content(ofFile: path)
-        let known = Self.known(Set(words.flatMap { [$0.word, $0.word.lowercased()] }), in: dictionary)
+        let inDictionary = Self.known(Set(words.flatMap { [$0.word, $0.word.lowercased()] }), in: dictionary)
         for (word, line) in words {
-            let name = [word, word.lowercased()].first { known.contains($0) }
-            let told = pronunciations[word] ?? []
+            let name = [word, word.lowercased()].first { inDictionary.contains($0) }
+            let userPronunciations = pronunciations[word] ?? []
             entries.append(
                 Entry(
                     written: word, name: name ?? word,
-                    origin: !told.isEmpty ? .told : name == nil ? .unknown : .dictionary, ways: told, line: line))
+                    origin: !userPronunciations.isEmpty ? .user : name == nil ? .unknown : .dictionary,
+                    pronunciations: userPronunciations, line: line))
         }
         let unknown = entries.indices.filter { entries[$0].origin == .unknown }
-        for (index, ways) in zip(unknown, speak(unknown.map { entries[$0].written })) where !ways.isEmpty {
-            entries[index].ways = ways
-            entries[index].origin = .guessed
+        for (index, found) in zip(unknown, pronounce(unknown.map { entries[$0].written })) where !found.isEmpty {
+            entries[index].pronunciations = found
+            entries[index].origin = .espeak
         }
     }
 
-    /// Returns a lexicon of the first words.
+    /// Returns a lexicon with only the first words.
     func prefix(_ count: Int) -> Lexicon {
         var lexicon = self
         lexicon.entries = Array(entries.prefix(count))
@@ -65,33 +66,33 @@ package struct Lexicon: Sendable {
         words.isEmpty ? [] : known(words, in: try content(ofFile: path))
     }
 
-    /// The decoder's names of the written words, without those that have no pronunciation.
+    /// The decoder's names for the words as written. Words that have no pronunciation are not included.
     var names: [String: String] {
         Dictionary(entries.filter { $0.origin != .unknown }.map { ($0.written, $0.name) }) { first, _ in first }
     }
 
     /// Returns the words whose pronunciations contain a phone that the acoustic model lacks, with the first such phone.
-    func strange(to sounds: Set<String>) -> [(entry: Entry, sound: String)] {
+    func unusableEntries(forModelWith sounds: Set<String>) -> [(entry: Entry, sound: String)] {
         entries.compactMap { entry in
-            entry.ways.joined().first { !sounds.contains($0) }.map { (entry, $0) }
+            entry.pronunciations.joined().first { !sounds.contains($0) }.map { (entry, $0) }
         }
     }
 
     /// Returns the dictionary with the missing pronunciations added.
     func extendedDictionary() -> [UInt8] {
-        var numbers: [String: Int] = [:]
-        let extended = Set(entries.filter { $0.origin == .told }.map(\.name))
+        var counts: [String: Int] = [:]
+        let extended = Set(entries.filter { $0.origin == .user }.map(\.name))
         dictionary.withUnsafeBytes { bytes in
-            DictionaryScan(extended).run(over: bytes) { word, _ in numbers[word, default: 0] += 1 }
+            DictionaryScan(extended).run(over: bytes) { word, _ in counts[word, default: 0] += 1 }
         }
         var text = dictionary
         if text.last != 0x0A { text.append(0x0A) }
         for entry in entries {
-            for way in entry.ways {
-                let number = numbers[entry.name, default: 0]
-                numbers[entry.name] = number + 1
-                let name = number == 0 ? entry.name : "\(entry.name)(\(number + 1))"
-                text += Array("\(name) \(way.joined(separator: " "))\n".utf8)
+            for pronunciation in entry.pronunciations {
+                let count = counts[entry.name, default: 0]
+                counts[entry.name] = count + 1
+                let name = count == 0 ? entry.name : "\(entry.name)(\(count + 1))"
+                text += Array("\(name) \(pronunciation.joined(separator: " "))\n".utf8)
             }
         }
         return text

@@ -1,63 +1,66 @@
 import Core
 import Glibc
 
-/// A language model of phrases in ARPA format, used together with the model's own.
+/// A language model for phrases in ARPA format, which the decoder uses in addition to the model's own.
 ///
 /// The decoder applies the language weight to each model before it interpolates them, so the higher probability
-/// decides. Therefore each probability here is the frequency in the phrases, divided by the total frequency of the
+/// decides. Each probability here is therefore the frequency in the phrases, divided by the total frequency of the
 /// preceding words in all speech.
 struct PhraseModel {
     /// Returns the probability of a word after the given words, nearest first, according to the model's own language
     /// model; 0 for an unknown word.
-    typealias Base = (_ word: String, _ before: [String]) -> Double
+    typealias Base = (_ word: String, _ history: [String]) -> Double
 
-    /// The maximum share of the phrases in all speech.
+    /// The maximum share of all speech that the phrases account for.
     private static let maxShare = 0.25
-    private static let least = -9.0
-    /// The factor for a word from the middle of a phrase, spoken without the preceding word.
-    private static let alone = 0.02
+    private static let minLogProbability = -9.0
+    /// The probability factor for a word from the middle of a phrase that is spoken without the preceding word.
+    private static let midPhraseFactor = 0.02
 
-    private var ones: [[String]: Double] = [:]
+    private var unigrams: [[String]: Double] = [:]
     /// The frequencies of words at the beginning of a phrase.
     private var beginnings: [[String]: Double] = [:]
-    private var twos: [[String]: Double] = [:]
-    private var threes: [[String]: Double] = [:]
+    private var bigrams: [[String]: Double] = [:]
+    private var trigrams: [[String]: Double] = [:]
     private let base: Base
 
     init(_ phrases: [VocabularyFile.Phrase], base: @escaping Base) {
         self.base = base
-        let all = phrases.reduce(0) { $0 + $1.perThousand * Double($1.words.count) } / 1_000
-        let scale = min(1, Self.maxShare / max(all, .leastNormalMagnitude)) / 1_000
+        let share = phrases.reduce(0) { $0 + $1.perThousand * Double($1.words.count) } / 1_000
+        let scale = min(1, Self.maxShare / max(share, .leastNormalMagnitude)) / 1_000
         for phrase in phrases {
             let rate = phrase.perThousand * scale
             let words = phrase.words
             for index in words.indices {
-                ones[[words[index]], default: 0] += rate
+                unigrams[[words[index]], default: 0] += rate
                 if index == 0 { beginnings[[words[index]], default: 0] += rate }
-                if index >= 1 { twos[Array(words[index - 1...index]), default: 0] += rate }
-                if index >= 2 { threes[Array(words[index - 2...index]), default: 0] += rate }
+                if index >= 1 { bigrams[Array(words[index - 1...index]), default: 0] += rate }
+                if index >= 2 { trigrams[Array(words[index - 2...index]), default: 0] += rate }
             }
         }
     }
 
-    /// The model in ARPA format, of order three; the same phrases give the same bytes.
+    /// The trigram model in ARPA format. The same phrases always give the same bytes.
     var arpa: String {
-        var first = ones.map { word, all in
+        var first = unigrams.map { word, total in
             let begins = beginnings[word] ?? 0
-            return (word, log(begins + (all - begins) * Self.alone))
+            return (word, log(begins + (total - begins) * Self.midPhraseFactor))
         }
         first += [(["<s>"], -99), (["</s>"], -99)]
-        var second = twos.map { ($0.key, log($0.value / (said([$0.key[0]]) + (ones[[$0.key[0]]] ?? 0)))) }
-        var third = threes.map { entry in
-            let before = Array(entry.key[0..<2])
-            return (entry.key, log(entry.value / (said(before) + (twos[before] ?? 0))))
+        var second = bigrams.map { entry in
+            let history = [entry.key[0]]
+            return (entry.key, log(entry.value / (baseFrequency(history) + (unigrams[history] ?? 0))))
         }
-        // The library requires entries in each order.
-        if let word = ones.keys.sorted(by: Self.precedes).first {
+        var third = trigrams.map { entry in
+            let history = Array(entry.key[0..<2])
+            return (entry.key, log(entry.value / (baseFrequency(history) + (bigrams[history] ?? 0))))
+        }
+        // The library requires entries of each order.
+        if let word = unigrams.keys.sorted(by: Self.precedes).first {
             if second.isEmpty || third.isEmpty {
-                second += [(["<s>"] + word, Self.least), (word + ["</s>"], Self.least)]
+                second += [(["<s>"] + word, Self.minLogProbability), (word + ["</s>"], Self.minLogProbability)]
             }
-            if third.isEmpty { third.append((["<s>"] + word + ["</s>"], Self.least)) }
+            if third.isEmpty { third.append((["<s>"] + word + ["</s>"], Self.minLogProbability)) }
         }
         let orders = [first, second, third].map { $0.sorted { Self.precedes($0.0, $1.0) } }
         var lines = ["\\data\\"]
@@ -65,20 +68,20 @@ struct PhraseModel {
         for (index, order) in orders.enumerated() {
             lines += ["", "\\\(index + 1)-grams:"]
             lines += order.map { words, log in
-                "\(shown(log))\t\(words.joined(separator: " "))\(index < 2 ? "\t0.0000" : "")"
+                "\(formatted(log))\t\(words.joined(separator: " "))\(index < 2 ? "\t0.0000" : "")"
             }
         }
         return (lines + ["", "\\end\\", ""]).joined(separator: "\n")
     }
 
     /// Returns the frequency of a word sequence according to the model's own language model.
-    private func said(_ words: [String]) -> Double {
+    private func baseFrequency(_ words: [String]) -> Double {
         words.indices.reduce(1) { $0 * base(words[$1], words[..<$1].reversed()) }
     }
 
-    private func log(_ probability: Double) -> Double { min(-0.0001, max(Self.least, log10(probability))) }
+    private func log(_ probability: Double) -> Double { min(-0.0001, max(Self.minLogProbability, log10(probability))) }
 
-    private func shown(_ log: Double) -> String {
+    private func formatted(_ log: Double) -> String {
         let scaled = Int((-log * 10_000).rounded())
         return "-\(scaled / 10_000).\((scaled % 10_000).padded(to: 4))"
     }

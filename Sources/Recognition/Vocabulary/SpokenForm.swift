@@ -1,34 +1,35 @@
-/// The spoken forms of written English words: `Mr.` is mister, `$5.50` five dollars fifty.
+/// The spoken forms of a written English word: `Mr.` is spoken as mister, `$5.50` as five dollars fifty.
 ///
-/// Often only the audio decides between several forms: `1905`, `St.`, `NATO`.
+/// Often, only the audio can tell which of several forms was spoken, such as for `1905`, `St.` or `NATO`.
 struct SpokenForm: Hashable, Sendable {
-    /// The spoken forms as dictionary words, most likely first; empty if nothing is spoken.
-    var ways: [[String]]
+    /// The spoken forms as dictionary words, most likely first; empty if the word is not spoken.
+    var variants: [[String]]
 
-    private static let maxWays = 24
-    /// Longer text is not a word: its single form is in no dictionary.
-    private static let longest = 60
+    private static let maxVariants = 24
+    /// The maximum number of characters. A longer text is not a word, so it gets a single form that is in no
+    /// dictionary.
+    private static let maxCharacters = 60
 
     /// - Parameter written: a word from an engine, possibly with punctuation.
     init(of written: String) {
         let text = Self.plain(written)
-        guard text.count <= Self.longest else {
-            ways = [[String(text.lowercased().prefix(Self.longest))]]
+        guard text.count <= Self.maxCharacters else {
+            variants = [[String(text.lowercased().prefix(Self.maxCharacters))]]
             return
         }
-        ways = Array(Self.ways(text).filter { !$0.isEmpty }.unique.prefix(Self.maxWays))
+        variants = Array(Self.variants(of: text).filter { !$0.isEmpty }.unique.prefix(Self.maxVariants))
     }
 
-    /// Returns the forms of consecutive words. In `$5 million`, the dollars come last.
+    /// Returns the forms of consecutive words. In `$5 million`, the word dollars comes last.
     static func forms(of words: [String]) -> [SpokenForm] {
         let scales: Set = ["hundred", "thousand", "million", "billion", "trillion"]
         return words.indices.map { index in
             var form = SpokenForm(of: words[index])
             if index > 0, let sign = words[index - 1].first(where: { SpokenToken.currencies[$0] != nil }),
                 let name = SpokenToken.currencies[sign],
-                form.ways.contains(where: { $0.count == 1 && scales.contains($0[0]) })
+                form.variants.contains(where: { $0.count == 1 && scales.contains($0[0]) })
             {
-                form.ways = form.ways.map { $0 + [name.many] } + form.ways
+                form.variants = form.variants.map { $0 + [name.many] } + form.variants
             }
             return form
         }
@@ -47,37 +48,41 @@ struct SpokenForm: Hashable, Sendable {
             })
     }
 
-    private static func ways(_ text: String) -> [[String]] {
+    private static func variants(of text: String) -> [[String]] {
         let words = text.split(separator: " ").map { trimmed($0) }.filter { !$0.isEmpty }
-        return words.reduce([[]]) { product($0, waysOfWord($1)) }
+        return words.reduce([[]]) { product($0, wordVariants(of: $1)) }
     }
 
-    /// Removes surrounding marks that are not spoken.
+    /// Removes surrounding punctuation that is not spoken.
     private static func trimmed(_ word: Substring) -> Substring {
-        func isHeard(_ character: Character) -> Bool {
+        func isSpoken(_ character: Character) -> Bool {
             character.isLetter || character.isNumber || SpokenToken.signs[character] != nil
                 || SpokenToken.currencies[character] != nil
         }
-        guard let first = word.firstIndex(where: isHeard), let last = word.lastIndex(where: isHeard) else { return "" }
+        guard let first = word.firstIndex(where: isSpoken), let last = word.lastIndex(where: isSpoken) else {
+            return ""
+        }
         var (start, end) = (first, word.index(after: last))
-        // 'em, boys', Mr., .5: the mark may be part of the word.
+        // The punctuation may be part of the word, as in 'em, boys', Mr. and .5.
         if start > word.startIndex, "'.".contains(word[word.index(before: start)]) { start = word.index(before: start) }
         if end < word.endIndex, "'.".contains(word[end]) { end = word.index(after: end) }
         return word[start..<end]
     }
 
-    private static func waysOfWord(_ word: Substring) -> [[String]] {
-        if let ways = SpokenToken.ways(word) { return ways }
+    private static func wordVariants(of word: Substring) -> [[String]] {
+        if let variants = SpokenToken.variants(of: word) { return variants }
         let parts = word.split { $0 == "-" || $0 == "/" || $0 == "," || $0 == ":" }
-        guard parts.count > 1 else { return SpokenToken.waysOfLetters(parts.first ?? word) }
-        let split = parts.reduce([[]]) { product($0, SpokenToken.ways($1) ?? SpokenToken.waysOfLetters($1)) }
-        // Dictionaries contain a few words with a dash.
+        guard parts.count > 1 else { return SpokenToken.letterVariants(of: parts.first ?? word) }
+        let split = parts.reduce([[]]) {
+            product($0, SpokenToken.variants(of: $1) ?? SpokenToken.letterVariants(of: $1))
+        }
+        // Dictionaries contain a few words with a hyphen.
         let isJoined = word.allSatisfy { $0.isLetter || $0 == "-" || $0 == "'" }
         return isJoined ? split + [[word.lowercased()]] : split
     }
 
     static func product(_ left: [[String]], _ right: [[String]]) -> [[String]] {
         if right.isEmpty { return left }
-        return Array(left.flatMap { way in right.map { way + $0 } }.prefix(maxWays))
+        return Array(left.flatMap { start in right.map { start + $0 } }.prefix(maxVariants))
     }
 }

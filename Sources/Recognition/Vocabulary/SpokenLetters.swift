@@ -1,4 +1,4 @@
-/// Spoken forms of letters: spelled-out words, abbreviations, and spellings that dictionaries lack.
+/// The spoken forms of letters: spelled-out words, abbreviations, and spellings that dictionaries lack.
 extension SpokenToken {
     private static let abbreviations: [String: [[String]]] = [
         "mr": [["mister"]], "mrs": [["missus"]], "ms": [["miss"]], "dr": [["doctor"], ["drive"]],
@@ -15,38 +15,38 @@ extension SpokenToken {
         "i.e": [["that", "is"]], "e.g": [["for", "example"]],
     ]
 
-    /// Returns the forms of text without digits or dashes.
-    static func waysOfLetters(_ text: Substring) -> [[String]] {
+    /// Returns the spoken forms of a text without digits or dashes.
+    static func letterVariants(of text: Substring) -> [[String]] {
         let bare = text.last == "." ? text.dropLast() : text
-        let low = text.lowercased()
-        var ways = (abbreviations[low] ?? abbreviations[bare.lowercased()] ?? [])
+        let lowercased = text.lowercased()
+        var variants = (abbreviations[lowercased] ?? abbreviations[bare.lowercased()] ?? [])
         let letters = bare.split(separator: ".")
         if letters.count > 1 {
-            // U.S., J.R.R.; otherwise words joined by a period without a space.
+            // Initials such as U.S. and J.R.R., or words joined by a period without a space.
             let areInitials = letters.allSatisfy { $0.count == 1 }
-            ways +=
+            variants +=
                 areInitials
                 ? [spelled(letters.joined()[...])]
-                : letters.reduce([[]]) { SpokenForm.product($0, waysOfLetters($1)) }
+                : letters.reduce([[]]) { SpokenForm.product($0, letterVariants(of: $1)) }
         }
-        if isSpelled(bare) { ways.append(spelled(bare)) }
-        if letters.count > 1, text != bare { ways.append([low]) }
+        if isSpelled(bare) { variants.append(spelled(bare)) }
+        if letters.count > 1, text != bare { variants.append([lowercased]) }
         if letters.count == 1 {
-            ways += spellings(bare).map { [$0] }
-            if text != bare { ways.append([low]) }
-            let humps = humps(bare)
-            if humps.count > 1 { ways.append(humps) }
+            variants += spellings(bare).map { [$0] }
+            if text != bare { variants.append([lowercased]) }
+            let capitalizedParts = capitalizedParts(bare)
+            if capitalizedParts.count > 1 { variants.append(capitalizedParts) }
         }
-        return ways
+        return variants
     }
 
-    /// Returns possible dictionary spellings.
+    /// Returns the possible spellings in a dictionary.
     private static func spellings(_ word: Substring) -> [String] {
-        let low = word.lowercased()
-        let inside = low.drop { $0 == "'" }
-        let bare = String(inside.reversed().drop { $0 == "'" }.reversed())
-        let folded = String(low.flatMap { folds[$0] ?? String($0) })
-        return [low, bare, folded].filter { !$0.isEmpty }.unique
+        let lowercased = word.lowercased()
+        let withoutLeadingApostrophes = lowercased.drop { $0 == "'" }
+        let bare = String(withoutLeadingApostrophes.reversed().drop { $0 == "'" }.reversed())
+        let folded = String(lowercased.flatMap { folds[$0] ?? String($0) })
+        return [lowercased, bare, folded].filter { !$0.isEmpty }.unique
     }
 
     private static let folds: [Character: String] = {
@@ -60,14 +60,14 @@ extension SpokenToken {
         }
     }()
 
-    /// Whether the letters of a word are spelled out: BBC, TVs, J.
+    /// Whether the letters of a word are spelled out, as in BBC, TVs and J.
     private static func isSpelled(_ word: Substring) -> Bool {
         let capitals = word.hasSuffix("s") && word.count > 2 ? word.dropLast() : word
         let bare = capitals.hasSuffix("'") ? capitals.dropLast() : capitals
         return (1...6).contains(bare.count) && bare.allSatisfy { $0.isASCII && $0.isUppercase }
     }
 
-    /// Returns letter names as CMU's dictionary has them: `b.` `v's`.
+    /// Returns the letters' names in CMU's dictionary, such as `b.` and `v's`.
     private static func spelled(_ word: Substring) -> [String] {
         let letters = word.filter { $0.isLetter && ($0.isUppercase || !word.contains(where: \.isUppercase)) }
             .lowercased()
@@ -78,15 +78,15 @@ extension SpokenToken {
         return names
     }
 
-    /// Splits `iPhone` and `YouTube` at capitals.
-    private static func humps(_ word: Substring) -> [String] {
-        var humps: [String] = []
-        var wasSmall = false
+    /// Splits words such as `iPhone` and `YouTube` at their capitals.
+    private static func capitalizedParts(_ word: Substring) -> [String] {
+        var capitalizedParts: [String] = []
+        var wasLowercase = false
         for character in word {
-            if character.isUppercase && wasSmall || humps.isEmpty { humps.append("") }
-            humps[humps.count - 1] += character.lowercased()
-            wasSmall = character.isLowercase
+            if character.isUppercase && wasLowercase || capitalizedParts.isEmpty { capitalizedParts.append("") }
+            capitalizedParts[capitalizedParts.count - 1] += character.lowercased()
+            wasLowercase = character.isLowercase
         }
-        return humps
+        return capitalizedParts
     }
 }

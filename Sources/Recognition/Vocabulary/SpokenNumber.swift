@@ -1,6 +1,6 @@
-/// Spoken forms of English numbers: dictionary words, most likely first.
+/// The spoken forms of English numbers, as dictionary words, most likely first.
 enum SpokenNumber {
-    /// Longer numbers are said digit by digit.
+    /// The maximum number of digits. Longer numbers are spoken digit by digit.
     private static let maxDigits = 15
 
     private static let small = [
@@ -18,32 +18,36 @@ enum SpokenNumber {
         "twelve": "twelfth",
     ]
 
-    /// Returns the forms of an integer: as a count, in British English, as a year, digit by digit.
+    /// Returns the spoken forms of an integer: as a count, in British English, as a year, and digit by digit.
     ///
-    /// - Parameter isCount: whether the notation excludes a year: `1,234`.
-    static func ways(_ digits: some StringProtocol, isCount: Bool = false) -> [[String]] {
+    /// - Parameter isCount: whether the notation, such as `1,234`, rules out a year.
+    static func variants(of digits: some StringProtocol, isCount: Bool = false) -> [[String]] {
         guard let number = Int(digits), digits.count <= maxDigits else { return [each(digits, zero: "zero")] }
-        var ways: [[String]] = []
+        var variants: [[String]] = []
         if digits.first != "0" || digits.count == 1 {
-            ways = [cardinal(number), cardinal(number, and: true)]
+            variants = [cardinal(number), cardinal(number, and: true)]
             if let pairs = pairs(number) {
                 let isYear = !isCount && ((1_100...1_999).contains(number) || (2_010...2_099).contains(number))
-                ways.insert(pairs, at: isYear ? 0 : ways.endIndex)
+                variants.insert(pairs, at: isYear ? 0 : variants.endIndex)
             }
         }
-        if digits.count > 1 { ways += [each(digits, zero: "oh"), each(digits, zero: "zero")] }
-        if number == 0 { ways.append(["oh"]) }
-        return ways.unique
+        if digits.count > 1 { variants += [each(digits, zero: "oh"), each(digits, zero: "zero")] }
+        if number == 0 { variants.append(["oh"]) }
+        return variants.unique
     }
 
     static func each(_ digits: some StringProtocol, zero: String) -> [String] {
         digits.compactMap(\.wholeNumberValue).map { $0 == 0 ? zero : small[$0] }
     }
 
-    static func ordinalWays(_ digits: some StringProtocol) -> [[String]] { withLast(ways(digits), ordinal) }
+    static func ordinalVariants(of digits: some StringProtocol) -> [[String]] {
+        changingLast(variants(of: digits), ordinal)
+    }
 
-    /// Returns the forms of decades or cards: `nineteen nineties`, `fives`.
-    static func pluralWays(_ digits: some StringProtocol) -> [[String]] { withLast(ways(digits), plural) }
+    /// Returns the spoken forms of decades or playing cards, such as `nineteen nineties` or `fives`.
+    static func pluralVariants(of digits: some StringProtocol) -> [[String]] {
+        changingLast(variants(of: digits), plural)
+    }
 
     static func ordinal(_ word: String) -> String {
         ordinals[word]
@@ -54,8 +58,8 @@ enum SpokenNumber {
         word.hasSuffix("y") ? word.dropLast() + "ies" : word.hasSuffix("x") ? word + "es" : word + "s"
     }
 
-    private static func withLast(_ ways: [[String]], _ change: (String) -> String) -> [[String]] {
-        ways.map { way in way.dropLast() + way.suffix(1).map(change) }
+    private static func changingLast(_ variants: [[String]], _ change: (String) -> String) -> [[String]] {
+        variants.map { variant in variant.dropLast() + variant.suffix(1).map(change) }
     }
 
     static func cardinal(_ number: Int, and isBritish: Bool = false) -> [String] {
@@ -79,8 +83,8 @@ enum SpokenNumber {
         return [tens[number / 10]] + (number % 10 == 0 ? [] : [small[number % 10]])
     }
 
-    /// Returns `nineteen oh five`, `twenty five hundred`, `two fifty`; nil for numbers that are not said in pairs of
-    /// digits.
+    /// Returns a number in pairs of digits, such as `nineteen oh five`, `twenty five hundred` or `two fifty`; nil if it
+    /// is not spoken like this.
     private static func pairs(_ number: Int) -> [String]? {
         guard (100...9_999).contains(number), number % 1_000 != 0 else { return nil }
         let (first, second) = (number / 100, number % 100)

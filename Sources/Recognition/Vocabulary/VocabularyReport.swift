@@ -1,21 +1,21 @@
 /// The report on a vocabulary: the pronunciations of its words, and its problems.
 package struct VocabularyReport: Hashable, Sendable, Codable {
-    /// A word that the dictionary lacks, and its pronunciations.
+    /// A word that the dictionary lacks, with its pronunciations from eSpeak NG.
     package struct Guess: Hashable, Sendable, Codable {
         package var word: String
         /// The line of its first use, from 1.
         var line: Int
-        /// Phones separated by spaces.
+        /// The pronunciations, as phones separated by spaces.
         package var ways: [String]
     }
 
-    /// The usable ones; templates are expanded.
+    /// The number of usable phrases, with templates expanded.
     package var phrases = 0
-    /// The different ones.
+    /// The number of different words.
     package var words = 0
-    /// The words in the dictionary.
+    /// The number of words that are in the dictionary.
     package var known = 0
-    /// The words with a pronunciation in the file.
+    /// The number of words whose pronunciation is in the vocabulary.
     package var told = 0
     /// The words with a pronunciation from eSpeak NG, in file order.
     package var guesses: [Guess] = []
@@ -32,19 +32,19 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
         self.isGrammar = isGrammar
         words = lexicon.entries.count
         known = lexicon.entries.count { $0.origin == .dictionary }
-        told = lexicon.entries.count { $0.origin == .told }
-        guesses = lexicon.entries.filter { $0.origin == .guessed }.map {
-            Guess(word: $0.written, line: $0.line, ways: $0.ways.map { $0.joined(separator: " ") })
+        told = lexicon.entries.count { $0.origin == .user }
+        guesses = lexicon.entries.filter { $0.origin == .espeak }.map {
+            Guess(word: $0.written, line: $0.line, ways: $0.pronunciations.map { $0.joined(separator: " ") })
         }
         self.problems = problems
         self.problems += lexicon.entries.filter { $0.origin == .unknown }.map {
             VocabularyFile.Problem(
                 line: $0.line,
                 reason:
-                    "\($0.written): not in the dictionary, and espeak-ng cannot say it; install espeak-ng, or give its "
-                    + "sounds: \($0.written) = D OW G")
+                    "\($0.written): not in the dictionary, and espeak-ng cannot pronounce it; install espeak-ng or "
+                    + "add its sounds: \($0.written) = D OW G")
         }
-        self.problems += lexicon.strange(to: sounds).map {
+        self.problems += lexicon.unusableEntries(forModelWith: sounds).map {
             VocabularyFile.Problem(
                 line: $0.entry.line,
                 reason: "\($0.entry.written): the model has no sound \($0.sound); it has "

@@ -1,10 +1,10 @@
 import Core
 import System
 
-/// A folder with the voice embedding network, as installed by the package fieldscribe-speakers.
+/// A folder that contains the voice embedding network, such as the one that the package fieldscribe-speakers installs.
 package struct SpeakerModel: Hashable, Sendable {
     /// The name of the packaged model's folder.
-    package static let usual = "speakers"
+    package static let defaultName = "speakers"
 
     /// The folder, without a trailing slash.
     package let path: String
@@ -16,19 +16,19 @@ package struct SpeakerModel: Hashable, Sendable {
 
     /// Checks that the network and a runtime exist, without reading them.
     ///
-    /// - Parameter others: more folders in which to look for a runtime.
+    /// - Parameter others: additional folders in which to look for a runtime.
     /// - Throws: `DeviceError` with `missing` or `denied` for the file.
-    package func check(besides others: [String] = []) throws(DeviceError) {
+    package func check(beside others: [String] = []) throws(DeviceError) {
         try checkModelFile(
             network, "speakers cannot be identified: the model", missing: "is missing",
             remedy:
-                "install the package fieldscribe-speakers, name its folder with recognizer.speaker-model, or set "
+                "install the package fieldscribe-speakers, set recognizer.speaker-model to the model's folder, or set "
                 + "recognizer.speakers = no")
-        try OnnxRuntime.check(runtimes(besides: others), besides: path, "speakers cannot be identified: ")
+        try OnnxRuntime.check(runtimes(beside: others), beside: path, "speakers cannot be identified: ")
     }
 
-    func runtimes(besides others: [String]) -> [String] {
-        let own = OnnxRuntime.candidates(besides: path)
-        return own + others.flatMap { OnnxRuntime.candidates(besides: $0) }.filter { !own.contains($0) }
+    func runtimes(beside others: [String]) -> [String] {
+        let own = OnnxRuntime.candidates(beside: path)
+        return own + others.flatMap { OnnxRuntime.candidates(beside: $0) }.filter { !own.contains($0) }
     }
 }

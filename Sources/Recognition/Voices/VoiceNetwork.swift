@@ -1,6 +1,6 @@
 import Core
 
-/// A network that computes voice embeddings; those of the same voice are similar.
+/// A network that computes voice embeddings. Embeddings of the same voice are similar.
 ///
 /// The input `features` is f32 [windows, frames, 80], the output `embedding` is f32 [windows, 192].
 package final class VoiceNetwork {
@@ -10,21 +10,21 @@ package final class VoiceNetwork {
     private let session: OnnxSession
     private let names = (inputs: CStrings(["features"]), outputs: CStrings(["embedding"]))
 
-    /// Verifies the digests of the model's files, then loads the network.
+    /// Verifies the digests of the model's files and then loads the network.
     ///
-    /// - Parameter others: more folders in which to look for a runtime.
+    /// - Parameter others: additional folders in which to look for a runtime.
     /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported` for the file.
-    package init(_ model: SpeakerModel, besides others: [String] = []) throws(DeviceError) {
-        try model.check(besides: others)
+    package init(_ model: SpeakerModel, beside others: [String] = []) throws(DeviceError) {
+        try model.check(beside: others)
         try ModelDigests.verify(inFolder: model.path)
-        runtime = try OnnxRuntime(model.runtimes(besides: others))
+        runtime = try OnnxRuntime(model.runtimes(beside: others))
         session = try OnnxSession(model.network, of: runtime, prepacks: true)
         guard session.inputs.map(\.name) == ["features"], session.inputs.first?.shape.last == Self.bins,
             session.outputs.map(\.name) == ["embedding"]
         else {
             throw DeviceError(
                 .unsupported, "CreateSession", on: model.network, "not a voice embedding network",
-                remedy: "make it with deploy/model speakers --folder DIR")
+                remedy: "create it with deploy/model speakers --folder DIR")
         }
     }
 
@@ -38,7 +38,7 @@ package final class VoiceNetwork {
             (elements: UnsafeMutableBufferPointer<Float>) in
             for index in elements.indices { elements[index] = features[index] }
         }
-        let outputs = try session.run([input], names: names.inputs, wanted: names.outputs)
+        let outputs = try session.run([input], inputNames: names.inputs, outputNames: names.outputs)
         guard let output = outputs.first else { return [] }
         let count = try output.shape().reduce(1, *)
         return try output.withElements(count, of: Float.self) { Array($0) }

@@ -5,8 +5,9 @@ import System
 struct WhisperAnswer {
     private struct Answer: Decodable {
         struct Offsets: Decodable {
-            /// In milliseconds.
+            /// The start in milliseconds.
             var from: Int64
+            /// The end in milliseconds.
             var to: Int64
 
             var range: SampleRange { SampleRange(Self.position(from), Self.position(to)) }
@@ -18,7 +19,7 @@ struct WhisperAnswer {
 
         struct Token: Decodable {
             var text: String
-            /// The times of the token; nil if the program gives none.
+            /// The token's times; nil if the program does not report them.
             var offsets: Offsets?
             var p: Double
         }
@@ -32,12 +33,12 @@ struct WhisperAnswer {
         var transcription: [Segment]
     }
 
-    /// The words in time order, in samples of the utterance. Some may lie after its end.
+    /// The words in time order, with ranges in samples from the start of the utterance. Some may lie after its end.
     let words: [Word]
 
-    /// Returns nil for invalid output.
+    /// Parses the output; nil if it is invalid.
     init?(_ bytes: [UInt8]) {
-        // whisper-cli may split a character over two tokens, which are then both invalid UTF-8.
+        // whisper-cli may split a character over two tokens. Both are then invalid UTF-8.
         let repaired = String(decoding: bytes, as: UTF8.self)
         guard let answer = try? decodedJSON(Answer.self, from: repaired.utf8) else { return nil }
         words = answer.transcription.flatMap(Self.words)
@@ -46,7 +47,7 @@ struct WhisperAnswer {
     private static func words(of segment: Answer.Segment) -> [Word] {
         let texts = segment.text.split(whereSeparator: \.isWhitespace).map(String.init)
         guard let first = texts.first?.first, let last = texts.last?.last else { return [] }
-        // [BLANK_AUDIO], (music): not speech.
+        // Texts such as [BLANK_AUDIO] and (music) are not speech.
         if (first == "[" && last == "]") || (first == "(" && last == ")") || first == "♪" { return [] }
         let groups = groups(of: segment.tokens)
         if groups.count == texts.count {
@@ -58,10 +59,10 @@ struct WhisperAnswer {
             }
         }
         // If tokens and words do not match, spread the words over the segment.
-        let (range, sure) = (segment.offsets.range, confidence(of: segment.tokens))
+        let (range, wordConfidence) = (segment.offsets.range, confidence(of: segment.tokens))
         return texts.enumerated().map { index, text in
             let edges = [index, index + 1].map { range.start + range.count.share(Int64($0), of: Int64(texts.count)) }
-            return Word(text, SampleRange(edges[0], edges[1]), confidence: sure, isSpread: true)
+            return Word(text, SampleRange(edges[0], edges[1]), confidence: wordConfidence, hasEstimatedTime: true)
         }
     }
 

@@ -8,7 +8,7 @@ package struct WhisperModel: Hashable, Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// The first executable `whisper-cli` in PATH. If none is executable, the first one; nil if there is none.
+    /// The first executable `whisper-cli` in PATH, or the first one if none is executable; nil if there is none.
     package static var program: String? {
         let folders = environmentVariable("PATH") ?? "/usr/local/bin:/usr/bin"
         let candidates: [String] = folders.split(separator: ":").map { "\($0)/whisper-cli" }
@@ -16,7 +16,7 @@ package struct WhisperModel: Hashable, Sendable {
         return installed.first { access($0, X_OK) == 0 } ?? installed.first
     }
 
-    /// Checks that the program is installed and the file is a model, without loading it; returns the program's path.
+    /// Checks that the program is installed and the file is a model, without loading it. Returns the program's path.
     ///
     /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` for the program or file.
     @discardableResult
@@ -37,14 +37,14 @@ package struct WhisperModel: Hashable, Sendable {
         do throws(DeviceError) { magic = try beginning(ofFile: path, count: 4) } catch {
             throw DeviceError(
                 error.code, error.operation, status: error.status, on: path,
-                "this model for whisper \(error.code == .denied ? "cannot be read" : "does not exist")",
+                "this whisper model \(error.code == .denied ? "cannot be read" : "does not exist")",
                 remedy: "correct recognizer.whisper-model")
         }
         // 0x67676d6c, little-endian.
         guard magic == Array("lmgg".utf8) else {
             throw DeviceError(
                 .damaged, "read", on: path, "not a whisper.cpp model",
-                remedy: "name a file like ggml-base.en.bin with recognizer.whisper-model")
+                remedy: "set recognizer.whisper-model to a file such as ggml-base.en.bin")
         }
         return program
     }

@@ -13,15 +13,15 @@ package struct WhisperProvider: RecognizerProvider {
     }
 }
 
-/// Runs `whisper-cli` for each utterance, without partial results and adaptation.
+/// Runs `whisper-cli` for each utterance. It has no partial results and does not adapt.
 final class WhisperRecognizer: Recognizer {
-    /// The smallest boards take longer than the audio lasts.
+    /// The time limit: on the smallest boards, decoding takes much longer than the audio lasts.
     private static let timeout = (seconds: 60, timesAudio: 40)
 
-    /// Far above the output for the longest utterance: the program prints only the text.
+    /// The maximum output in bytes, far above that for the longest utterance: the program prints only the text.
     private static let maxOutput = 1 << 20
 
-    /// The program ignores anything shorter than a second.
+    /// The minimum number of samples: the program ignores audio shorter than a second.
     private static let minSamples = SamplePosition.rate * 5 / 4
 
     let engine: EngineDescription
@@ -35,11 +35,12 @@ final class WhisperRecognizer: Recognizer {
             name: "whisper", version: try Self.version(of: program), model: model.path)
     }
 
-    func read(
-        _ samples: UnsafeBufferPointer<Int16>, _ request: ReadingRequest
+    func recognize(
+        _ samples: UnsafeBufferPointer<Int16>, options: RecognitionOptions
     ) throws(DeviceError) -> Hypothesis {
         if samples.isEmpty { return Hypothesis() }
-        // One folder per utterance: workers end by SIGKILL, which would leave a process's folder behind.
+        // Each utterance has its own folder: workers are killed by SIGKILL, so a folder per process would be left
+        // behind.
         let folder = try ScratchFolder(for: "whisper")
         defer { withExtendedLifetime(folder) {} }
         let (sound, answer) = ("\(folder.path)/utterance.wav", "\(folder.path)/answer")
@@ -48,22 +49,22 @@ final class WhisperRecognizer: Recognizer {
             of: program,
             ["-m", model.path, "-f", sound, "-l", "auto", "-np", "-ojf", "-of", answer],
             within: Self.timeout.seconds + samples.count * Self.timeout.timesAudio / SamplePosition.rate)
-        guard let bytes = try? content(ofFile: "\(answer).json"), let reading = WhisperAnswer(bytes) else {
+        guard let bytes = try? content(ofFile: "\(answer).json"), let parsed = WhisperAnswer(bytes) else {
             throw DeviceError(
-                .failed, "whisper-cli", on: program, "gave no result with the model \(model.path)",
+                .failed, "whisper-cli", on: program, "returned no result with the model \(model.path)",
                 remedy: "try both by hand: \(program) -m \(model.path) -f FILE.wav")
         }
-        return Hypothesis(words: reading.words)
+        return Hypothesis(words: parsed.words)
     }
 
     private static func version(of program: String) throws(DeviceError) -> String {
-        // whisper.cpp version: 1.9.5
+        // The program prints `whisper.cpp version: 1.9.5`.
         let words = try output(of: program, ["--version"], within: timeout.seconds).split(
             whereSeparator: \.isWhitespace)
         return words.last.map(String.init) ?? ""
     }
 
-    /// Returns what a program prints until it ends. Standard error is dropped, because it may contain what was said.
+    /// Returns a program's output. Standard error is dropped, because it may contain spoken words.
     private static func output(
         of program: String, _ arguments: [String], within seconds: Int
     ) throws(DeviceError) -> String {
@@ -72,12 +73,12 @@ final class WhisperRecognizer: Recognizer {
         guard let text, text.count <= maxOutput else {
             throw DeviceError(
                 .failed, "whisper-cli", on: program,
-                "did not finish within \(seconds) s, or printed without end", remedy: "try it by hand")
+                "did not finish within \(seconds) s, or printed too much output", remedy: "try it by hand")
         }
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Writes a WAV: 16 kHz, mono, 16-bit; short audio is padded with silence.
+    /// Writes a WAV file (16 kHz, mono, 16-bit), and pads short audio with silence.
     private func write(_ samples: [Int16], to path: String) throws(DeviceError) {
         let silence = [Int16](repeating: 0, count: max(0, Self.minSamples - samples.count))
         let size = UInt32((samples.count + silence.count) * 2)

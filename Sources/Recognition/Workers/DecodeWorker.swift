@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// The worker's side of the protocol: reads frames and writes JSON lines until the input ends.
+/// The worker's side of the protocol, which reads frames and writes JSON lines until the input ends.
 ///
 /// It runs in its own process, so that a crash or a leak of the engine cannot harm the recording.
 package struct DecodeWorker: ~Copyable {
@@ -20,8 +20,8 @@ package struct DecodeWorker: ~Copyable {
 
     /// Loads the engine, reports that it is ready, and serves until the input ends.
     ///
-    /// - Parameter copies: the number of forks once the engine is loaded. Each copy serves on its own pipes, and also
-    ///   returns from this call; it has only the calling thread.
+    /// - Parameter copies: the number of copies to fork once the engine is loaded. Each copy serves on its own pipes
+    ///   and also returns from this call; it has only the calling thread.
     /// - Throws: `DeviceError` if the engine cannot be loaded, after reporting it to the parent, and after a protocol
     ///   error.
     package mutating func serve(_ provider: any RecognizerProvider, copies: Int = 0) throws {
@@ -32,8 +32,8 @@ package struct DecodeWorker: ~Copyable {
             try reply(.init(error: .init(error)))
             throw error
         }
-        if let made = ProcessCopies.make(copies) {
-            try reply(.init(ready: recognizer.engine, copies: made.isEmpty ? nil : made))
+        if let copyIDs = ProcessCopies.make(copies) {
+            try reply(.init(ready: recognizer.engine, copies: copyIDs.isEmpty ? nil : copyIDs))
         }
         while let kind = try readFrame() {
             guard kind == .request else { throw unexpected(kind) }
@@ -52,18 +52,18 @@ package struct DecodeWorker: ~Copyable {
             try readAll()
             // The next utterance does not depend on the result of this one, so the parent may start it now.
             try reply(.init(heard: true))
-            let reading = ReadingRequest(alternatives: request.alternatives, parts: request.parts ?? [])
-            return try sendResult(samples.withUnsafeBufferPointer { try recognizer.read($0, reading) })
+            let options = RecognitionOptions(alternatives: request.alternatives, parts: request.parts ?? [])
+            return try sendResult(samples.withUnsafeBufferPointer { try recognizer.recognize($0, options: options) })
         }
         var failure: DeviceError?
         do throws(DeviceError) { try recognizer.begin(from: request.adaptation) } catch { failure = error }
         samples.removeAll(keepingCapacity: true)
-        // Read to the end of the utterance even after an error: the frame that follows is the next request.
+        // Read to the end of the utterance even after an error, because the frame after it is the next request.
         while try readAudio() {
             defer { samples.removeAll(keepingCapacity: true) }
             guard failure == nil else { continue }
             do throws(DeviceError) {
-                try rethrowing { try samples.withUnsafeBufferPointer { try recognizer.hear($0) } }
+                try rethrowing { try samples.withUnsafeBufferPointer { try recognizer.append($0) } }
                 while !hasInput, try recognizer.search() {}
             } catch { failure = error }
         }
@@ -99,7 +99,7 @@ package struct DecodeWorker: ~Copyable {
     }
 
     private mutating func partials(_ request: WorkerProtocol.Request, _ recognizer: any Recognizer) throws {
-        let recognizer = recognizer as? any PartialReading
+        let recognizer = recognizer as? any PartialRecognizer
         try recognizer?.beginPartials(from: request.adaptation)
         samples.removeAll(keepingCapacity: true)
         while try readAudio() {
@@ -135,10 +135,10 @@ package struct DecodeWorker: ~Copyable {
         var header = [UInt8](repeating: 0, count: 5)
         guard try Self.fill(&header, from: input.number, allowsEnd: true) else { return nil }
         let length = header[1...4].reversed().reduce(0) { $0 << 8 | Int($1) }
-        guard let kind = WorkerProtocol.Frame(rawValue: header[0]), length <= WorkerProtocol.longestFrame else {
+        guard let kind = WorkerProtocol.Frame(rawValue: header[0]), length <= WorkerProtocol.maximumFrameBytes else {
             throw DeviceError(
                 .failed, "decode-worker", cause: .workerProtocol,
-                "the decode worker received an unknown frame; it exits and is restarted")
+                "the decode worker received an unknown frame; it will be restarted")
         }
         payload = [UInt8](repeating: 0, count: length)
         _ = try Self.fill(&payload, from: input.number, allowsEnd: false)
@@ -170,6 +170,7 @@ package struct DecodeWorker: ~Copyable {
     private func unexpected(_ kind: WorkerProtocol.Frame?) -> DeviceError {
         DeviceError(
             kind == nil ? .disconnected : .failed, "decode-worker", cause: .workerProtocol,
-            "the decode worker received \(kind.map { "an unexpected \($0) frame" } ?? "half an utterance"); it exits")
+            "the decode worker received "
+                + "\(kind.map { "an unexpected \($0) frame" } ?? "an incomplete utterance"); it exits")
     }
 }

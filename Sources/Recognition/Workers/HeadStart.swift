@@ -1,9 +1,9 @@
 import Core
 
-/// Sends the current utterance to a worker while it is spoken, so that little remains to be read when the utterance
+/// Sends the current utterance to a worker while it is spoken, so that little remains to be decoded when the utterance
 /// ends.
 ///
-/// After a failure, the utterance is read as a whole.
+/// After a failure, the whole utterance is decoded at its end.
 struct HeadStart {
     struct Step: Sendable {
         fileprivate var pool: WorkerPool
@@ -35,8 +35,8 @@ struct HeadStart {
         case failed
     }
 
-    /// The minimum audio for the first piece and for each further piece; shorter utterances are read as a whole.
-    private static let least = (first: Int64(3 * SamplePosition.rate), further: Int64(SamplePosition.rate / 4))
+    /// The minimum number of samples to send first and in each later step. Shorter utterances are decoded at their end.
+    private static let minimum = (first: Int64(3 * SamplePosition.rate), later: Int64(SamplePosition.rate / 4))
 
     private let pool: WorkerPool
     private let alternatives: Int
@@ -58,12 +58,12 @@ struct HeadStart {
             speaking.id == work.nextToBegin,
             let certain = work.cutter.certainWatermark
         else { return nil }
-        // Leave the worker for the seam, because all later commits wait for it.
+        // Leave the worker for the seam, because all later commits wait for the seam.
         if worker == nil, work.isBridging { return nil }
         // If no worker was free, retry after more audio.
-        if worker == nil, utterance == speaking.id, certain - sentUpTo < Self.least.further { return nil }
+        if worker == nil, utterance == speaking.id, certain - sentUpTo < Self.minimum.later { return nil }
         let from = worker == nil ? speaking.start : sentUpTo
-        guard certain - from >= (worker == nil ? Self.least.first : Self.least.further) else { return nil }
+        guard certain - from >= (worker == nil ? Self.minimum.first : Self.minimum.later) else { return nil }
         utterance = speaking.id
         sentUpTo = certain
         isBusy = true

@@ -1,6 +1,6 @@
 import System
 
-/// A worker of the pool, and the only thread that uses this worker.
+/// A worker in the pool, with the only thread that uses this worker.
 // Safety: the pool gives a lease to one caller at a time, so only one thread at a time uses the worker.
 final class Lease: @unchecked Sendable {
     let process: any Worker
@@ -13,7 +13,7 @@ final class Lease: @unchecked Sendable {
         self.thread = thread
     }
 
-    /// Starts the worker of a command: a process, or an engine in this process, opened on the thread that uses it.
+    /// Starts a command's worker: a process, or an engine in this process that is opened on the thread that uses it.
     static func start(_ command: WorkerCommand) async throws -> Lease {
         guard let local = command.local else {
             return try await onThread(named: "worker-start") { try Lease(WorkerProcess(command), command) }
@@ -31,7 +31,7 @@ final class Lease: @unchecked Sendable {
         try await thread.run(body)
     }
 
-    /// Ends the worker. Any thread may call this, even while another uses it.
+    /// Kills the worker. Any thread may call this, even while another uses the worker.
     func kill() { process.kill() }
 }
 

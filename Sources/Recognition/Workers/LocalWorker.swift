@@ -8,8 +8,8 @@ package final class LocalEngine: Hashable, Sendable {
     private let resource: (any Sendable)?
 
     /// - Parameters:
-    ///   - provider: opens the engine, on the thread that uses it.
-    ///   - resource: an object that is kept while the engine may be opened.
+    ///   - provider: opens the engine on the thread that uses it.
+    ///   - resource: an object to retain as long as the engine may be opened.
     package init(_ provider: any RecognizerProvider, keeping resource: (any Sendable)? = nil) {
         self.provider = provider
         self.resource = resource
@@ -22,12 +22,12 @@ package final class LocalEngine: Hashable, Sendable {
 
 /// A recognizer on a thread of this process, with the same results as in a `DecodeWorker`.
 ///
-/// If the engine's library aborts, this process ends.
-// Safety: the pool gives a worker to one thread at a time; `kill` only sets an atomic.
+/// If the engine's library aborts, so does this process.
+// Safety: the pool gives a worker to one thread at a time; `kill` only sets an atomic value.
 final class LocalWorker: Worker, @unchecked Sendable {
     private let recognizer: any Recognizer
     private let isKilled = Atomic<Bool>(false)
-    private var reading = ReadingRequest()
+    private var options = RecognitionOptions()
     private var samples: [Int16] = []
     private var cpuReported = 0.0
 
@@ -37,10 +37,10 @@ final class LocalWorker: Worker, @unchecked Sendable {
     var id: Int32 { getpid() }
 
     private var adapting: (any Adaptation)? { recognizer as? any Adaptation }
-    private var partialReading: (any PartialReading)? { recognizer as? any PartialReading }
+    private var partialRecognizer: (any PartialRecognizer)? { recognizer as? any PartialRecognizer }
 
     func open(adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange]) throws {
-        reading = ReadingRequest(alternatives: alternatives, parts: parts)
+        options = RecognitionOptions(alternatives: alternatives, parts: parts)
         samples.removeAll(keepingCapacity: true)
         try adapting?.begin(from: adaptation)
     }
@@ -50,7 +50,7 @@ final class LocalWorker: Worker, @unchecked Sendable {
             self.samples += samples
             return
         }
-        try samples.withUnsafeBufferPointer { try adapting.hear($0) }
+        try samples.withUnsafeBufferPointer { try adapting.append($0) }
         try search(adapting)
     }
 
@@ -63,35 +63,35 @@ final class LocalWorker: Worker, @unchecked Sendable {
         let hypothesis: Hypothesis
         if let adapting {
             try search(adapting)
-            hypothesis = try adapting.finish(alternatives: reading.alternatives)
+            hypothesis = try adapting.finish(alternatives: options.alternatives)
         } else {
             try checkKilled()
-            hypothesis = try self.samples.withUnsafeBufferPointer { try recognizer.read($0, reading) }
+            hypothesis = try self.samples.withUnsafeBufferPointer { try recognizer.recognize($0, options: options) }
         }
         try checkKilled()
         var result = WorkerProtocol.Result(hypothesis, cpuSeconds: cpuSinceReport())
-        result.settle(within: Int64(samples), parts: reading.parts.count)
+        result.normalize(within: Int64(samples), parts: options.parts.count)
         return result
     }
 
-    func survey(_ samples: [Int16], into state: AdaptationState?) throws -> WorkerPool.Surveyed? {
+    func survey(_ samples: [Int16], into state: AdaptationState?) throws -> WorkerPool.SurveyResult? {
         try checkKilled()
         guard let adapting,
             let state = try samples.withUnsafeBufferPointer({ try adapting.survey($0, into: state) })
         else { return nil }
-        return WorkerPool.Surveyed(state: state, candidates: adapting.candidates)
+        return WorkerPool.SurveyResult(state: state, candidates: adapting.candidates)
     }
 
-    func beginPartials(adaptation: AdaptationState?) throws { try partialReading?.beginPartials(from: adaptation) }
+    func beginPartials(adaptation: AdaptationState?) throws { try partialRecognizer?.beginPartials(from: adaptation) }
 
     func partial(after samples: [Int16], isComplete: Bool) throws -> String {
         try checkKilled()
-        let text = try samples.withUnsafeBufferPointer { try partialReading?.partial(after: $0) }
+        let text = try samples.withUnsafeBufferPointer { try partialRecognizer?.partial(after: $0) }
         guard isComplete else { return text ?? "" }
-        return try partialReading?.partial(after: UnsafeBufferPointer(start: nil, count: 0)) ?? ""
+        return try partialRecognizer?.partial(after: UnsafeBufferPointer(start: nil, count: 0)) ?? ""
     }
 
-    func endPartials() throws { try partialReading?.endPartials() }
+    func endPartials() throws { try partialRecognizer?.endPartials() }
 
     /// Stops the search before its next step.
     func kill() { isKilled.store(true, ordering: .relaxed) }

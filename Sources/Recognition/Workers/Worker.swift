@@ -1,9 +1,9 @@
 import Core
 
-/// A loaded engine of a pool: a process, or a recognizer in this process. All methods block; only one thread may use it
+/// A loaded engine in a pool: a process, or a recognizer in this process. All methods block; only one thread may use it
 /// at a time.
 ///
-/// After any thrown error except one that the engine reports, the worker is unusable.
+/// After a method throws an error that the engine did not report, the worker is unusable.
 protocol Worker: AnyObject {
     var engine: EngineDescription { get }
 
@@ -12,20 +12,20 @@ protocol Worker: AnyObject {
 
     /// Starts an utterance; `append` and `close` follow.
     ///
-    /// - Parameter parts: the ranges with speech if several utterances are read as one; otherwise empty.
+    /// - Parameter parts: the ranges with speech if several utterances are decoded as one; otherwise empty.
     func open(adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange]) throws
 
     func append(_ samples: [Int16]) throws
 
-    /// Ends the utterance of `samples` samples. Returns the first reply, which has the adaptation state if the engine
+    /// Ends an utterance of `samples` samples. Returns the first reply, which has the adaptation state if the engine
     /// adapts and the utterance is long enough.
     func close(_ samples: Int) throws -> WorkerProtocol.Reply
 
     /// Waits for the result of the utterance.
     func finish(_ samples: Int, after reply: WorkerProtocol.Reply) throws -> WorkerProtocol.Result
 
-    /// Adapts a state to an utterance without reading it; returns nil if the engine does not adapt.
-    func survey(_ samples: [Int16], into state: AdaptationState?) throws -> WorkerPool.Surveyed?
+    /// Adapts a state to an utterance without decoding it. Returns nil if the engine does not adapt.
+    func survey(_ samples: [Int16], into state: AdaptationState?) throws -> WorkerPool.SurveyResult?
 
     func beginPartials(adaptation: AdaptationState?) throws
 
@@ -35,6 +35,6 @@ protocol Worker: AnyObject {
 
     func endPartials() throws
 
-    /// Ends the worker. Any thread may call this, even while another uses it.
+    /// Kills the worker. Any thread may call this, even while another uses the worker.
     func kill()
 }

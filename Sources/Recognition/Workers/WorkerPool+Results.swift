@@ -4,22 +4,22 @@ import System
 
 extension WorkerPool {
     struct Decoded: Sendable {
-        /// Times count from the utterance's first sample.
+        /// The words, whose times count from the utterance's first sample.
         var hypothesis: Hypothesis
-        /// The engine that read the utterance: the wanted engine or its fallback.
+        /// The engine that decoded the utterance: the preferred engine or its fallback.
         var engine: EngineDescription
         var cpuSeconds: Double
         /// The number of sessions: more than one if a worker died and the utterance was decoded again.
         var attempts: Int
     }
 
-    /// An engine's adaptation to a recording so far.
-    struct Surveyed: Sendable {
+    /// An engine's current adaptation to a recording.
+    struct SurveyResult: Sendable {
         var state: AdaptationState
         var candidates: [[AdaptationState]]
     }
 
-    /// Reads one utterance and returns the elapsed seconds.
+    /// Decodes one utterance and returns the elapsed seconds.
     package func measure(_ samples: [Int16]) async throws -> Double {
         let start = MonotonicClock.nanoseconds
         let session = try await begin(samples, adaptation: nil, alternatives: 0)
@@ -27,11 +27,11 @@ extension WorkerPool {
         return Double(MonotonicClock.nanoseconds - start) / 1e9
     }
 
-    /// The memory in megabytes below which partial results come from the wanted engine itself.
+    /// The memory in megabytes below which partial results come from the preferred engine itself.
     private static let megabytesForTwoEngines = 900
 
     /// Whether the machine can run PocketSphinx for partial results in addition to another engine.
-    package static var hasRoomForPartials: Bool {
+    package static var hasMemoryForPartials: Bool {
         sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 && MachineMemory.totalMegabytes >= megabytesForTwoEngines
     }
 }

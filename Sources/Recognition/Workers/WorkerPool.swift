@@ -1,11 +1,11 @@
 import Core
 import System
 
-/// A pool of decode workers, which are started on demand and restarted when they die.
+/// A pool of decode workers, which it starts on demand and restarts when they die.
 package actor WorkerPool {
     /// An utterance that a worker has accepted.
     struct Session: Sendable {
-        /// 1, plus the number of workers that died before their first answer.
+        /// 1 plus the number of workers that died before their first reply.
         fileprivate var attempts = 1
         let worker: Lease
         fileprivate let reply: WorkerProtocol.Reply
@@ -19,13 +19,13 @@ package actor WorkerPool {
 
     /// The command of the worker for partial results.
     nonisolated let partials: WorkerCommand
-    /// `wanted` or `fallback`.
+    /// Either `preferred` or `fallback`.
     private var command: WorkerCommand
-    private let wanted: WorkerCommand
+    private let preferred: WorkerCommand
     private let fallback: WorkerCommand?
-    /// Whether the wanted workers cannot be started at all, so that the pool does not try them again.
+    /// Whether the preferred workers cannot be started at all, so that the pool does not try them again.
     private var isBroken = false
-    /// The error because of which the fallback is used, or of the last stalled worker, until it is reported.
+    /// The error that made the pool use the fallback, or the error from the last stalled worker, until it is reported.
     private var engineError: DeviceError?
     package var profile: String { command.profile }
     private let size: Int
@@ -35,23 +35,23 @@ package actor WorkerPool {
     private var waiting: [CheckedContinuation<Lease?, Never>] = []
     /// The workers that were started and still exist.
     private var started: [WeakLease] = []
-    /// The number of calls that are starting workers.
+    /// The number of calls that are currently starting workers.
     private var starting = 0
     private var hasEnded = false
     private let pace = WorkerPace()
 
     /// - Parameters:
     ///   - size: the maximum number of workers, 1 or more.
-    ///   - fallback: used if the wanted workers cannot be started or die repeatedly.
+    ///   - fallback: the command to use if the preferred workers cannot be started or die repeatedly.
     ///   - partials: the command for partial results; nil for `command`.
-    ///   - engineError: the reason if the wanted engine is not used from the beginning.
+    ///   - engineError: the reason why the preferred engine is not used from the beginning; nil if it is used.
     package init(
         _ command: WorkerCommand, size: Int, niceness: Int32 = 0, fallback: WorkerCommand? = nil,
         partials: WorkerCommand? = nil, engineError: DeviceError? = nil
     ) {
         self.engineError = engineError
         self.command = command
-        wanted = command
+        preferred = command
         self.fallback = fallback
         self.partials = partials ?? command
         self.size = max(1, size)
@@ -65,8 +65,8 @@ package actor WorkerPool {
         return worker.process.engine
     }
 
-    /// Returns the error of the wanted engine once, and clears it; nil if there is none.
-    package func takeEngineError() -> DeviceError? {
+    /// Returns the preferred engine's error and clears it; nil if there is none.
+    package func consumeEngineError() -> DeviceError? {
         defer { engineError = nil }
         return engineError
     }
@@ -78,8 +78,8 @@ package actor WorkerPool {
         }
     }
 
-    /// Switches from the failed command to the fallback. Returns false if that is not possible; true if another call
-    /// has already switched.
+    /// Switches from the failed command to the fallback. Returns false if this is not possible, and true if another
+    /// call has already switched.
     private func fallBack(from failed: WorkerCommand, because error: any Error, isBroken: Bool) -> Bool {
         guard let fallback, failed != fallback, !hasEnded, !(error is CancellationError) else { return false }
         guard command == failed else { return true }
@@ -94,10 +94,10 @@ package actor WorkerPool {
         return true
     }
 
-    /// Sends an utterance to the next free worker. Returns once its adaptation state is known, or known to be missing.
-    /// If the worker dies, retries with another one after each backoff, then with the fallback.
+    /// Sends an utterance to the next free worker. Returns after the worker's first reply, which may have an adaptation
+    /// state. If the worker dies, retries with other workers after increasing delays, and then with the fallback.
     ///
-    /// - Parameter parts: the ranges with speech if several utterances are read as one; otherwise empty.
+    /// - Parameter parts: the ranges with speech if several utterances are decoded as one; otherwise empty.
     /// - Throws: `DeviceError` after every attempt has failed.
     func begin(
         _ samples: [Int16], adaptation: AdaptationState?, alternatives: Int, parts: [SampleRange] = []
@@ -169,13 +169,13 @@ package actor WorkerPool {
         return worker
     }
 
-    /// Sends more of the utterance. If this throws, the worker is gone.
+    /// Sends more of the utterance. If this throws, the worker has been discarded.
     func append(_ samples: [Int16], to worker: Lease) async throws {
         try await blocking(worker) { try $0.append(samples) }
     }
 
-    /// Sends the rest of the utterance, which is now complete. If this throws, the worker is gone.
-    func close(_ worker: Lease, behind rest: [Int16], of cut: UtteranceCutter.Cut) async throws -> Session {
+    /// Sends the rest of the utterance, which is now complete. If this throws, the worker has been discarded.
+    func close(_ worker: Lease, after rest: [Int16], of cut: UtteranceCutter.Cut) async throws -> Session {
         let reply = try await blocking(worker) {
             try $0.append(rest)
             return try $0.close(cut.samples.count)
@@ -199,10 +199,10 @@ package actor WorkerPool {
         }
     }
 
-    /// Adapts a state to an utterance without reading it; returns nil if the engine does not adapt or the worker dies.
+    /// Adapts a state to an utterance without decoding it. Returns nil if the engine does not adapt or the worker dies.
     ///
     /// - Throws: `DeviceError` if no worker can be started.
-    func survey(_ samples: [Int16], into state: AdaptationState?) async throws -> Surveyed? {
+    func survey(_ samples: [Int16], into state: AdaptationState?) async throws -> SurveyResult? {
         let worker = try await acquire()
         do {
             let surveyed = try await worker.blocking { try worker.process.survey(samples, into: state) }
@@ -216,15 +216,15 @@ package actor WorkerPool {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// Ends idle workers; others are started on demand.
+    /// Stops idle workers. Others are started on demand.
     package func releaseIdle() {
         count -= idle.count
         idle = []
-        // If an utterance killed the wanted workers, they may still read the next recording.
-        if count == 0, !isBroken { command = wanted }
+        // If an utterance crashed the preferred workers, they may still work for the next recording.
+        if count == 0, !isBroken { command = preferred }
     }
 
-    /// Ends all workers, even in the middle of an utterance. Waiting callers get `CancellationError`.
+    /// Kills all workers, even in the middle of an utterance. Waiting callers get `CancellationError`.
     package func end() {
         hasEnded = true
         releaseIdle()
@@ -233,7 +233,7 @@ package actor WorkerPool {
         waiting = []
     }
 
-    /// Ends all workers and waits up to 5 s until they are reaped. The parent's resource usage then includes theirs.
+    /// Kills all workers and waits up to 5 s until they are reaped. The parent's resource usage then includes theirs.
     package func finish() async {
         end()
         for _ in 0..<500 where starting > 0 || started.contains(where: { $0.lease != nil }) {
@@ -265,7 +265,7 @@ package actor WorkerPool {
         let missing = command.makesCopies ? size - count : 1
         count += missing
         do {
-            let workers = try await started(missing, by: command)
+            let workers = try await startWorkers(missing, with: command)
             if hasEnded { throw CancellationError() }
             discard(missing - workers.count)
             for worker in workers.dropFirst() { release(worker) }
@@ -277,7 +277,7 @@ package actor WorkerPool {
         }
     }
 
-    private func started(_ missing: Int, by command: WorkerCommand) async throws -> [Lease] {
+    private func startWorkers(_ missing: Int, with command: WorkerCommand) async throws -> [Lease] {
         starting += 1
         defer { starting -= 1 }
         for pause in Self.backoff {
@@ -308,8 +308,8 @@ package actor WorkerPool {
             }
         }
         throw DeviceError(
-            .damaged, "decode-worker", on: "\(command.model)", "the decoder crashes while loading this model",
-            remedy: "reinstall its package, or name another with recognizer.model")
+            .damaged, "decode-worker", on: "\(command.model)", "the decoder crashes while it loads this model",
+            remedy: "reinstall its package, or set recognizer.model to another model")
     }
 
     private func release(_ worker: Lease) {
@@ -317,15 +317,15 @@ package actor WorkerPool {
         if waiting.isEmpty { idle.append(worker) } else { waiting.removeFirst().resume(returning: worker) }
     }
 
-    /// Forgets a failed worker, and keeps its error if it stalled.
+    /// Removes a failed worker from the count, and keeps its error if it stalled.
     private func discard(because error: any Error) {
         discard()
         note(error)
     }
 
-    /// Forgets dead workers, so that waiting callers can start others.
-    private func discard(_ gone: Int = 1) {
-        count -= gone
-        for _ in 0..<min(gone, waiting.count) { waiting.removeFirst().resume(returning: nil) }
+    /// Removes dead workers from the count, so that waiting callers can start others.
+    private func discard(_ deadCount: Int = 1) {
+        count -= deadCount
+        for _ in 0..<min(deadCount, waiting.count) { waiting.removeFirst().resume(returning: nil) }
     }
 }

@@ -40,8 +40,8 @@ package struct WorkerCommand: Hashable, Sendable {
 
 /// The parent's side of one worker process.
 final class WorkerProcess: Worker {
-    /// The time limit for a request, whatever the engine sends meanwhile. Decoding on the smallest boards takes longer
-    /// than the audio lasts.
+    /// The time limit for a request, even if the worker sends other replies. On the smallest boards, decoding takes
+    /// longer than the audio lasts.
     struct Timeout: Sendable {
         var seconds = 60
         var timesAudio = 40
@@ -49,11 +49,11 @@ final class WorkerProcess: Worker {
         func seconds(for samples: Int) -> Int { seconds + samples * timesAudio / SamplePosition.rate }
     }
 
-    /// The time limit for loading a model, in seconds. It is long because a copy may keep the card busy, and the worker
-    /// may have a low priority.
-    private static let loadingTimeout = 300
+    /// The time limit for loading a model, in seconds. It is long because an export may keep the card busy, and the
+    /// worker may have a low priority.
+    private static let loadingSeconds = 300
 
-    /// Keeps frames below the protocol's maximum.
+    /// The maximum number of samples in a frame, which keeps frames below the protocol's limit.
     private static let samplesPerFrame = 30 * SamplePosition.rate
 
     private(set) var engine: EngineDescription
@@ -67,17 +67,17 @@ final class WorkerProcess: Worker {
     /// The timeout of the current request in seconds, for messages.
     private var timeoutSeconds = 0
     private var stall: WorkerStall
-    private static let remedy = "it is restarted"
+    private static let remedy = "it will be restarted"
 
     /// Starts the worker and waits until its model is loaded.
     ///
     /// - Parameters:
-    ///   - copies: the pipes of the copies that the worker then makes of itself.
+    ///   - copies: the pipes for the copies that the worker forks after it has loaded the model.
     ///   - seconds: the time limit for loading.
-    ///   - pace: the pace that workers of this kind share.
+    ///   - pace: the pace, which workers of this kind share.
     /// - Throws: the engine's `DeviceError` with `missing` or `damaged` for its model; `failed` after a timeout.
     init(
-        _ command: WorkerCommand, copies: [ChildPipes] = [], within seconds: Int = loadingTimeout,
+        _ command: WorkerCommand, copies: [ChildPipes] = [], within seconds: Int = loadingSeconds,
         timeout: Timeout = Timeout(), pace: WorkerPace = WorkerPace()
     ) throws {
         self.timeout = timeout
@@ -92,12 +92,12 @@ final class WorkerProcess: Worker {
 
     /// Starts workers that share their model, or a single worker if the program does not support this.
     ///
-    /// - Parameter count: the number of workers, 1 or more. Fewer are started if the system does not allow as many.
+    /// - Parameter count: the number of workers, 1 or more. Fewer are started if the system does not allow that many.
     static func start(
         _ command: WorkerCommand, count: Int, pace: WorkerPace = WorkerPace()
     ) throws -> [WorkerProcess] {
         guard command.makesCopies, count > 1 else { return [try WorkerProcess(command, pace: pace)] }
-        let pipes = try (1..<min(count, 1 + ProcessCopies.most)).map { _ in
+        let pipes = try (1..<min(count, 1 + ProcessCopies.maximumCount)).map { _ in
             try ChildPipes(to: command.path, remedy: Self.remedy)
         }
         let first = try WorkerProcess(command, copies: pipes, pace: pace)
@@ -138,14 +138,14 @@ final class WorkerProcess: Worker {
         return try next(within: samples)
     }
 
-    func survey(_ samples: [Int16], into state: AdaptationState?) throws -> WorkerPool.Surveyed? {
+    func survey(_ samples: [Int16], into state: AdaptationState?) throws -> WorkerPool.SurveyResult? {
         let request = WorkerProtocol.Request(adaptation: state, survey: true)
         setDeadline(timeout.seconds(for: samples.count))
         try send(.request, JSONEncoder().encode(request))
         try send(samples)
         try send(.end, Data())
         var reply = try next(within: samples.count)
-        let surveyed = reply.adaptation.map { WorkerPool.Surveyed(state: $0, candidates: reply.candidates ?? []) }
+        let surveyed = reply.adaptation.map { WorkerPool.SurveyResult(state: $0, candidates: reply.candidates ?? []) }
         while reply.result == nil {
             if let failure = reply.error { throw DeviceError(failure) }
             reply = try next(within: samples.count)
@@ -155,10 +155,11 @@ final class WorkerProcess: Worker {
 
     func finish(_ samples: Int, after reply: WorkerProtocol.Reply) throws -> WorkerProtocol.Result {
         var reply = reply
-        // The deadline set at the end of the audio still applies; replies that have arrived can always be read.
-        let left = deadline
+        // The deadline set at the end of the audio still applies, but there is always time for replies that have
+        // arrived.
+        let previousDeadline = deadline
         setDeadline(timeout.seconds)
-        deadline = max(deadline, left)
+        deadline = max(deadline, previousDeadline)
         while true {
             if let failure = reply.error { throw DeviceError(failure) }
             if let result = reply.result {
@@ -197,7 +198,7 @@ final class WorkerProcess: Worker {
         let reply: WorkerProtocol.Reply?
         setDeadline(seconds)
         do { reply = try next(within: 0) } catch let error as DeviceError
-            // Report a timeout as such: the next attempt may succeed in time.
+            // Report a timeout as a timeout, because the next attempt may succeed in time.
             where error.code != .failed || error.status == ETIMEDOUT
         {
             throw error
@@ -205,7 +206,7 @@ final class WorkerProcess: Worker {
         if let failure = reply?.error { throw DeviceError(failure) }
         guard let engine = reply?.ready else {
             throw DeviceError(
-                .unsupported, "decode-worker", on: child.name, "does not speak the protocol of decode workers",
+                .unsupported, "decode-worker", on: child.name, "does not speak the decode-worker protocol",
                 remedy: "set recognizer.engine to pocketsphinx")
         }
         copies = reply?.copies ?? []
@@ -218,7 +219,7 @@ final class WorkerProcess: Worker {
 
     private static func frames(of samples: [Int16]) -> [Data] {
         stride(from: 0, to: samples.count, by: samplesPerFrame).map { start in
-            // Frames are little-endian, as are all supported machines.
+            // Frames are little-endian, like all supported machines.
             samples[start..<min(samples.count, start + samplesPerFrame)].withUnsafeBytes { Data($0) }
         }
     }
@@ -228,7 +229,7 @@ final class WorkerProcess: Worker {
         frame.append(kind.rawValue)
         withUnsafeBytes(of: UInt32(payload.count).littleEndian) { frame.append(contentsOf: $0) }
         frame.append(payload)
-        let seconds = try secondsLeft
+        let seconds = try remainingSeconds
         try frame.withUnsafeBytes { bytes in
             try child.pipes.write(bytes, timeoutSeconds: seconds) { () throws(DeviceError) in try stall.watch(child) }
         }
@@ -242,20 +243,20 @@ final class WorkerProcess: Worker {
     }
 
     /// The remaining seconds, 1 or more.
-    private var secondsLeft: Int {
+    private var remainingSeconds: Int {
         get throws {
-            let left = deadline - MonotonicClock.nanoseconds
-            guard left > 0 else {
+            let remaining = deadline - MonotonicClock.nanoseconds
+            guard remaining > 0 else {
                 throw DeviceError(
                     .failed, "poll", status: ETIMEDOUT, on: child.name,
                     "did not finish within \(timeoutSeconds) s (process \(id))",
                     remedy: Self.remedy)
             }
-            return Int((left + 999_999_999) / 1_000_000_000)
+            return Int((remaining + 999_999_999) / 1_000_000_000)
         }
     }
 
-    /// Waits for the next reply, and limits its words to `samples`.
+    /// Waits for the next reply and limits its words to the first `samples` samples.
     private func next(within samples: Int) throws -> WorkerProtocol.Reply {
         while true {
             do {
@@ -263,9 +264,9 @@ final class WorkerProcess: Worker {
             } catch {
                 throw DeviceError(
                     .failed, "decode-worker", "the decode worker (process \(id)) sent an invalid reply",
-                    remedy: "the utterance is tried again")
+                    remedy: "the utterance will be decoded again")
             }
-            let seconds = try secondsLeft
+            let seconds = try remainingSeconds
             let bytes = try child.pipes.read(timeoutSeconds: seconds) { () throws(DeviceError) in
                 try stall.watch(child)
             }
@@ -279,9 +280,9 @@ final class WorkerProcess: Worker {
 }
 
 extension WorkerCommand {
-    /// Checks that a worker can load its model: starts a worker and ends it.
+    /// Checks that a worker can load its model, by starting and stopping one.
     ///
-    /// - Throws: the worker's error: `missing` or `damaged` for the model.
+    /// - Throws: the worker's error, such as `missing` or `damaged` for the model.
     package func load() throws(DeviceError) {
         do { _ = try WorkerProcess.start(self, count: 1) } catch { throw DeviceError(wrapping: error) }
     }

@@ -17,64 +17,65 @@ enum WorkerProtocol {
     }
 
     /// The maximum length of a frame in bytes: a little more than a minute of audio.
-    static let longestFrame = 2 << 20
+    static let maximumFrameBytes = 2 << 20
 
-    /// Starts an utterance.
+    /// A request that starts an utterance.
     struct Request: Codable, Sendable {
-        /// Whether the worker answers each audio frame with `partial`, and the end only with `done`.
+        /// Whether the worker answers each audio frame with `partial`, and the end with `done`.
         var partials = false
         var alternatives = 0
         /// The engine's state after the previous utterance.
         var adaptation: AdaptationState?
-        /// Whether to return only `adaptation` after this utterance, and a result without words.
+        /// Whether to return only `adaptation` after this utterance, with a result that has no words.
         var survey: Bool?
-        /// The ranges with speech, in samples, if several utterances are read as one; otherwise nil.
+        /// The ranges with speech, in samples, if several utterances are decoded as one; otherwise nil.
         var parts: [SampleRange]?
 
         private enum CodingKeys: String, CodingKey {
             case partials, alternatives, survey, parts
-            // The name in the protocol since its first version.
+            // The protocol has used this name since its first version.
             case adaptation = "channel"
         }
     }
 
     /// A line from the worker. Exactly one field is set, except `copies` and `candidates`.
     struct Reply: Codable, Sendable {
-        /// The model is loaded.
+        /// The engine, after its model is loaded.
         var ready: EngineDescription?
         /// With `ready`: the process IDs of the requested copies, which serve in the same way.
         var copies: [Int32]?
-        /// The engine's state after this utterance; sent before the search.
+        /// The engine's state after this utterance, which is sent before the search.
         var adaptation: AdaptationState?
-        /// The utterance is complete and being read. Engines that do not adapt may send this instead of `adaptation`.
+        /// Whether the utterance is complete and being decoded. Engines that do not adapt may send this instead of
+        /// `adaptation`.
         var heard: Bool?
         /// With `adaptation`, in answer to a survey: `Adaptation.candidates`.
         var candidates: [[AdaptationState]]?
         /// The answer to `end`.
         var result: Result?
         var partial: String?
-        /// A partial utterance has ended.
+        /// Whether an utterance with partial results has ended.
         var done: Bool?
-        /// The reason why the model was not loaded or the utterance was not read.
+        /// The reason why the model was not loaded or the utterance was not decoded.
         var error: Failure?
 
         private enum CodingKeys: String, CodingKey {
             case ready, copies, heard, candidates, result, partial, done, error
-            // The name in the protocol since its first version.
+            // The protocol has used this name since its first version.
             case adaptation = "channel"
         }
     }
 
     struct Result: Codable, Sendable {
-        /// The best reading; ranges count samples from the start of the utterance.
+        /// The words of the best hypothesis. Their ranges count samples from the start of the utterance.
         var words: [Word]
-        /// Other readings, best first.
+        /// Other hypotheses, best first.
         var alternatives: [Alternative]
         /// The worker's CPU time since its last result.
         var cpuSeconds: Double
         var score: Double?
         var voice: VoiceAnalytics?
-        /// One voice per requested part; missing without parts.
+        /// One voice per requested part; nil if there are no parts.
         var voices: [VoiceAnalytics?]?
     }
 
@@ -83,7 +84,7 @@ enum WorkerProtocol {
         /// A `DeviceError.Code`; unknown values count as `failed`.
         var code: String
 
-        /// One line: what failed, and the remedy.
+        /// One line with the failure and the remedy.
         var message: String
 
         /// The message without the remedy. Fieldscribe's own workers send it; others may omit it.

@@ -1,13 +1,13 @@
 import Core
 import System
 
-/// Parses the replies of a worker, which arrive in pieces and may come from another vendor's program.
+/// Parses a worker's replies, which arrive in pieces and may come from another vendor's program.
 struct WorkerReplies {
     /// The maximum length of a reply in bytes: half an hour of speech with a hundred alternatives.
-    static let longestLine = 16 << 20
+    static let maximumLineBytes = 16 << 20
 
-    /// A line that is not a valid reply.
-    struct Unreadable: Error {}
+    /// The error for a line that is not a valid reply.
+    struct InvalidReply: Error {}
 
     private var received: [UInt8] = []
 
@@ -16,46 +16,46 @@ struct WorkerReplies {
     /// Returns the next reply; nil if it is not complete yet.
     ///
     /// - Parameters:
-    ///   - samples: the length of the utterance; words are limited to it.
-    ///   - parts: the number of requested parts; voices are dropped unless there are as many.
+    ///   - samples: the length of the utterance, to which words are limited.
+    ///   - parts: the number of requested parts. Voices are dropped unless there is one per part.
     mutating func next(within samples: Int, parts: Int = 0) throws -> WorkerProtocol.Reply? {
         guard let end = received.firstIndex(of: 0x0A) else {
-            guard received.count <= Self.longestLine else { throw Unreadable() }
+            guard received.count <= Self.maximumLineBytes else { throw InvalidReply() }
             return nil
         }
         defer { received.removeSubrange(...end) }
         guard var reply = try? decodedJSON(WorkerProtocol.Reply.self, from: received[..<end]) else {
-            throw Unreadable()
+            throw InvalidReply()
         }
-        reply.result?.settle(within: Int64(samples), parts: parts)
+        reply.result?.normalize(within: Int64(samples), parts: parts)
         return reply
     }
 }
 
 extension WorkerProtocol.Result {
-    /// Moves the words into the utterance, without overlaps; removes line breaks; drops the voices unless there is one
+    /// Moves the words into the utterance and removes overlaps and line breaks. Drops the voices unless there is one
     /// per part.
     ///
-    /// If two words overlap, the first ends where the second begins. A word that does not begin after its predecessor
-    /// is moved behind it: the order of the text counts, whatever the times are.
-    mutating func settle(within samples: Int64, parts: Int = 0) {
+    /// If two words overlap, the first one ends where the second begins. A word that does not begin after its
+    /// predecessor is moved behind it: the order of the text counts, not that of the times.
+    mutating func normalize(within samples: Int64, parts: Int = 0) {
         if parts == 0 || voices?.count != parts { voices = nil }
-        var settled: [Word] = []
+        var normalized: [Word] = []
         for word in words {
             let text = Self.line(word.text)
             guard !text.isEmpty else { continue }
             var start = min(max(word.range.start, .zero), SamplePosition(samples))
-            if let before = settled.last?.range, start < before.end {
+            if let before = normalized.last?.range, start < before.end {
                 if start > before.start {
-                    settled[settled.count - 1].range = SampleRange(before.start, start)
+                    normalized[normalized.count - 1].range = SampleRange(before.start, start)
                 } else {
                     start = before.end
                 }
             }
             let range = SampleRange(start, min(word.range.end, SamplePosition(samples)))
-            settled.append(Word(text, range, confidence: word.confidence, isSpread: word.isSpread))
+            normalized.append(Word(text, range, confidence: word.confidence, hasEstimatedTime: word.hasEstimatedTime))
         }
-        words = settled
+        words = normalized
         alternatives = alternatives.map { Alternative(text: Self.line($0.text), confidence: $0.confidence) }
         cpuSeconds = max(cpuSeconds, 0)
     }

@@ -3,38 +3,39 @@ import Glibc
 import Synchronization
 import System
 
-/// The slowest answer of workers of one kind, in seconds per second of audio; nil before the first answer.
+/// The slowest reply from workers of one kind, in seconds per second of audio.
 final class WorkerPace: Sendable {
     private let slowest = Mutex<Double?>(nil)
 
+    /// The pace of the slowest reply; nil before the first reply.
     var secondsPerSecond: Double? { slowest.withLock { $0 } }
 
     func add(_ seconds: Double, for samples: Int) {
-        // Fixed costs dominate short utterances.
+        // Fixed costs dominate the time for short utterances.
         let pace = seconds / max(1, Double(samples) / Double(SamplePosition.rate))
         slowest.withLock { $0 = max($0 ?? 0, pace) }
     }
 }
 
-/// Detects a worker that makes no progress because a signal stopped it or a driver hangs. A busy machine does not
-/// count.
+/// Detects a worker that makes no progress because a signal stopped it or a driver hangs. A worker that is slow because
+/// the machine is busy does not count.
 struct WorkerStall {
-    /// The lower bound of the limit, in idle seconds.
-    private static let shortest = 10.0
-    /// The limit, as a multiple of the slowest answer so far.
+    /// The minimum idle time before a worker counts as stalled, in seconds.
+    private static let minimumSeconds = 10.0
+    /// The maximum idle time, as a multiple of the slowest reply so far.
     private static let factor = 4.0
 
     let pace: WorkerPace
-    /// The limit before any answer, in seconds.
-    private let unmeasured: Double
+    /// The maximum idle time before the first reply, in seconds.
+    private let initialSeconds: Double
     private var samples = 0
     private var requestedAt = MonotonicClock.nanoseconds
-    private var seen: ProcessProgress?
-    private var watched = MonotonicClock.nanoseconds
+    private var lastProgress: ProcessProgress?
+    private var lastCheck = MonotonicClock.nanoseconds
     private var idleSeconds = 0.0
 
-    init(_ unmeasured: Int, _ pace: WorkerPace) {
-        self.unmeasured = Double(unmeasured)
+    init(_ initialSeconds: Int, _ pace: WorkerPace) {
+        self.initialSeconds = Double(initialSeconds)
         self.pace = pace
     }
 
@@ -44,7 +45,7 @@ struct WorkerStall {
         requestedAt = MonotonicClock.nanoseconds
     }
 
-    /// Records that the utterance was answered.
+    /// Records the reply to the utterance.
     mutating func end() {
         pace.add(Double(MonotonicClock.nanoseconds - requestedAt) / 1e9, for: samples)
         samples = 0
@@ -52,9 +53,9 @@ struct WorkerStall {
 
     /// Starts watching a new request.
     mutating func restart() {
-        seen = nil
+        lastProgress = nil
         idleSeconds = 0
-        watched = MonotonicClock.nanoseconds
+        lastCheck = MonotonicClock.nanoseconds
     }
 
     /// Checks for progress. Call it every second while waiting.
@@ -62,37 +63,37 @@ struct WorkerStall {
     /// - Throws: `DeviceError` with `failed` if the worker has been idle for longer than its pace allows.
     mutating func watch(_ child: borrowing ChildProcess) throws(DeviceError) {
         let now = MonotonicClock.nanoseconds
-        // The time during which this process itself was stopped does not count.
-        let passed = min(2, Double(now - watched) / 1e9)
-        watched = now
+        // Time during which this process itself was stopped does not count.
+        let passed = min(2, Double(now - lastCheck) / 1e9)
+        lastCheck = now
         guard let progress = ProcessProgress(of: child.id) else { return }
-        guard progress == seen else {
-            seen = progress
+        guard progress == lastProgress else {
+            lastProgress = progress
             idleSeconds = 0
             return
         }
         idleSeconds += passed
-        let sound = max(1, Double(samples) / Double(SamplePosition.rate))
-        let measured = pace.secondsPerSecond.map { max(Self.shortest, Self.factor * $0 * sound) }
-        let longest = progress.isStopped ? Self.shortest : measured ?? unmeasured
-        guard idleSeconds >= longest else { return }
-        let why = progress.isStopped ? "has been stopped" : "has done nothing"
+        let audioSeconds = max(1, Double(samples) / Double(SamplePosition.rate))
+        let limit = pace.secondsPerSecond.map { max(Self.minimumSeconds, Self.factor * $0 * audioSeconds) }
+        let allowed = progress.isStopped ? Self.minimumSeconds : limit ?? initialSeconds
+        guard idleSeconds >= allowed else { return }
+        let state = progress.isStopped ? "has been stopped" : "has done nothing"
         throw DeviceError(
             .failed, "progress", status: ETIMEDOUT, cause: .stall,
-            "the decode worker (process \(child.id)) \(why) for \(Int(idleSeconds)) s: it was replaced, and its "
-                + "utterance is read again")
+            "the decode worker (process \(child.id)) \(state) for \(Int(idleSeconds)) s; it was replaced, and its "
+                + "utterance will be decoded again")
     }
 }
 
-/// The work of a process and its children so far. CPU time and page faults grow while a process works, even on a busy
-/// machine.
+/// The work done by a process and its children so far. CPU time and page faults grow while a process works, even on a
+/// busy machine.
 struct ProcessProgress: Hashable, Sendable {
-    /// CPU time plus page faults.
+    /// The CPU time plus the number of page faults.
     private var work: UInt64 = 0
     /// Whether a signal has stopped the process.
     private(set) var isStopped = false
 
-    private static let deepest = 4
+    private static let maximumDepth = 4
 
     /// Reads the work of a process from /proc; nil if the kernel does not report it.
     ///
@@ -102,16 +103,16 @@ struct ProcessProgress: Hashable, Sendable {
         isStopped = state == "T" || state == "t"
     }
 
-    /// Adds the work of a process and its children; returns its state, as `ps` shows it.
+    /// Adds the work done by a process and its children. Returns the state of the process, as `ps` shows it.
     private mutating func add(_ id: Int32, depth: Int) -> Character? {
-        // The name in parentheses may contain anything.
+        // The process name in parentheses may contain any characters.
         guard let text = Self.text("/proc/\(id)/stat"), let end = text.lastIndex(of: ")") else { return nil }
         let fields = text[text.index(after: end)...].split(separator: " ")
         guard fields.count > 14, let state = fields[0].first else { return nil }
-        // Page faults and CPU time of the process and of its ended children: fields 10 to 17 in proc(5); `fields`
-        // starts at 3.
+        // Page faults and CPU time of the process and of its finished children: fields 10 to 17 in proc(5). `fields`
+        // starts with field 3.
         for field in fields[7...14] { work &+= UInt64(field) ?? 0 }
-        guard depth < Self.deepest, let tasks = try? names(inFolder: "/proc/\(id)/task") else { return state }
+        guard depth < Self.maximumDepth, let tasks = try? names(inFolder: "/proc/\(id)/task") else { return state }
         for task in tasks {
             let children = Self.text("/proc/\(id)/task/\(task)/children") ?? ""
             for child in children.split(separator: " ").compactMap({ Int32($0) }) { _ = add(child, depth: depth + 1) }

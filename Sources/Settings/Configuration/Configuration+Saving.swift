@@ -2,11 +2,11 @@ import Core
 import Glibc
 import System
 
-/// Returns a configuration file's text with one setting changed and every other byte kept.
+/// Returns a configuration file's text with one setting changed and all other bytes unchanged.
 ///
-/// - Parameter text: a file that the parser accepts.
+/// - Parameter text: the content of a file that the parser accepts.
 func configurationText(_ text: String, setting name: String, in section: String, to value: String) -> String {
-    // Bytes, not characters: "\r\n" is one Character in Swift.
+    // Split bytes, not characters: "\r\n" is one Character in Swift.
     var lines = text.utf8.split(separator: newline, omittingEmptySubsequences: false).map { Substring($0) }
     let ending = lines.first?.utf8.last == carriageReturn ? "\r" : ""
     let setting = "\(name) = \(value)"
@@ -25,9 +25,9 @@ func configurationText(_ text: String, setting name: String, in section: String,
             sample = index
         }
     }
-    if let place = sample ?? header {
-        lines.insert("\(setting)\(ending)", at: place + 1)
-        // Keeps a last line without a newline.
+    if let index = sample ?? header {
+        lines.insert("\(setting)\(ending)", at: index + 1)
+        // This keeps a last line that has no newline.
         return lines.joined(separator: "\n")
     }
     let separation = text.isEmpty ? "" : text.utf8.last == newline ? "\(ending)\n" : "\(ending)\n\(ending)\n"
@@ -35,20 +35,21 @@ func configurationText(_ text: String, setting name: String, in section: String,
 }
 
 extension Configuration {
-    /// Saves one setting in the configuration's file, or in a new one; keeps its owner and mode. Returns the file's path.
+    /// Saves one setting in the configuration's file, whose owner and mode are kept, or in a new file. Returns its
+    /// path.
     ///
-    /// - Throws: `DeviceError`, `denied` for example; the file is then unchanged.
+    /// - Throws: `DeviceError`, such as `denied`. The file is then unchanged.
     package func save(_ name: String, in section: String, value: String) throws(DeviceError) -> String {
-        let named = file ?? Self.systemPath
-        // Replaces the target of a link, not the link.
-        let path = (try? realPath(named)) ?? named
+        let givenPath = file ?? Self.systemPath
+        // Replace the target of a link, not the link.
+        let path = (try? realPath(givenPath)) ?? givenPath
         var status = stat()
-        let isThere = stat(path, &status) == 0
-        let text = isThere ? String(decoding: try Self.read(path), as: UTF8.self) : ""
-        if !isThere { try makeFolder(folder(of: path), mode: 0o755) }
+        let exists = stat(path, &status) == 0
+        let text = exists ? String(decoding: try Self.read(path), as: UTF8.self) : ""
+        if !exists { try makeFolder(folder(of: path), mode: 0o755) }
         let changed = configurationText(text, setting: name, in: section, to: value)
-        try durableReplace(path: path, with: changed, mode: isThere ? status.st_mode & 0o777 : 0o644)
-        if isThere, status.st_uid != geteuid() || status.st_gid != getegid() {
+        try durableReplace(path: path, with: changed, mode: exists ? status.st_mode & 0o777 : 0o644)
+        if exists, status.st_uid != geteuid() || status.st_gid != getegid() {
             _ = chown(path, status.st_uid, status.st_gid)
         }
         return path
@@ -59,7 +60,7 @@ private let newline = UInt8(ascii: "\n")
 private let carriageReturn = UInt8(ascii: "\r")
 
 extension Substring {
-    /// Without leading and trailing blanks, carriage returns and a byte order mark.
+    /// The text without surrounding blanks, carriage returns and a byte order mark.
     fileprivate var trimmed: Substring {
         var rest = drop { $0 == " " || $0 == "\t" || $0 == "\u{FEFF}" }
         while let last = rest.last, last == " " || last == "\t" || last == "\r" { rest.removeLast() }
@@ -71,19 +72,19 @@ extension Substring {
         return self[..<separator].trimmed == name
     }
 
-    /// The same line with another value: keeps indentation, spacing and comment.
+    /// Returns the line with another value but the same indentation, spacing and comment.
     fileprivate func replacingValue(with value: String) -> Substring {
         guard let separator = firstIndex(where: { $0 == "=" || $0 == ":" }) else { return self }
         let after = self[index(after: separator)...]
         let start = after.firstIndex { $0 != " " && $0 != "\t" } ?? after.endIndex
         var end = after.endIndex
-        var earlier: Character = " "
-        for place in after.indices[start...] {
-            if after[place] == ";", earlier == " " || earlier == "\t" {
-                end = place
+        var previous: Character = " "
+        for index in after.indices[start...] {
+            if after[index] == ";", previous == " " || previous == "\t" {
+                end = index
                 break
             }
-            earlier = after[place]
+            previous = after[index]
         }
         // Blanks before a comment or the line's end do not belong to the value.
         while end > start, " \t\r".contains(after[after.index(before: end)]) { end = after.index(before: end) }

@@ -1,22 +1,22 @@
-/// The problems of a configuration file, in the order of lines.
+/// The problems in a configuration file, in line order.
 package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One problem.
+    /// A problem in one line.
     package struct Problem: Hashable, Sendable, CustomStringConvertible {
         var file: String
-        /// Counted from 1.
+        /// The line number, from 1.
         var line: Int
-        /// The line's section, without brackets; empty before the first.
+        /// The line's section, without brackets; empty before the first section.
         var section: String
 
-        /// Empty if the problem is the whole line.
+        /// The key; empty if the problem is the whole line.
         var key: String
         /// The value in the file; empty if the problem is the key or the whole line.
         var value: String
 
-        /// What is wrong, and what is allowed.
+        /// The problem, with what is allowed instead.
         var reason: String
 
-        /// The setting as `capture.device`; nil if the problem is the whole line.
+        /// The setting in the form `capture.device`; nil if the problem is the whole line.
         package var setting: String? { key.isEmpty || section.isEmpty ? nil : "\(section).\(key)" }
 
         package var description: String {
@@ -25,10 +25,10 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
         }
     }
 
-    /// One or more.
+    /// The problems, at least one.
     package var problems: [Problem]
 
-    /// One line: the first problem, and the number of others.
+    /// One line with the first problem and the number of others.
     package var description: String {
         let first = problems.first?.description ?? "the configuration is refused"
         let more = problems.count - 1

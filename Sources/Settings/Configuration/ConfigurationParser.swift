@@ -2,8 +2,9 @@ internal import CInih
 import Core
 import System
 
-/// Parses a configuration file with libinih. Debian's libinih does not pass line numbers to its handler, and skips
-/// lines that it cannot parse. So this class feeds it line by line, to know line numbers and to report skipped lines.
+/// Parses a configuration file with libinih. Debian's libinih does not pass line numbers to its handler and skips
+/// lines that it cannot parse. This class therefore passes it one line at a time, so that it knows line numbers and can
+/// report skipped lines.
 final class ConfigurationParser {
     private typealias Problem = ConfigurationError.Problem
 
@@ -14,13 +15,13 @@ final class ConfigurationParser {
     private var configuration = Configuration()
     private var problems: [Problem] = []
 
-    /// Returns why this file may not set a key to a value.
+    /// Returns why this file may not set a key to a value; nil if it may.
     private var refusal: (ConfigurationKey, String) -> String? = { _, _ in nil }
 
     /// The number of the line that libinih is parsing, counted from 1.
     private var line = 0
 
-    /// That line's text until libinih has reported its setting.
+    /// The text of this line until libinih has reported its setting.
     private var pendingLine: String?
 
     /// The current section; nil after an invalid header, whose keys are skipped.
@@ -41,8 +42,8 @@ final class ConfigurationParser {
     /// Applies a file's settings to a configuration.
     ///
     /// - Parameters:
-    ///   - file: its name in messages.
-    ///   - refusal: returns why the file may not set a key to a value, and what to do; nil if it may.
+    ///   - file: the file's name in messages.
+    ///   - refusal: returns why the file may not set a key to a value, with the remedy; nil if it may.
     /// - Throws: `ConfigurationError` with all problems.
     static func overlay(
         _ bytes: [UInt8], file: String, over base: Configuration,
@@ -63,7 +64,7 @@ final class ConfigurationParser {
     static func salvage(_ bytes: [UInt8], file: String) -> Configuration {
         let parser = ConfigurationParser(bytes, file: file)
         parser.run()
-        // Two values that are valid separately, but not together.
+        // These two values may be valid separately but not together.
         if parser.configuration.speech.paddingMilliseconds > parser.configuration.speech.hangoverMilliseconds {
             parser.configuration.speech = SpeechSettings()
         }
@@ -101,7 +102,8 @@ final class ConfigurationParser {
         }
     }
 
-    /// Passes the next line to libinih without its indentation, which would make it a continuation of the previous line.
+    /// Passes the next line to libinih without its indentation, which would make it a continuation of the previous
+    /// line.
     private func next(into buffer: UnsafeMutableBufferPointer<CChar>) -> UnsafeMutablePointer<CChar>? {
         reportSkippedLine()
         guard !remaining.isEmpty else { return nil }
@@ -110,13 +112,13 @@ final class ConfigurationParser {
         remaining = remaining[bytes.endIndex...].dropFirst()
         if bytes.last == carriageReturn { bytes.removeLast() }
         bytes = bytes.drop { $0 == space || $0 == tab }
-        // Leaves space for the newline and the zero.
+        // This leaves space for the newline and the NUL.
         let text = accept(bytes, limit: buffer.count - 2) ? bytes : []
         let end = buffer.update(fromContentsOf: text.map { CChar(bitPattern: $0) } + [CChar(newline), 0])
         return end > 0 ? buffer.baseAddress : nil
     }
 
-    /// Checks a line before libinih parses it; returns whether libinih should.
+    /// Checks a line; returns whether libinih should parse it.
     private func accept(_ bytes: ArraySlice<UInt8>, limit: Int) -> Bool {
         guard !bytes.contains(0) else {
             return refuse("contains a NUL byte; save the file as plain text in UTF-8")
@@ -169,8 +171,8 @@ final class ConfigurationParser {
         guard let key = keys.first(where: { $0.section == section && $0.name == name }) else {
             return refuse(name, value, "is not a key of [\(section)]; \(remedy(for: name, in: section))")
         }
-        if let earlier = lines[key.path] {
-            return refuse(name, value, "is set twice, here and on line \(earlier); remove one of them")
+        if let firstLine = lines[key.path] {
+            return refuse(name, value, "is set twice, here and on line \(firstLine); remove one of them")
         }
         lines[key.path] = line
         if value.contains(" #") || value.contains("\t#") {
@@ -201,7 +203,7 @@ final class ConfigurationParser {
                 file: file, line: line, section: "speech", key: "padding-milliseconds",
                 value: "\(speech.paddingMilliseconds)",
                 reason: "\(speech.paddingMilliseconds) is more than hangover-milliseconds "
-                    + "(\(speech.hangoverMilliseconds)); allowed: at most that"))
+                    + "(\(speech.hangoverMilliseconds)); allowed: at most that value"))
     }
 
     private func remedy(for name: String, in section: String) -> String {
@@ -211,7 +213,7 @@ final class ConfigurationParser {
         return suggestion(for: name, among: keys.filter { $0.section == section }.map(\.name))
     }
 
-    /// Adds a problem of the whole line.
+    /// Adds a problem with the whole line.
     @discardableResult
     private func refuse(line: Int? = nil, _ reason: String, subject: String = "this line") -> Bool {
         problems.append(
@@ -229,12 +231,12 @@ final class ConfigurationParser {
     }
 }
 
-/// A suggestion of the most similar known name; all known names if none is similar.
+/// Returns a suggestion with the most similar known name, or all known names if none is similar.
 func suggestion(for name: String, among known: [String]) -> String {
-    // The second candidate is for a name whose `=` was forgotten.
-    let given = [name.lowercased(), name.prefix { $0 != " " }.lowercased()]
-    if let nearest = nearestName(to: given, among: known) { return "did you mean \(nearest)?" }
-    return "known: \(known.joined(separator: ", "))"
+    // The second candidate is for a line without `=`.
+    let candidates = [name.lowercased(), name.prefix { $0 != " " }.lowercased()]
+    if let nearest = nearestName(to: candidates, among: known) { return "did you mean \(nearest)?" }
+    return "allowed: \(known.joined(separator: ", "))"
 }
 
 private let newline = UInt8(ascii: "\n")

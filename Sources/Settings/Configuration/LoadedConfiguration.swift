@@ -1,47 +1,47 @@
 import Core
 import System
 
-/// The configuration that an appliance runs with: the file's, or the best replacement if the file has an error.
+/// The configuration that an appliance runs with: the file's or, if the file has an error, the best replacement.
 ///
-/// An appliance that refused to start because of a typing error would lose a day of recordings.
+/// An appliance that refused to start because of a typo would lose a day of recordings.
 package struct LoadedConfiguration: Sendable {
     package let configuration: Configuration
 
-    /// What is wrong with the file, and what is used instead.
+    /// The error in the file, with what is used instead; nil if there is none.
     package let configurationError: DeviceError?
 
-    /// The file's bytes, if they are valid.
-    private let good: [UInt8]?
+    /// The file's bytes; nil if they are invalid.
+    private let validBytes: [UInt8]?
 
-    /// Loads the configuration as `Configuration.load` does, but never fails.
+    /// Loads the configuration like `Configuration.load`, but never fails.
     package init(explicitPath: String?, environment: [String: String]) {
-        let path = Configuration.namedPath(explicitPath, environment) ?? Configuration.systemPath
+        let path = Configuration.givenPath(explicitPath, environment) ?? Configuration.systemPath
         do {
             configuration = try Configuration.load(explicitPath: explicitPath, environment: environment)
             configurationError = nil
-            good = configuration.file.flatMap { try? Configuration.read($0) }
+            validBytes = configuration.file.flatMap { try? Configuration.read($0) }
         } catch {
-            good = nil
-            let readable = (try? Configuration.read(path)).map { ConfigurationParser.salvage($0, file: path) }
-            let rest = readable ?? Configuration()
-            let copy = Self.copyPath(in: rest.storage.directory)
+            validBytes = nil
+            let salvaged = (try? Configuration.read(path)).map { ConfigurationParser.salvage($0, file: path) }
+            let fallback = salvaged ?? Configuration()
+            let copy = Self.copyPath(in: fallback.storage.directory)
             let message = (error as? DeviceError)?.message ?? "\(error)"
             let code = (error as? DeviceError)?.code ?? .damaged
             let last = (try? Configuration.read(copy)).flatMap { try? ConfigurationParser.parse($0, file: copy) }
-            configuration = last?.withStickSettings() ?? rest
+            configuration = last?.withStickSettings() ?? fallback
             configurationError = DeviceError(
                 code, "configuration", message,
                 remedy: last == nil
-                    ? "using defaults instead of the wrong settings" : "using the last valid one, \(copy)")
+                    ? "using defaults in place of the invalid settings" : "using the last valid file, \(copy)")
         }
     }
 
-    /// Keeps a copy of a valid file, to be used if the file has an error later. Failing to do so is only logged.
+    /// Saves a copy of a valid file, which is used if the file has an error later. A failure is only logged.
     package func keepGoodCopy() {
-        guard let good else { return }
+        guard let validBytes else { return }
         let copy = Self.copyPath(in: configuration.storage.directory)
-        if (try? Configuration.read(copy)) == good { return }
-        do { try durableReplace(path: copy, with: good) } catch {
+        if (try? Configuration.read(copy)) == validBytes { return }
+        do { try durableReplace(path: copy, with: validBytes) } catch {
             Log.report(.warning, "configuration", ["message": error.message])
         }
     }

@@ -6,14 +6,14 @@ import System
 import Transcripts
 
 extension Configuration {
-    /// The engine that `recognizer.engine` names; for `auto` the first complete one.
+    /// The engine that `recognizer.engine` names or, for `auto`, the first complete one.
     package var engine: any EngineEntry {
         let entry = EngineRegistry.entry(named: recognizer.engine) ?? EngineRegistry.best(for: self)
-        return entry.readsGrammars || !wantsGrammar ? entry : PocketSphinxEngine()
+        return entry.supportsGrammars || !usesGrammar ? entry : PocketSphinxEngine()
     }
 
-    /// Whether only a grammar's sentences can be recognized.
-    private var wantsGrammar: Bool {
+    /// Whether only the sentences of a grammar are recognized.
+    private var usesGrammar: Bool {
         if recognizer.hint == .confirmation { return true }
         guard let file = recognizer.vocabulary, let bytes = try? beginning(ofFile: file, count: 4_096) else {
             return false
@@ -21,9 +21,9 @@ extension Configuration {
         return GrammarFile.isGrammar(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Whether a second pass is wanted and would give another text.
-    package var readsTwice: Bool {
-        guard engine.readsTwice else { return false }
+    /// Whether a second pass is enabled and would give a better text.
+    package var usesSecondPass: Bool {
+        guard engine.usesSecondPass else { return false }
         return switch recognizer.secondPass {
         case .automatic: plan.secondPass
         case .yes: true
@@ -36,69 +36,70 @@ extension Configuration {
             folder: pocketSphinxFolder, languageModel: recognizer.languageModel, dictionary: recognizer.dictionary)
     }
 
-    /// The folder of PocketSphinx's model, even if `recognizer.model` names another engine's.
+    /// The path of PocketSphinx's model folder, even if `recognizer.model` names another engine's model.
     package var pocketSphinxFolder: String {
         let folder = modelFolder(recognizer.model)
-        let usual = MoonshineModel(path: folder).isThere ? PocketSphinxModel.debian : folder
-        let model = ModelFolder(path: usual)
-        guard recognizer.model == Recognizer().model || usual != folder, !reads(model.language, sameRegion: true)
-        else { return usual }
-        return firstToRead([model] + pocketSphinxModels, language: \.language)?.path ?? usual
+        let preferredFolder = MoonshineModel(path: folder).exists ? PocketSphinxModel.debian : folder
+        let model = ModelFolder(path: preferredFolder)
+        guard recognizer.model == Recognizer().model || preferredFolder != folder,
+            !supports(model.language, sameRegion: true)
+        else { return preferredFolder }
+        return firstSupporting([model] + pocketSphinxModels, language: \.language)?.path ?? preferredFolder
     }
 
-    /// The models of PocketSphinx in `modelFolders`.
+    /// PocketSphinx's models in `modelFolders`.
     var pocketSphinxModels: [ModelFolder] {
-        ModelFolder.installed(in: modelFolders).filter { !MoonshineModel(path: $0.path).isThere }
+        ModelFolder.installed(in: modelFolders).filter { !MoonshineModel(path: $0.path).exists }
     }
 
-    /// Whether a model for a language reads `recognizer.language`.
-    private func reads(_ language: String, sameRegion: Bool = false) -> Bool {
-        guard let wanted = LanguageTag(recognizer.language) else { return true }
-        return LanguageTag(language).map { wanted.isRead(by: $0, sameRegion: sameRegion) } ?? false
+    /// Whether a model for the given language can transcribe `recognizer.language`.
+    private func supports(_ language: String, sameRegion: Bool = false) -> Bool {
+        guard let expected = LanguageTag(recognizer.language) else { return true }
+        return LanguageTag(language).map { expected.isCovered(by: $0, sameRegion: sameRegion) } ?? false
     }
 
-    /// Returns the first model that reads `recognizer.language`, preferably of its region.
-    private func firstToRead<Model>(_ models: [Model], language: (Model) -> String) -> Model? {
-        models.first { reads(language($0), sameRegion: true) } ?? models.first { reads(language($0)) }
+    /// Returns the first model that supports `recognizer.language`, preferably for its region.
+    private func firstSupporting<Model>(_ models: [Model], language: (Model) -> String) -> Model? {
+        models.first { supports(language($0), sameRegion: true) } ?? models.first { supports(language($0)) }
     }
 
-    /// Checks that a model reads `recognizer.language`. One whose language is unknown does.
+    /// Checks that a model supports `recognizer.language`. A model whose language is unknown passes the check.
     ///
     /// - Throws: `DeviceError` with `missing`.
     func checkLanguage(_ language: String, of path: String) throws(DeviceError) {
-        guard !language.isEmpty, !reads(language) else { return }
+        guard !language.isEmpty, !supports(language) else { return }
         throw DeviceError(
             .missing, "recognizer.language", on: path,
-            "a model for \(language), and recognizer.language is \(recognizer.language)",
-            remedy: "fieldscribe models lists those that are installed; fieldscribe models add installs another")
+            "a model for \(language), but recognizer.language is \(recognizer.language)",
+            remedy: "run fieldscribe models to list the installed models, or fieldscribe models add to install another")
     }
 
-    /// Moonshine's model: the one that `recognizer.model` names, or the default if that is not a Moonshine model.
+    /// Moonshine's model: the one that `recognizer.model` names, or the default if it names no Moonshine model.
     package var moonshineModel: MoonshineModel {
         let named = MoonshineModel(path: modelFolder(recognizer.model))
-        let isAskedFor = recognizer.engine == MoonshineEngine().name && recognizer.model != Recognizer().model
-        let isOther = PocketSphinxModel(folder: named.path).isThere
-        if named.isThere || isAskedFor && !isOther { return named }
-        let usual = MoonshineModel(path: modelFolder(MoonshineModel.usual))
-        if reads(usual.language, sameRegion: true) { return usual }
+        let isExplicit = recognizer.engine == MoonshineEngine().name && recognizer.model != Recognizer().model
+        let isOther = PocketSphinxModel(folder: named.path).exists
+        if named.exists || isExplicit && !isOther { return named }
+        let defaultModel = MoonshineModel(path: modelFolder(MoonshineModel.defaultName))
+        if supports(defaultModel.language, sameRegion: true) { return defaultModel }
         let models = moonshineFolders.map { MoonshineModel(path: $0) }.filter { (try? $0.check()) != nil }
-        return firstToRead(models, language: \.language) ?? usual
+        return firstSupporting(models, language: \.language) ?? defaultModel
     }
 
-    /// The folders of Moonshine's models in `modelFolders`, complete or not.
+    /// The paths of Moonshine's models in `modelFolders`, complete or not.
     var moonshineFolders: [String] {
-        ModelFolder.installed(in: modelFolders).map(\.path).filter { MoonshineModel(path: $0).isThere }
+        ModelFolder.installed(in: modelFolders).map(\.path).filter { MoonshineModel(path: $0).exists }
     }
 
-    /// The folders in which models are found by name: the user's own, then those of packages.
+    /// The folders in which models are found by name: the user's own folders, then those of packages.
     var modelFolders: [String] {
         ["\(storage.directory)/models"] + [ModelStore.ownFolder].compactMap(\.self)
             + [ModelFolder.debian, MoonshineModel.packaged]
     }
 
-    /// The store for new models: the archive's folder if this user may write there, else the user's own.
+    /// Returns the store for new models: the archive's if this user may write there, otherwise the user's own.
     ///
-    /// - Throws: `DeviceError` with `denied` if there is neither.
+    /// - Throws: `DeviceError` with `denied` if neither is available.
     package func modelStore() throws(DeviceError) -> ModelStore {
         let shared = "\(storage.directory)/models"
         let isWritable = access(access(shared, F_OK) == 0 ? shared : storage.directory, W_OK) == 0
@@ -108,21 +109,22 @@ extension Configuration {
         return ModelStore(folder: folder, identify: EngineRegistry.model(at:))
     }
 
-    /// The folder of a model, given by path or by its name in `modelFolders`.
+    /// Returns the folder of a model that is given by its path or by its name in `modelFolders`.
     package func modelFolder(_ name: String) -> String {
         guard !name.contains("/") else { return name }
         return modelFolders.map { "\($0)/\(name)" }.first { access($0, F_OK) == 0 } ?? "\(modelFolders[0])/\(name)"
     }
 
-    /// Whether this is a name, but not of an installed model.
+    /// Whether the argument is a name that no installed model has.
     func lacksModel(named name: String) -> Bool { !name.contains("/") && access(modelFolder(name), F_OK) != 0 }
 
-    /// The path of the voice embedding model, even if it does not exist.
+    /// The voice embedding model, even if it does not exist.
     package var diarizationModel: SpeakerModel {
-        SpeakerModel(path: recognizer.speakerModel ?? modelFolder(SpeakerModel.usual))
+        SpeakerModel(path: recognizer.speakerModel ?? modelFolder(SpeakerModel.defaultName))
     }
 
-    /// Returns a copy with another model and its settings, engine, vocabulary or hint; nil keeps the current value.
+    /// Returns a copy with another model, engine, vocabulary or hint; nil keeps the current value. A new model resets
+    /// the settings that belong to the model.
     package func with(
         model name: String? = nil, engine: String? = nil, vocabulary: String? = nil, hint: RecognitionHint? = nil
     ) -> Configuration {
@@ -131,9 +133,9 @@ extension Configuration {
         if let hint { configuration.recognizer.hint = hint }
         if let vocabulary { configuration.recognizer.vocabulary = vocabulary }
         guard let name else { return configuration }
-        // A name refers to a local folder only if no model has that name.
-        let isHere = lacksModel(named: name) && access(name, F_OK) == 0
-        configuration.recognizer.model = isHere ? "./\(name)" : name
+        // A name refers to a folder in the current directory only if no model has this name.
+        let isLocal = lacksModel(named: name) && access(name, F_OK) == 0
+        configuration.recognizer.model = isLocal ? "./\(name)" : name
         configuration.recognizer.language = ""
         configuration.recognizer.languageModel = nil
         configuration.recognizer.dictionary = nil
@@ -146,7 +148,7 @@ extension Configuration {
         var configuration = self
         let isMoonshine = engine is MoonshineEngine
         configuration.storage.directory = directory
-        // The name was first looked up beside the old archive.
+        // The name may refer to a model that is stored with the old archive.
         let model = isMoonshine ? moonshineModel.path : modelFolder(recognizer.model)
         if configuration.modelFolder(recognizer.model) != model, access(model, F_OK) == 0,
             !isMoonshine || configuration.moonshineModel.path != model
@@ -156,7 +158,8 @@ extension Configuration {
         return configuration
     }
 
-    /// The folder for files that can be recreated: the archive's for its owner, else the user's own, even for root.
+    /// The folder for files that can be recreated: the archive's for the archive's owner, the user's own for anyone
+    /// else, including root.
     package var cacheFolder: String {
         if FileStatus(target: storage.directory)?.owner == geteuid(), access(storage.directory, W_OK) == 0 {
             return "\(storage.directory)/cache"
@@ -165,22 +168,23 @@ extension Configuration {
         return "\(environmentVariable("HOME") ?? "/tmp")/.cache/fieldscribe"
     }
 
-    /// Returns how to start a decode worker: this executable with its hidden subcommand, or the user's own program.
+    /// Returns the command that starts a decode worker: this executable with its hidden subcommand, or the user's own
+    /// program.
     ///
-    /// - Parameter profile: one of the engine's; also passed to an engine without profiles.
-    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` if the engine lacks anything.
+    /// - Parameter profile: one of the engine's profiles. It is also passed to an engine that has no profiles.
+    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` if the engine lacks a file or program.
     package func workerCommand(profile: String) throws(DeviceError) -> WorkerCommand {
         try engine.command(self, profile: profile)
     }
 
     package var learned: LearnedVocabulary { LearnedVocabulary(storage: storage.directory) }
 
-    /// Whether any vocabulary is used, which slows decoding.
+    /// Whether a vocabulary is used, which slows decoding.
     var hasVocabulary: Bool {
-        recognizer.vocabulary != nil || recognizer.learn != .no && learned.inUse({ _ in }) != nil
+        recognizer.vocabulary != nil || recognizer.learn != .no && learned.usedText({ _ in }) != nil
     }
 
-    /// The options of a worker with a model.
+    /// Returns the options for a worker.
     func workerOptions(profile: String, model: String) -> WorkerOptions {
         var options = WorkerOptions()
         options.profile = profile
@@ -193,21 +197,21 @@ extension Configuration {
         return options
     }
 
-    /// How workers are started.
+    /// The path by which this program starts its workers.
     static let ownProgram = "/proc/self/exe"
 
-    /// Adds punctuation to transcripts when they are shown or copied. Loads PocketSphinx's language model, which finds the
-    /// ends of sentences, for the first transcript that needs it.
+    /// Returns an object that adds punctuation to transcripts when they are shown or copied. When a transcript first
+    /// needs it, the object loads PocketSphinx's language model, which finds the ends of sentences.
     ///
-    /// - Parameter lacks: gets the error, with `missing`, `denied` or `damaged`, if the model cannot be loaded. If it does
-    ///   not throw, sentences are not ended. By default it throws.
+    /// - Parameter onMissingModel: receives the error (`missing`, `denied` or `damaged`) if the model cannot be loaded.
+    ///   If it does not throw, no sentence ends are added. By default, it throws.
     package func punctuator(
-        lacks: @escaping @Sendable (DeviceError) throws(DeviceError) -> Void = { error throws(DeviceError) in
+        onMissingModel: @escaping @Sendable (DeviceError) throws(DeviceError) -> Void = { error throws(DeviceError) in
             throw error
         }
     ) -> Punctuator {
         let model = model
-        let sentences = LoadedOnce { () throws(DeviceError) in
+        let sentences = LazyValue { () throws(DeviceError) in
             try model.check()
             return try SentenceModel(path: model.languageModel)
         }
@@ -215,7 +219,7 @@ extension Configuration {
             () throws(DeviceError) -> Punctuator.SentenceOdds? in
             let loaded: SentenceModel
             do throws(DeviceError) { loaded = try sentences.value() } catch {
-                try lacks(error)
+                try onMissingModel(error)
                 return nil
             }
             return { loaded.odds(before: $0, after: $1) }
@@ -223,19 +227,19 @@ extension Configuration {
     }
 }
 
-/// A value that is created on first access. If that fails, the next access tries again.
-private final class LoadedOnce<Value: Sendable>: Sendable {
-    private let made = Mutex<Value?>(nil)
+/// A value that is created on first access. If this fails, the next access tries again.
+private final class LazyValue<Value: Sendable>: Sendable {
+    private let cached = Mutex<Value?>(nil)
     private let make: @Sendable () throws(DeviceError) -> Value
 
     init(_ make: @escaping @Sendable () throws(DeviceError) -> Value) { self.make = make }
 
     func value() throws(DeviceError) -> Value {
         try rethrowing {
-            try made.withLock { made in
-                if let made { return made }
+            try cached.withLock { cached in
+                if let cached { return cached }
                 let new = try make()
-                made = new
+                cached = new
                 return new
             }
         }

@@ -1,87 +1,87 @@
 import Core
 import Recognition
 
-/// Describes an engine for configuration, doctor, models, completion and manual, and starts its workers. To add an
-/// engine, add its entry to `EngineRegistry`.
+/// Describes an engine to the rest of the program, such as configuration, doctor and completion, and starts its
+/// workers. To add an engine, add its entry to `EngineRegistry`.
 package protocol EngineEntry: Sendable {
     /// The name in `recognizer.engine`, `decode-worker --engine` and `EngineDescription.name`.
     var name: String { get }
 
-    /// The form of `recognizer.engine`: `pocketsphinx`, `command:PROGRAM`.
+    /// The form of the value of `recognizer.engine`, such as `pocketsphinx` or `command:PROGRAM`.
     var form: String { get }
 
-    /// A description in one line.
+    /// A one-line description.
     var summary: String { get }
 
-    /// In words: `English`, `whatever its model knows`.
+    /// The languages in words, such as `English`.
     var languages: String { get }
 
-    /// An SPDX name, or words.
+    /// The SPDX identifier of the license, or a description.
     var licence: String { get }
 
-    /// The files and programs that it needs, in words.
+    /// The required files and programs, in words.
     var needs: [String] { get }
 
-    /// Its profiles, the one for live speech first; empty if it has only one.
+    /// The profiles, beginning with the one for live speech; empty if there is only one.
     var profiles: [String] { get }
 
-    /// Whether a worker that has loaded the model can be forked, as `WorkerCommand.makesCopies`.
+    /// Whether a worker that has loaded the model can be forked; see `WorkerCommand.makesCopies`.
     var makesCopies: Bool { get }
 
-    /// Whether it writes capitals and punctuation itself.
+    /// Whether the engine outputs capitals and punctuation.
     var writesPunctuation: Bool { get }
 
-    /// The maximum length of merged utterances in seconds; 0 to not merge.
-    var longestGroupSeconds: Int { get }
+    /// The maximum length of a group of utterances in seconds; 0 for no groups.
+    var maximumGroupSeconds: Int { get }
 
     /// Whether a second pass gives a better text.
-    var readsTwice: Bool { get }
+    var usesSecondPass: Bool { get }
 
-    /// Whether a value of `recognizer.engine` names it.
+    /// Whether a value of `recognizer.engine` names this engine.
     func isNamed(by value: String) -> Bool
 
-    /// Checks that everything it needs exists, without loading it.
+    /// Checks that all required files and programs exist, without loading them.
     ///
-    /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported`, naming the file or program, with the
-    ///   remedy after the last semicolon of its message.
+    /// - Throws: `DeviceError` with `missing`, `denied`, `damaged` or `unsupported` that names the file or program,
+    ///   with the remedy after the last semicolon of its message.
     func check(_ configuration: Configuration) throws(DeviceError)
 
-    /// The other programs that its workers run, which the service's sandbox must allow.
+    /// Returns the other programs that the engine's workers run, which the service's sandbox must allow.
     func programs(in configuration: Configuration) -> [String]
 
-    /// Returns how to start a worker.
+    /// Returns the command that starts a worker.
     ///
-    /// - Parameter profile: one of `profiles`; stored with passes even if it has none.
-    /// - Throws: as `check`.
+    /// - Parameter profile: one of `profiles`. It is stored with passes even if the engine has no profiles.
+    /// - Throws: the errors of `check`.
     func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand
 
-    /// Opens it in the process of `decode-worker`.
+    /// Returns the engine's provider for a `decode-worker` process.
     ///
-    /// - Throws: `DeviceError` with `unsupported` if Fieldscribe's own workers cannot run it, or not with this profile.
+    /// - Throws: `DeviceError` with `unsupported` if Fieldscribe's own workers cannot run the engine or this profile.
     func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider
 
-    /// The model or program, as the doctor shows it.
-    func reader(in configuration: Configuration) -> String
+    /// Returns the path of the model or program for display.
+    func modelOrProgram(in configuration: Configuration) -> String
 
-    /// What the doctor adds about a model that a worker has loaded: `its files are those of SHA256SUMS`; empty for nothing.
+    /// Returns the doctor's note about the files of a model that a worker has loaded; empty if there is none.
     func integrity(in configuration: Configuration) -> String
 
-    /// Its hardware requirements.
+    /// Returns the hardware requirements.
     func cost(in configuration: Configuration) -> EngineCost
 
-    /// Whether a second pass would give no better text than this pass has.
+    /// Whether a second pass would not give a better text than this pass.
     func suffices(_ pass: PassSummary) -> Bool
 
-    /// Whether it supports grammars and yes-or-no hints; if not, PocketSphinx transcribes those.
-    var readsGrammars: Bool { get }
+    /// Whether the engine supports grammars and the hint `confirmation`; if not, PocketSphinx is used for them.
+    var supportsGrammars: Bool { get }
 
-    /// Identifies what a board's speed was measured with; nil if it is not measured.
+    /// Returns the name of the model and vocabulary with which a board's speed is measured; nil if it is not measured.
     func speedName(in configuration: Configuration) -> String?
 
-    /// The models that are installed for it.
+    /// Returns the engine's installed models.
     func models(in configuration: Configuration) -> [InstalledModel]
 
-    /// The model in a folder; nil if the folder has another engine's form.
+    /// Returns the model in a folder; nil if the folder has another engine's model.
     func model(at path: String) -> InstalledModel?
 }
 
@@ -90,8 +90,8 @@ extension EngineEntry {
     var profiles: [String] { [] }
     var makesCopies: Bool { false }
     var writesPunctuation: Bool { false }
-    var longestGroupSeconds: Int { 0 }
-    var readsTwice: Bool { false }
+    var maximumGroupSeconds: Int { 0 }
+    var usesSecondPass: Bool { false }
 
     func isNamed(by value: String) -> Bool { value == name }
 
@@ -101,7 +101,7 @@ extension EngineEntry {
 
     func cost(in configuration: Configuration) -> EngineCost { EngineCost() }
 
-    var readsGrammars: Bool { true }
+    var supportsGrammars: Bool { true }
 
     func speedName(in configuration: Configuration) -> String? { nil }
 
@@ -110,28 +110,29 @@ extension EngineEntry {
     func model(at path: String) -> InstalledModel? { nil }
 }
 
-/// What an engine needs, for `DecodePlan`. The defaults are PocketSphinx's.
+/// An engine's hardware requirements for `DecodePlan`. The defaults are those of PocketSphinx.
 package struct EngineCost: Hashable, Sendable {
-    /// The memory of the first worker, with the model.
+    /// The memory for the first worker with the model.
     var firstMegabytes = 130
-    /// The memory of each further worker that shares the model.
-    var furtherMegabytes = 40
-    /// The memory of each further worker with a model of its own.
-    var aloneMegabytes = 100
+    /// The memory for each additional worker that shares the model.
+    var additionalMegabytes = 40
+    /// The memory for each additional worker that loads the model separately.
+    var unsharedMegabytes = 100
 
-    /// The profile for boards that are too slow for `live`; nil for none.
+    /// The profile for boards that are too slow for `live`; nil if there is none.
     var faster: String? = "fast"
     var fasterRatio = 1.3
 
-    /// The highest measured speedup: a board returns to `live` only if that certainly keeps up.
+    /// The highest measured speedup. A board returns to `live` only if it would keep up even after this speedup is
+    /// lost.
     var maxFasterRatio = 2.0
 
-    /// How much longer `final` takes than `live`.
+    /// The ratio of the times that `final` and `live` take.
     var finalRatio = 4.0
 
-    /// Whether `final` searches differently from `live`.
-    package var finalReadsBetter = true
+    /// Whether `final` is more accurate than `live`.
+    package var finalIsMoreAccurate = true
 
-    /// A board with less memory uses one worker, the faster profile and no second pass. 0 for no limit.
+    /// The memory below which a board uses one worker, the faster profile and no second pass; 0 if there is no limit.
     var smallBoardMegabytes = 0
 }

@@ -3,17 +3,17 @@ import Recognition
 
 /// All engines, in the order of the manual.
 package enum EngineRegistry {
-    /// The `recognizer.engine` value for the first complete one of `automatic`.
+    /// The `recognizer.engine` value that selects the first complete engine in `automatic`.
     package static let automaticName = "auto"
 
     package static let all: [any EngineEntry] = automatic + [WhisperEngine(), CommandEngine()]
 
-    /// The engines that `auto` chooses from, the best first. The last is the fallback, and reports itself what it
-    /// lacks.
+    /// The engines that `auto` chooses from, best first. The last one is the fallback, which reports what it
+    /// lacks when it is started.
     package static let automatic: [any EngineEntry] = [MoonshineEngine(), PocketSphinxEngine()]
 
     /// The default engine of a worker.
-    package static let usual: any EngineEntry = PocketSphinxEngine()
+    package static let defaultEngine: any EngineEntry = PocketSphinxEngine()
 
     /// The values of `recognizer.engine` and `--engine`, in words.
     package static var forms: String {
@@ -21,20 +21,20 @@ package enum EngineRegistry {
         return forms.dropLast().joined(separator: ", ") + " or " + (forms.last ?? "")
     }
 
-    /// The profiles of all engines, each once.
+    /// The profiles of all engines, without duplicates.
     package static var profiles: [String] {
         all.flatMap(\.profiles).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// The names of engines that write capitals and punctuation themselves, as in `EngineDescription.name`.
+    /// The names, as in `EngineDescription.name`, of engines that output capitals and punctuation.
     static var punctuating: Set<String> {
         Set(all.filter(\.writesPunctuation).map(\.name)).union([EngineDescription.person])
     }
 
-    /// The engine that a value of `recognizer.engine` names; nil for `auto` and for unknown names.
+    /// Returns the engine that a value of `recognizer.engine` names; nil for `auto` and for unknown names.
     package static func entry(named value: String) -> (any EngineEntry)? { all.first { $0.isNamed(by: value) } }
 
-    /// The model in a folder, by the first engine that recognizes it, and the engine's name.
+    /// Returns the model in a folder, according to the first engine that recognizes it, and the engine's name.
     package static func model(at path: String) -> (engine: String, model: InstalledModel)? {
         for engine in all {
             if let model = engine.model(at: path) { return (engine.name, model) }
@@ -45,25 +45,25 @@ package enum EngineRegistry {
     /// Whether `recognizer.engine` accepts this value.
     package static func isName(_ value: String) -> Bool { value == automaticName || entry(named: value) != nil }
 
-    /// The first complete engine, else the last.
+    /// Returns the first complete engine, or the last one if none is complete.
     static func best(
         of engines: [any EngineEntry] = automatic, for configuration: Configuration
     ) -> any EngineEntry {
-        let lacking = lacks(of: engines, for: configuration)
-        return engines[min(lacking.count, engines.count - 1)]
+        let problems = problems(of: engines, for: configuration)
+        return engines[min(problems.count, engines.count - 1)]
     }
 
-    /// What the better engines than the first complete one lack.
-    package static func lacks(
+    /// Returns the problems of the engines that precede the first complete one.
+    package static func problems(
         of engines: [any EngineEntry] = automatic, for configuration: Configuration
     ) -> [DeviceError] {
-        var lacks: [DeviceError] = []
+        var problems: [DeviceError] = []
         for engine in engines.dropLast() {
             do throws(DeviceError) {
                 try engine.check(configuration)
-                return lacks
-            } catch { lacks.append(error) }
+                return problems
+            } catch { problems.append(error) }
         }
-        return lacks
+        return problems
     }
 }

@@ -3,10 +3,10 @@ import Glibc
 import Recognition
 import System
 
-/// Moonshine, which transcribes, with PocketSphinx, which times the words.
+/// Moonshine, with PocketSphinx for the times of its words.
 struct MoonshineEngine: EngineEntry {
     let name = "moonshine"
-    let summary = "a network made for small boards: nine words in ten are right, with capitals and punctuation"
+    let summary = "a network for small boards: nine words in ten are right, with capitals and punctuation"
     let languages = "English; others with their own models"
     let licence = "MIT"
     let needs = [
@@ -15,25 +15,25 @@ struct MoonshineEngine: EngineEntry {
     let profiles = ["live", "fast", "final"]
     let makesCopies = true
     let writesPunctuation = true
-    let longestGroupSeconds = MoonshineModel.longestGroupSeconds
-    let readsTwice = true
-    let readsGrammars = false
+    let maximumGroupSeconds = MoonshineModel.maximumGroupSeconds
+    let usesSecondPass = true
+    let supportsGrammars = false
 
     func check(_ configuration: Configuration) throws(DeviceError) {
         let recognizer = configuration.recognizer
         if recognizer.engine == EngineRegistry.automaticName, recognizer.model != Configuration.Recognizer().model,
-            !MoonshineModel(path: configuration.modelFolder(recognizer.model)).isThere
+            !MoonshineModel(path: configuration.modelFolder(recognizer.model)).exists
         {
             throw DeviceError(
                 .unsupported, "recognizer.model", on: "\(recognizer.model)",
-                "a PocketSphinx model, so that engine is used",
-                remedy: "for another, set recognizer.engine = moonshine")
+                "a PocketSphinx model, so PocketSphinx is used",
+                remedy: "to use Moonshine instead, set recognizer.engine = moonshine")
         }
         let model = configuration.moonshineModel
-        guard MachineMemory.totalMegabytes >= model.leastMegabytes else {
+        guard MachineMemory.totalMegabytes >= model.minimumMegabytes else {
             throw DeviceError(
                 .unsupported, "sysconf", on: name,
-                "needs \(model.leastMegabytes) MB of memory, and this machine has \(MachineMemory.totalMegabytes)",
+                "needs \(model.minimumMegabytes) MB of memory, but this machine has \(MachineMemory.totalMegabytes)",
                 remedy: "set recognizer.engine = pocketsphinx")
         }
         try model.check()
@@ -55,28 +55,28 @@ struct MoonshineEngine: EngineEntry {
     }
 
     func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
-        try TimedMoonshine(options: options)
+        try MoonshineProvider(options: options)
     }
 
-    func reader(in configuration: Configuration) -> String { configuration.moonshineModel.path }
+    func modelOrProgram(in configuration: Configuration) -> String { configuration.moonshineModel.path }
 
-    /// A worker verifies all its files before it loads any.
+    /// A worker verifies all of the model's files before it loads any of them.
     func integrity(in configuration: Configuration) -> String {
         access(configuration.moonshineModel.digests, F_OK) == 0
-            ? "its files match SHA256SUMS" : "without SHA256SUMS, so damage would go unnoticed"
+            ? "its files match SHA256SUMS" : "it has no SHA256SUMS, so damage would go unnoticed"
     }
 
     func cost(in configuration: Configuration) -> EngineCost {
         var cost = EngineCost()
         let megabytes = configuration.moonshineModel.workerMegabytes
-        (cost.firstMegabytes, cost.furtherMegabytes, cost.aloneMegabytes) = (megabytes, 90, megabytes)
+        (cost.firstMegabytes, cost.additionalMegabytes, cost.unsharedMegabytes) = (megabytes, 90, megabytes)
         (cost.faster, cost.fasterRatio, cost.maxFasterRatio) = ("fast", 1.4, 2)
-        (cost.finalRatio, cost.finalReadsBetter) = (1, false)
-        cost.smallBoardMegabytes = MoonshineModel.smallMegabytes
+        (cost.finalRatio, cost.finalIsMoreAccurate) = (1, false)
+        cost.smallBoardMegabytes = MoonshineModel.smallBoardMegabytes
         return cost
     }
 
-    /// `live` and `final` search alike, so their passes are equivalent.
+    /// `live` and `final` use the same search, so their passes are equivalent.
     func suffices(_ pass: PassSummary) -> Bool {
         pass.isComplete && pass.engine.name == name && pass.profile != "fast"
     }

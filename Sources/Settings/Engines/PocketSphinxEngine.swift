@@ -11,14 +11,14 @@ struct PocketSphinxEngine: EngineEntry {
     let needs = ["the package pocketsphinx-en-us, or another model"]
     let profiles = DecoderProfile.all.map(\.name)
     let makesCopies = true
-    let readsTwice = true
+    let usesSecondPass = true
 
     func check(_ configuration: Configuration) throws(DeviceError) {
         let name = configuration.recognizer.model
         if name != Configuration.Recognizer().model, configuration.lacksModel(named: name) {
             throw DeviceError(
                 .missing, "access", on: name, "no model has this name",
-                remedy: "fieldscribe models lists the names; name a folder by its path, such as ./\(name)")
+                remedy: "run fieldscribe models to list the names, or use a folder's path, such as ./\(name)")
         }
         try configuration.model.check()
         let folder = configuration.pocketSphinxFolder
@@ -26,7 +26,7 @@ struct PocketSphinxEngine: EngineEntry {
         try checkVocabulary(configuration)
     }
 
-    /// Checks that the user's vocabulary exists, if one is named.
+    /// Checks that the user's vocabulary, if any, exists.
     ///
     /// - Throws: `DeviceError` with `missing` or `denied`.
     func checkVocabulary(_ configuration: Configuration) throws(DeviceError) {
@@ -48,23 +48,23 @@ struct PocketSphinxEngine: EngineEntry {
     }
 
     func provider(_ options: WorkerOptions) throws(DeviceError) -> any RecognizerProvider {
-        try PreparedPocketSphinx(options: options)
+        try PocketSphinxProvider(options: options)
     }
 
     func cost(in configuration: Configuration) -> EngineCost {
         var cost = EngineCost()
-        // Measured: 1.3, and 1.6 with a vocabulary.
+        // The measured ratios are 1.3, and 1.6 with a vocabulary.
         if configuration.hasVocabulary { cost.maxFasterRatio = 2.5 }
         return cost
     }
 
-    /// Also keeps Moonshine's text, which is better.
+    /// A text from Moonshine or another engine also suffices, because it is better.
     func suffices(_ pass: PassSummary) -> Bool {
         let others = EngineRegistry.all.map(\.name).filter { $0 != name }
         return pass.isComplete && (pass.profile == SecondPass.profile || others.contains(pass.engine.name))
     }
 
-    func reader(in configuration: Configuration) -> String {
+    func modelOrProgram(in configuration: Configuration) -> String {
         let (folder, name) = (configuration.pocketSphinxFolder, configuration.recognizer.model)
         return folder == configuration.modelFolder(name) ? name : folder
     }
@@ -78,6 +78,6 @@ struct PocketSphinxEngine: EngineEntry {
         configuration.pocketSphinxModels.map { InstalledModel($0) }
     }
 
-    /// Accepts any folder, and reports what it lacks.
+    /// Accepts any folder; the model's problems list what is missing.
     func model(at path: String) -> InstalledModel? { InstalledModel(ModelFolder(path: path)) }
 }

@@ -1,24 +1,24 @@
 import Core
 import Recognition
 
-/// whisper.cpp, by its program. `auto` never chooses it: the service's sandbox runs only Fieldscribe's own programs, unless
-/// its owner adds this one to `ExecPaths=`.
+/// whisper.cpp, through its program. `auto` never chooses it, because the service's sandbox runs only Fieldscribe's own
+/// programs unless its owner adds this one to `ExecPaths=`.
 struct WhisperEngine: EngineEntry {
     let name = "whisper"
     let summary = "transcribes each utterance with whisper.cpp's program"
-    let languages = "about a hundred, which it detects itself"
+    let languages = "about a hundred, detected automatically"
     let licence = "MIT"
     let needs = ["whisper-cli on the PATH", "recognizer.whisper-model"]
     let writesPunctuation = true
 
-    /// It has one profile.
+    /// Whisper has only one profile.
     func suffices(_ pass: PassSummary) -> Bool { pass.isComplete && pass.engine.name == name }
 
     func check(_ configuration: Configuration) throws(DeviceError) {
         guard let path = configuration.recognizer.whisperModel else {
             throw DeviceError(
                 .missing, "recognizer.engine", "whisper needs its own model",
-                remedy: "name its file with recognizer.whisper-model")
+                remedy: "set recognizer.whisper-model to its file")
         }
         try WhisperModel(path: path).check()
     }
@@ -27,7 +27,7 @@ struct WhisperEngine: EngineEntry {
 
     func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
         try check(configuration)
-        let path = reader(in: configuration)
+        let path = modelOrProgram(in: configuration)
         return WorkerCommand(
             path: Configuration.ownProgram, arguments: ["decode-worker", "--engine", name, "--model", path],
             model: path, profile: profile)
@@ -37,7 +37,7 @@ struct WhisperEngine: EngineEntry {
         WhisperProvider(model: WhisperModel(path: options.model ?? ""))
     }
 
-    func reader(in configuration: Configuration) -> String { configuration.recognizer.whisperModel ?? "" }
+    func modelOrProgram(in configuration: Configuration) -> String { configuration.recognizer.whisperModel ?? "" }
 
     func model(at path: String) -> InstalledModel? { InstalledModel(whisperAt: path) }
 }

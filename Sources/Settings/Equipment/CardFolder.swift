@@ -3,25 +3,25 @@ import Glibc
 import Recognition
 import System
 
-/// The card's partition that a laptop sees. Reads the user's settings there, and writes RESULT.txt.
+/// The partition of the card that a laptop sees. Reads the user's settings there and composes RESULT.txt.
 package struct CardFolder {
-    /// The result of reading it.
+    /// The result of reading the partition.
     package struct Outcome: Hashable, Sendable {
         /// The valid settings.
         package var settings: CardSettings
 
-        /// The user's vocabulary, if it is valid.
+        /// The user's vocabulary; nil if there is no valid one.
         package var vocabulary: [UInt8]?
 
-        /// One line each.
+        /// The problems, one line each.
         package var problems: [String]
 
-        /// The answer for RESULT.txt, with line ends that every system shows. It has no date, so that an equal answer is
-        /// not written again.
-        package var answer: String {
+        /// The content of RESULT.txt, with line ends that every system shows. It has no date, so that the same result
+        /// is not written again.
+        package var resultText: String {
             var lines =
                 problems.isEmpty
-                ? ["\(CardSettings.fileName): everything counts."]
+                ? ["\(CardSettings.fileName): all settings are used."]
                 : ["\(CardSettings.fileName): these lines are ignored; all others are used. Correct them:"]
             lines += problems.map { "    \($0)" }
             return lines.map { "\($0)\r\n" }.joined()
@@ -32,21 +32,21 @@ package struct CardFolder {
     private let zones: String
 
     /// - Parameters:
-    ///   - path: where the partition is mounted.
-    ///   - zones: the folder of the time zones.
+    ///   - path: the partition's mount point.
+    ///   - zones: the folder with the time zones.
     package init(_ path: String, zones: String = "/usr/share/zoneinfo") {
         self.path = path
         self.zones = zones
     }
 
-    /// Reads the folder. It never fails: unreadable parts become problems, and the others are used.
+    /// Reads the folder. Never fails: unreadable files are reported as problems, and the others are used.
     ///
-    /// - Parameter place: where the recorder will find the user's vocabulary.
-    package func read(vocabularyAt place: String) -> Outcome {
+    /// - Parameter vocabularyPath: the path at which the recorder will find the user's vocabulary.
+    package func read(vocabularyAt vocabularyPath: String) -> Outcome {
         var bytes: [UInt8] = []
         var unreadable: [String] = []
         do throws(DeviceError) {
-            bytes = try file(CardSettings.fileName, upTo: CardSettings.largest)
+            bytes = try file(CardSettings.fileName, upTo: CardSettings.maximumBytes)
         } catch {
             // Without the file, all settings have their defaults.
             if error.code != .missing { unreadable = ["\(CardSettings.fileName): \(error.message)"] }
@@ -56,14 +56,14 @@ package struct CardFolder {
         outcome.problems += outcome.settings.problems
         guard let name = outcome.settings.vocabulary else { return outcome }
         do throws(DeviceError) {
-            let words = try file(name, upTo: VocabularyFile.largest)
-            let wrong = StickSettings.vocabularyProblems(words)
-            if wrong.isEmpty {
+            let words = try file(name, upTo: VocabularyFile.maximumBytes)
+            let vocabularyProblems = StickSettings.vocabularyProblems(words)
+            if vocabularyProblems.isEmpty {
                 outcome.vocabulary = words
-                outcome.settings.use(vocabulary: place)
+                outcome.settings.setVocabulary(path: vocabularyPath)
             } else {
-                outcome.problems.append("\(name): is ignored until these lines are corrected")
-                outcome.problems += wrong.prefix(Self.maxProblems)
+                outcome.problems.append("\(name): ignored until these lines are corrected")
+                outcome.problems += vocabularyProblems.prefix(Self.maxProblems)
             }
         } catch {
             outcome.problems.append(

@@ -1,38 +1,38 @@
 import Core
 
-/// The settings in `fieldscribe.txt` on a card made from the image. Lines are independent: an invalid one is reported,
+/// The settings in `fieldscribe.txt` on a card made from the image. Lines are independent: an invalid line is reported,
 /// and the others are used.
 package struct CardSettings: Hashable, Sendable {
     /// The file's name on the partition that a laptop sees.
     static let fileName = "fieldscribe.txt"
 
-    /// The largest size in bytes.
-    static let largest = 65_536
+    /// The maximum size in bytes.
+    static let maximumBytes = 65_536
 
     private(set) var configuration: Configuration
 
     /// The recorder's name, if given.
     package private(set) var name: String?
 
-    /// A name like `Europe/Zurich`, if given.
+    /// The time zone, such as `Europe/Zurich`, if given.
     package private(set) var timeZone: String?
 
-    /// A vocabulary file beside `fieldscribe.txt`, if given. It is not read here.
+    /// The name of a vocabulary file beside `fieldscribe.txt`, if given. The file is not read here.
     private(set) var vocabulary: String?
 
-    /// The battery-backed clock on the board, by the kernel's name, if given.
+    /// The kernel's name for the battery-backed clock on the board, if given.
     package private(set) var rtc: String?
 
-    /// Whether the board's serial pins have a shell.
+    /// Whether there is a shell on the board's serial pins.
     package private(set) var hasSerialConsole = false
 
     /// The minisign public key that signs newer images; nil to accept none.
     package private(set) var upgradeKey: String?
 
-    /// One line each, in the order of the file.
+    /// The problems, one line each, in file order.
     private(set) var problems: [String] = []
 
-    private var linesOfKeys: [String: Int] = [:]
+    private var lineNumbers: [String: Int] = [:]
 
     /// The settings of an empty file.
     static let base: Configuration = {
@@ -45,12 +45,12 @@ package struct CardSettings: Hashable, Sendable {
     private static let microphone = "alsa:plughw:CARD=Fieldscribe"
 
     /// - Parameters:
-    ///   - bytes: the file's contents.
-    ///   - isTimeZone: whether a time zone of that name exists.
+    ///   - bytes: the file's content.
+    ///   - isTimeZone: returns whether a time zone with the given name exists.
     init(_ bytes: [UInt8], isTimeZone: (String) -> Bool) {
         configuration = Self.base
-        guard bytes.count <= Self.largest else {
-            problems = ["is longer than \(Self.largest) bytes, so it is ignored; shorten it"]
+        guard bytes.count <= Self.maximumBytes else {
+            problems = ["is longer than \(Self.maximumBytes) bytes, so it is ignored; shorten it"]
             refuseCopies()
             return
         }
@@ -65,24 +65,22 @@ package struct CardSettings: Hashable, Sendable {
         }
     }
 
-    /// Uses the user's vocabulary.
-    ///
-    /// - Parameter path: where the recorder finds it.
-    mutating func use(vocabulary path: String) { configuration.recognizer.vocabulary = path }
+    /// Sets the path at which the recorder finds the user's vocabulary.
+    mutating func setVocabulary(path: String) { configuration.recognizer.vocabulary = path }
 
-    /// Prevents all copies: the unreadable part may have named the recipients.
+    /// Prevents all copies, because the unreadable part may have named recipients.
     mutating func refuseCopies() { configuration.export.recipients = [Configuration.Export.nobody] }
 
-    /// The recorder's configuration file: each setting that differs from its default.
+    /// The content of the recorder's configuration file: each setting that differs from its default.
     package var text: String {
-        var text = "# Made at each start from \(Self.fileName) on the card.\n"
+        var text = "# Generated at each start from \(Self.fileName) on the card.\n"
         for key in ConfigurationKey.all where key.value(in: configuration) != key.value(in: Configuration()) {
             text = configurationText(text, setting: key.name, in: key.section, to: key.value(in: configuration))
         }
         return text
     }
 
-    /// Parses a line; returns what is wrong with it.
+    /// Parses a line; returns the problem with it, if any.
     private mutating func parse(_ line: String, number: Int, _ isTimeZone: (String) -> Bool) -> String? {
         let text = line.trimmed
         guard !text.isEmpty, text.first != "#", text.first != ";" else { return nil }
@@ -93,14 +91,14 @@ package struct CardSettings: Hashable, Sendable {
         let value = text[text.index(after: separator)...].withoutComment.trimmed
         // A key may have a short name.
         let path = Self.paths[key] ?? key
-        if let earlier = linesOfKeys[path] {
-            return "\(key) is set twice; line \(earlier) is used"
+        if let firstLine = lineNumbers[path] {
+            return "\(key) is set twice; line \(firstLine) is used"
         }
-        linesOfKeys[path] = number
-        // These are invalid without a value, and an invalid value prevents all copies.
+        lineNumbers[path] = number
+        // These keys are handled below even without a value: an invalid value must prevent all copies.
         let setsRecipients = ["recipients", "export.recipients", "sticks", "export.sticks"].contains(key)
         guard !value.isEmpty || setsRecipients else {
-            return "\(key) has no value; put a # in front of the line for the default"
+            return "\(key) has no value; put a # in front of the line to use the default"
         }
         return set(key, String(value), isTimeZone).map { "\(key): \($0)" }
     }
@@ -110,43 +108,44 @@ package struct CardSettings: Hashable, Sendable {
         case "name":
             let isName = value.allSatisfy { $0.isASCIIAlphanumeric || $0 == "-" }
             guard isName, value.count <= 63, value.first != "-", value.last != "-" else {
-                return "\"\(value)\" cannot be a name; allowed: letters, digits and inner -, at most 63"
+                return "\"\(value)\" cannot be a name; allowed: at most 63 letters, digits and inner -"
             }
             name = value
         case "language":
             guard value.lowercased() == "en" else {
-                return "\"\(value)\" is not a language of this card; allowed: en. Speech is transcribed as English"
+                return
+                    "\"\(value)\" is not a language that this card has; allowed: en. Speech is transcribed as English"
             }
         case "time-zone":
             guard isTimeZone(value) else {
-                return "\"\(value)\" is not a time zone; write it like Europe/Zurich or Africa/Ouagadougou"
+                return "\"\(value)\" is not a time zone; use a name such as Europe/Zurich or Africa/Ouagadougou"
             }
             timeZone = value
         case "vocabulary":
             guard !value.contains("/"), !value.contains("\\"), !value.hasPrefix(".") else {
-                return "\"\(value)\" is not a file beside \(Self.fileName); give only its name"
+                return "\"\(value)\" is not a file beside \(Self.fileName); give only the file's name"
             }
             vocabulary = value
         case "rtc":
             guard Self.clocks.contains(value.lowercased()) else {
                 return
-                    "\"\(value)\" is not a clock that this card knows; allowed: \(Self.clocks.joined(separator: ", "))"
+                    "\"\(value)\" is not a supported clock; allowed: \(Self.clocks.joined(separator: ", "))"
             }
             rtc = value.lowercased() == Self.clocks[0] ? nil : value.lowercased()
         case "serial-console":
             guard ["yes", "no"].contains(value.lowercased()) else {
-                return "\"\(value)\" is not allowed; allowed: yes, no"
+                return "\"\(value)\" is not valid; allowed: yes, no"
             }
             hasSerialConsole = value.lowercased() == "yes"
         case "upgrade-key":
             guard SigningKey.isPublic(value) else {
                 return
-                    "is not a minisign public key; it is the line of 56 characters that begins with RW in the .pub file"
+                    "is not a minisign public key; copy the line that begins with RW (56 characters) from the .pub file"
             }
             upgradeKey = value
         case "recipients", "export.recipients":
             let problem = value.isEmpty ? "has no value" : set("export.recipients", to: value)
-            // The recipients are unknown, so nothing may be copied.
+            // The recipients are unknown, so no copies may be made.
             if problem != nil { refuseCopies() }
             return problem.map { "\($0). Nothing is copied until this line is corrected" }
         case "sticks", "export.sticks":
@@ -164,11 +163,11 @@ package struct CardSettings: Hashable, Sendable {
         return nil
     }
 
-    /// Sets a key by its name `section.key` in `fieldscribe.conf`; returns what is wrong.
+    /// Sets a key by its name `section.key` in `fieldscribe.conf`; returns the problem, if any.
     private mutating func set(_ path: String, to value: String) -> String? {
         let parts = path.split(separator: ".", maxSplits: 1)
         guard parts.count == 2 else { return "is not a setting; write it as section.key" }
-        if let refusal = Self.fixed[path] { return refusal }
+        if let refusal = Self.fixedSettings[path] { return refusal }
         do throws(ConfigurationError) {
             configuration = try ConfigurationParser.overlay(
                 Array("[\(parts[0])]\n\(parts[1]) = \(value)\n".utf8), file: Self.fileName, over: configuration)
@@ -181,14 +180,14 @@ package struct CardSettings: Hashable, Sendable {
     /// The values of `rtc`.
     private static let clocks = ["none", "ds3231", "pcf8523"]
 
-    /// `17` and `GPIO17` name the same line.
+    /// Converts `17` and `GPIO17` to the same address.
     private static func address(_ value: String) -> String {
         let number = value.uppercased().hasPrefix("GPIO") ? value.dropFirst(4) : value[...]
         guard !number.isEmpty, number.allSatisfy({ $0.isASCII && $0.isNumber }) else { return value }
         return "gpio:GPIO\(number)"
     }
 
-    /// The short names, and the keys that they stand for.
+    /// The keys for which the short names stand.
     private static let paths = [
         "style": "panel.style", "shutdown": "panel.shutdown", "after-export": "storage.after-export",
         "settings-by-stick": "export.settings",
@@ -202,8 +201,8 @@ package struct CardSettings: Hashable, Sendable {
         ]
         + paths.keys.sorted()
 
-    /// Settings that the image itself depends on.
-    private static let fixed = [
+    /// The settings on which the image depends, with the reasons why they cannot be changed.
+    private static let fixedSettings = [
         "storage.directory": "cannot be changed: recordings are on the card's third partition; delete this line",
         "control.socket": "cannot be changed: the image's own programs use it; delete this line",
         "recognizer.vocabulary": "is set by vocabulary = FILE, with the file beside this one",
@@ -220,12 +219,12 @@ extension StringProtocol {
 }
 
 extension Substring {
-    /// Without a comment, which begins with # or ; after a blank.
+    /// The text without its comment, which begins with # or ; after a blank.
     fileprivate var withoutComment: Substring {
-        var earlier: Character = " "
-        for place in indices {
-            if self[place] == "#" || self[place] == ";", earlier.isWhitespace { return self[..<place] }
-            earlier = self[place]
+        var previous: Character = " "
+        for index in indices {
+            if self[index] == "#" || self[index] == ";", previous.isWhitespace { return self[..<index] }
+            previous = self[index]
         }
         return self
     }

@@ -1,23 +1,25 @@
-/// The lines of a text file from any system: UTF-8 or UTF-16, with or without a byte order mark, with any line ends.
+/// Returns the lines of a text file from any system: UTF-8 or UTF-16, with or without a byte order mark, with any line
+/// ends.
 ///
-/// - Returns: each line without its end; nil for one that is not text.
+/// - Returns: each line without its line end; nil for a line that is not text.
 func cardLines(of bytes: [UInt8]) -> [String?] {
-    if let text = wideText(bytes) {
+    if let text = decodedUTF16(bytes) {
         return text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
     }
     let plain = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
     var rows: [ArraySlice<UInt8>] = []
     for row in plain.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-        let own = row.last == UInt8(ascii: "\r") ? row.dropLast() : row
-        rows += own.split(separator: UInt8(ascii: "\r"), omittingEmptySubsequences: false)
+        let line = row.last == UInt8(ascii: "\r") ? row.dropLast() : row
+        rows += line.split(separator: UInt8(ascii: "\r"), omittingEmptySubsequences: false)
     }
     return rows.map { row in
         row.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } ? nil : String(validating: row, as: UTF8.self)
     }
 }
 
-/// Decodes UTF-16; nil if it is not. Without a mark, it is recognized by the zero bytes of its letters.
-private func wideText(_ bytes: [UInt8]) -> String? {
+/// Decodes UTF-16; nil if the bytes are not UTF-16. Without a byte order mark, UTF-16 is recognized by the zero bytes
+/// of its first letter.
+private func decodedUTF16(_ bytes: [UInt8]) -> String? {
     let isLittle: Bool
     switch (bytes.first, bytes.dropFirst().first) {
     case (0xFF, 0xFE), (_, 0): isLittle = true

@@ -1,9 +1,9 @@
-/// How a board transcribes: the number of workers and the profiles. The caller measures cores, memory and speed.
+/// How a board transcribes: the number of workers and the profile. The caller measures cores, memory and speed.
 package struct DecodePlan: Hashable, Sendable {
-    /// 1 or more.
+    /// The number of workers, 1 or more.
     package var workers: Int
 
-    /// The profile that keeps up with speech: `live`, or the engine's faster one.
+    /// The profile that keeps up with speech: `live`, or the engine's faster profile.
     package var profile: String
 
     /// Whether the board has time and memory for a second pass.
@@ -12,18 +12,20 @@ package struct DecodePlan: Hashable, Sendable {
     /// Whether the plan keeps up with continuous speech; nil if the speed is not known.
     package var keepsPace: Bool?
 
-    /// The memory for the rest of the system, recording included, in megabytes.
+    /// The memory for the rest of the system, including the recording, in megabytes.
     private static let reserve = 320
-    /// Below this speed, a worker falls behind when anything else runs.
+    /// The minimum speed. A slower worker falls behind when anything else runs.
     private static let headroom = 1.5
-    /// A second pass that takes more than four times the audio's length never finishes in daily use.
-    private static let slowestSecondPass = 0.25
+    /// The minimum speed of a second pass. If it takes more than four times the audio's length, it never finishes in
+    /// daily use.
+    private static let minimumSecondPassSpeed = 0.25
 
-    /// Chooses the plan for a board.
+    /// Creates the plan for a board.
     ///
     /// - Parameters:
     ///   - memoryMegabytes: the total memory.
-    ///   - liveSpeed: seconds of audio that one worker decodes per second with the profile `live`; nil if not measured.
+    ///   - liveSpeed: the seconds of audio that one worker decodes per second with the profile `live`; nil if not
+    ///     measured.
     ///   - sharesModel: whether workers share the model; see `WorkerCommand.makesCopies`.
     package init(
         cores: Int, memoryMegabytes: Int, liveSpeed: Double? = nil, sharesModel: Bool = true,
@@ -34,19 +36,20 @@ package struct DecodePlan: Hashable, Sendable {
             keepsPace = liveSpeed.map { $0 * cost.fasterRatio >= Self.headroom }
             return
         }
-        let room = memoryMegabytes - Self.reserve - cost.firstMegabytes
-        let byMemory = 1 + max(0, room) / (sharesModel ? cost.furtherMegabytes : cost.aloneMegabytes)
-        workers = max(1, min(cores, byMemory, 64))
+        let spareMegabytes = memoryMegabytes - Self.reserve - cost.firstMegabytes
+        let workersInMemory =
+            1 + max(0, spareMegabytes) / (sharesModel ? cost.additionalMegabytes : cost.unsharedMegabytes)
+        workers = max(1, min(cores, workersInMemory, 64))
         guard let speed = liveSpeed, speed > 0 else {
             profile = "live"
-            secondPass = room >= 0
+            secondPass = spareMegabytes >= 0
             return
         }
-        // Workers decode utterances concurrently, but only one worker reads the utterance that is being spoken.
+        // Workers decode utterances concurrently, but only one worker decodes the utterance that is being spoken.
         let isFast = speed >= Self.headroom || cost.faster == nil
         profile = isFast ? "live" : cost.faster ?? "live"
         keepsPace = speed * (isFast ? 1 : cost.fasterRatio) * Double(workers) >= Self.headroom
-        let second = speed / cost.finalRatio * Double(workers)
-        secondPass = room >= 0 && second >= Self.slowestSecondPass
+        let secondPassSpeed = speed / cost.finalRatio * Double(workers)
+        secondPass = spareMegabytes >= 0 && secondPassSpeed >= Self.minimumSecondPassSpeed
     }
 }

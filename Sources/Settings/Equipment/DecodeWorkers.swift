@@ -9,10 +9,10 @@ package final class DecodeWorkers: Sendable {
 
     package init(_ configuration: Configuration) { self.configuration = configuration }
 
-    /// The decode workers, started when needed.
+    /// Returns the workers for live transcription, which are started when needed.
     ///
     /// - Throws: `DeviceError` with `missing` or `denied` if the model is not complete.
-    package func readers() throws -> WorkerPool {
+    package func liveWorkers() throws -> WorkerPool {
         try pool.withLock { pool in
             let workers = try pool ?? configuration.workers(profile: configuration.liveProfile, niceness: 5)
             pool = workers
@@ -20,10 +20,10 @@ package final class DecodeWorkers: Sendable {
         }
     }
 
-    /// The niced decode workers of the second pass.
+    /// Returns the low-priority workers for the second pass.
     ///
     /// - Throws: `DeviceError` with `missing` or `denied` if the model is not complete.
-    package func rereaders() throws -> WorkerPool {
+    package func secondPassWorkers() throws -> WorkerPool {
         try secondPool.withLock { pool in
             let workers = try pool ?? configuration.workers(profile: SecondPass.profile, niceness: SecondPass.niceness)
             pool = workers
@@ -31,7 +31,7 @@ package final class DecodeWorkers: Sendable {
         }
     }
 
-    /// Ends the idle decode workers. If the board turned out to be faster or slower than expected, the next ones use
+    /// Stops the idle live workers. If the board turned out to be faster or slower than expected, the next ones use
     /// another profile.
     package func releaseIdle() async {
         guard let old = pool.withLock({ $0 }) else { return }
@@ -40,9 +40,9 @@ package final class DecodeWorkers: Sendable {
         pool.withLock { if $0 === old { $0 = nil } }
     }
 
-    /// Ends the second pass's decode workers, even within an utterance; the pass continues after its last committed
+    /// Kills the second pass's workers, even within an utterance. The pass later continues after its last committed
     /// segment.
-    package func endRereaders() async {
+    package func stopSecondPass() async {
         let old = secondPool.withLock { pool in
             defer { pool = nil }
             return pool
@@ -50,7 +50,7 @@ package final class DecodeWorkers: Sendable {
         await old?.end()
     }
 
-    /// Ends all decode workers; their unfinished work is left for later.
+    /// Kills all workers. Unfinished work is done later.
     package func end() async {
         for pool in [pool.withLock { $0 }, secondPool.withLock { $0 }] { await pool?.end() }
     }

@@ -2,12 +2,12 @@ import Audio
 import Core
 
 extension Configuration {
-    /// The microphone that `capture.device` names.
+    /// Returns the microphone that `capture.device` names.
     ///
-    /// - Throws: `DeviceError` with `unsupported`, naming what is allowed.
+    /// - Throws: `DeviceError` with `unsupported` and the allowed values.
     package func microphone() throws(DeviceError) -> any MicrophoneProvider {
         let named = try Audio.microphone(
-            named: capture.device, rate: capture.rate, channels: capture.channels, kept: capture.kept)
+            named: capture.device, rate: capture.rate, channels: capture.channels, kept: capture.recordedChannels)
         if let named { return named }
         throw DeviceError(
             .unsupported, "capture.device", on: capture.device, "is not a microphone",

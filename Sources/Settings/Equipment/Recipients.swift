@@ -4,22 +4,22 @@ import Core
 extension Configuration {
     private static let maxRecipients = 64
 
-    /// The recipients of copies, by `export.recipients`; nil if copies are not encrypted.
+    /// Returns the recipients of copies from `export.recipients`; nil if copies are not encrypted.
     ///
-    /// - Throws: `DeviceError` if they cannot be determined; nothing may be copied then.
+    /// - Throws: `DeviceError` if the recipients cannot be determined. No copies may then be made.
     package func recipients() throws(DeviceError) -> [Recipient]? {
         if export.recipients.isEmpty { return nil }
         if export.recipients == [Export.nobody] {
             throw DeviceError(
                 .denied, "export", on: "export.recipients", "is \(Export.nobody), so nothing is copied",
-                remedy: "set it to the public keys of those who may read the copies")
+                remedy: "set it to the public keys of the people who may read the copies")
         }
         return try Self.recipients(export.recipients, of: "export.recipients")
     }
 
-    /// The recipients of recordings, by `storage.seal`; nil if recordings are not encrypted.
+    /// Returns the recipients of recordings from `storage.seal`; nil if recordings are not encrypted.
     ///
-    /// - Throws: `DeviceError` if they cannot be determined; nothing is sealed then.
+    /// - Throws: `DeviceError` if the recipients cannot be determined. No recording may then be sealed.
     package func sealRecipients() throws(DeviceError) -> [Recipient]? {
         try storage.seal.isEmpty ? nil : Self.recipients(storage.seal, of: "storage.seal")
     }
@@ -42,7 +42,7 @@ extension Configuration {
         guard found.count <= maxRecipients else {
             throw DeviceError(
                 .unsupported, "export", on: key,
-                "\(found.count) public keys are too many", remedy: "give at most \(maxRecipients)")
+                "\(found.count) public keys are too many", remedy: "use at most \(maxRecipients)")
         }
         return found
     }

@@ -19,14 +19,14 @@ extension StickSettings {
 
         /// Finds the problems of a file in a sandboxed process.
         ///
-        /// - Parameter configuration: the machine's own.
-        /// - Throws: `DeviceError` if that process exceeds its limits.
+        /// - Parameter configuration: the machine's own configuration.
+        /// - Throws: `DeviceError` if the process exceeds its limits.
         func problems(
             of bytes: [UInt8], over configuration: Configuration, _ program: String
         ) throws(DeviceError) -> [String] {
-            let process = ConfinedProcess(
+            let process = SandboxedProcess(
                 program: program,
-                arguments: [ConfinedProcess.command, rawValue] + (configuration.file.map { ["--config=\($0)"] } ?? []))
+                arguments: [SandboxedProcess.command, rawValue] + (configuration.file.map { ["--config=\($0)"] } ?? []))
             let answer = try process.answer(to: bytes, named: "\(folderName)/\(fileName)")
             guard let lines = try? JSONDecoder().decode([String].self, from: Data(answer)) else {
                 throw DeviceError(.damaged, "read", on: "\(folderName)/\(fileName)", "cannot be read")
@@ -34,9 +34,9 @@ extension StickSettings {
             return lines
         }
 
-        /// Runs in the sandboxed process and writes its answer.
+        /// Returns the sandboxed process's answer: the problems as JSON.
         ///
-        /// - Parameter configuration: the machine's own, which the settings would override.
+        /// - Parameter configuration: the machine's own configuration, which the settings would override.
         package func answer(to bytes: [UInt8], over configuration: Configuration) -> [UInt8] {
             let lines = problems(bytes, over: configuration)
             return (try? JSONEncoder().encode(lines)).map(Array.init) ?? []
@@ -59,7 +59,7 @@ extension StickSettings {
         }
     }
 
-    /// The problems of a vocabulary, one line each.
+    /// Returns the problems in a vocabulary, one line each.
     static func vocabularyProblems(_ bytes: [UInt8]) -> [String] {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         if let index = lines.firstIndex(where: { String(validating: $0, as: UTF8.self) == nil }) {
@@ -70,9 +70,9 @@ extension StickSettings {
             return VocabularyFile(text).problems.map { "\(vocabularyName):\($0.line): \($0.reason)" }
         }
         let grammar = GrammarFile(text)
-        return (grammar.excess.map { ["\(vocabularyName): this grammar \($0)"] } ?? [])
+        return (grammar.sizeProblem.map { ["\(vocabularyName): this grammar \($0)"] } ?? [])
             + grammar.undefined.map {
-                "\(vocabularyName):\($0.line): \($0.rule) is used, but not defined; add a line \($0.rule) = ...;"
+                "\(vocabularyName):\($0.line): \($0.rule) is used but not defined; add a line \($0.rule) = ...;"
             }
     }
 }

@@ -4,10 +4,10 @@ import Glibc
 import Recognition
 import System
 
-/// Settings on a stick, in `Fieldscribe/settings`: a configuration, a vocabulary, and public keys to encrypt copies to
-/// if there are none. Each file is checked as a whole, and then stored beside the archive, where it overrides the
-/// machine's configuration. Problems are reported, and the previous settings stay. Nothing is accepted unless
-/// `export.settings` is yes.
+/// Settings on a stick, in `Fieldscribe/settings`: a configuration, a vocabulary, and public keys for encrypting copies
+/// if the recorder has none. Each file is checked as a whole and then stored beside the archive, where it overrides the
+/// machine's configuration. If it has problems, they are reported and the previous settings stay. Nothing is accepted
+/// unless `export.settings` is yes.
 package enum StickSettings {
     /// The result of reading a stick's settings.
     package struct Outcome: Hashable, Sendable {
@@ -20,24 +20,24 @@ package enum StickSettings {
 
     static let configurationName = "fieldscribe.conf"
     static let vocabularyName = "vocabulary.txt"
-    /// The file of public keys; its signature is beside it.
+    /// The file with the public keys. Its signature is in a file beside it.
     static let recipientsName = "recipients.txt"
-    /// The name under which signed keys are kept.
+    /// The name under which signed keys are stored.
     static let signedRecipientsName = "recipients-signed.txt"
     static let folderName = "settings"
-    private static let largestConfiguration = 65_536
+    private static let maximumConfigurationBytes = 65_536
     private static let maxProblems = 50
 
-    /// The folder in which settings are kept.
+    /// Returns the folder in which settings are stored.
     static func folder(in storage: String) -> String { "\(storage)/\(folderName)" }
 
-    /// Reads a stick's settings.
+    /// Reads a stick's settings and stores the valid ones.
     ///
     /// - Parameters:
-    ///   - path: where the stick is mounted; no link or FIFO on it is opened.
-    ///   - configuration: the machine's own, which the stick's would override.
-    ///   - program: checks files in a sandbox.
-    package static func take(
+    ///   - path: the stick's mount point. Links and FIFOs on the stick are not opened.
+    ///   - configuration: the machine's own configuration, which the stick's settings would override.
+    ///   - program: the program that checks files in a sandbox.
+    package static func accept(
         fromStick path: String, over configuration: Configuration, program: String = "/proc/self/exe"
     ) -> Outcome {
         var outcome = Outcome()
@@ -56,9 +56,9 @@ package enum StickSettings {
                 return outcome
             }
             let folder = try top.folder(folderName)
-            accept(.settings, in: folder, upTo: largestConfiguration, keptIn: configuration, &outcome, check)
-            accept(.vocabulary, in: folder, upTo: VocabularyFile.largest, keptIn: configuration, &outcome, check)
-            acceptRecipients(in: folder, keptIn: configuration, &outcome, check)
+            accept(.settings, in: folder, upTo: maximumConfigurationBytes, for: configuration, &outcome, check)
+            accept(.vocabulary, in: folder, upTo: VocabularyFile.maximumBytes, for: configuration, &outcome, check)
+            acceptRecipients(in: folder, for: configuration, &outcome, check)
         } catch {
             outcome.lines.append("\(folderName) WAS NOT ACCEPTED: \(error.message)")
         }
@@ -68,32 +68,32 @@ package enum StickSettings {
     private typealias Check = (Kind, [UInt8]) throws(DeviceError) -> [String]
 
     private static func accept(
-        _ kind: Kind, in folder: Folder, upTo limit: Int, keptIn configuration: Configuration,
+        _ kind: Kind, in folder: Folder, upTo limit: Int, for configuration: Configuration,
         _ outcome: inout Outcome, _ check: Check
     ) {
         let name = kind.fileName
         do throws(DeviceError) {
             guard try folder.exists(name) else { return }
             let bytes = try folder.content(ofFile: name, limit: limit)
-            let wrong = try check(kind, bytes)
-            guard wrong.isEmpty else {
+            let problems = try check(kind, bytes)
+            guard problems.isEmpty else {
                 outcome.lines.append(
                     "\(folderName)/\(name) WAS NOT ACCEPTED; the previous settings stay in effect. "
                         + "Correct these lines:")
-                outcome.lines += wrong.prefix(maxProblems).map { "    \($0)" }
-                if wrong.count > maxProblems {
-                    outcome.lines.append("    ... and \(wrong.count - maxProblems) more")
+                outcome.lines += problems.prefix(maxProblems).map { "    \($0)" }
+                if problems.count > maxProblems {
+                    outcome.lines.append("    ... and \(problems.count - maxProblems) more")
                 }
                 return
             }
-            let kept = Self.folder(in: configuration.storage.directory)
-            let place = "\(kept)/\(name)"
-            if (try? content(ofFile: place, limit: limit)) == bytes {
+            let storedFolder = Self.folder(in: configuration.storage.directory)
+            let storedPath = "\(storedFolder)/\(name)"
+            if (try? content(ofFile: storedPath, limit: limit)) == bytes {
                 outcome.lines.append("\(folderName)/\(name) is already in effect.")
                 return
             }
-            try makeFolder(kept)
-            try durableReplace(path: place, with: bytes)
+            try makeFolder(storedFolder)
+            try durableReplace(path: storedPath, with: bytes)
             outcome.lines.append("\(folderName)/\(name) was accepted; it takes effect with the next recording.")
             outcome.hasChanged = true
         } catch {
@@ -102,32 +102,34 @@ package enum StickSettings {
         }
     }
 
-    /// Accepts the public keys to encrypt copies to, if there are none yet or they are signed.
+    /// Accepts public keys for encrypting copies, if there are none yet or the new ones are signed.
     private static func acceptRecipients(
-        in folder: Folder, keptIn configuration: Configuration, _ outcome: inout Outcome, _ check: Check
+        in folder: Folder, for configuration: Configuration, _ outcome: inout Outcome, _ check: Check
     ) {
         let subject = "\(folderName)/\(recipientsName)"
         do throws(DeviceError) {
             guard try folder.exists(recipientsName) else { return }
-            let bytes = try folder.content(ofFile: recipientsName, limit: RecipientsFile.largest)
+            let bytes = try folder.content(ofFile: recipientsName, limit: RecipientsFile.maximumBytes)
             if let problem = try check(.recipients, bytes).first { throw DeviceError(.unsupported, "read", problem) }
             let recipients = try RecipientsFile.recipients(bytes, subject)
             let isSigned = try isSigned(bytes, in: folder, subject, configuration)
-            let kept = Self.folder(in: configuration.storage.directory)
-            let place = "\(kept)/\(isSigned ? signedRecipientsName : recipientsName)"
-            let counting = configuration.withStickSettings().export.recipients
-            if counting == [place], (try? content(ofFile: place, limit: RecipientsFile.largest)) == bytes {
+            let storedFolder = Self.folder(in: configuration.storage.directory)
+            let storedPath = "\(storedFolder)/\(isSigned ? signedRecipientsName : recipientsName)"
+            let current = configuration.withStickSettings().export.recipients
+            if current == [storedPath],
+                (try? content(ofFile: storedPath, limit: RecipientsFile.maximumBytes)) == bytes
+            {
                 outcome.lines.append("\(subject) is already in effect.")
                 return
             }
-            if !isSigned, let refusal = refusal(counting, configuration) {
+            if !isSigned, let refusal = refusal(current, configuration) {
                 throw DeviceError(.denied, "settings", on: subject, refusal)
             }
             try Age().check(recipients)
-            try makeFolder(kept)
-            try durableReplace(path: place, with: bytes)
+            try makeFolder(storedFolder)
+            try durableReplace(path: storedPath, with: bytes)
             let keys = recipients.map(\.short).joined(separator: ", ")
-            outcome.lines.append("\(subject) was accepted: from now on copies are sealed for \(keys).")
+            outcome.lines.append("\(subject) was accepted: from now on, copies are sealed for \(keys).")
             outcome.hasChanged = true
         } catch {
             outcome.lines.append("\(folderName)/\(recipientsName) WAS NOT ACCEPTED: \(error.message)")
@@ -136,32 +138,32 @@ package enum StickSettings {
 
     /// Whether the keys are signed with `export.settings-key`.
     ///
-    /// - Throws: `DeviceError` with `denied` for another signature, `missing` without minisign.
+    /// - Throws: `DeviceError` with `denied` for another signature, `missing` if minisign is not installed.
     private static func isSigned(
         _ bytes: [UInt8], in folder: Folder, _ subject: String, _ configuration: Configuration
     ) throws(DeviceError) -> Bool {
         let (name, key) = ("\(recipientsName).minisig", configuration.export.settingsKey)
         guard !key.isEmpty, try folder.exists(name) else { return false }
-        let signature = try folder.content(ofFile: name, limit: Minisign.longest)
+        let signature = try folder.content(ofFile: name, limit: Minisign.maximumFileBytes)
         guard try Minisign().comment(of: bytes, signature: signature, key: key) != nil else {
             throw DeviceError(
                 .denied, "minisign", on: subject, "is not signed with the key that export.settings-key names",
-                remedy: "sign it as it is: minisign -S -m \(recipientsName)")
+                remedy: "sign the current file: minisign -S -m \(recipientsName)")
         }
         return true
     }
 
-    /// Why a stick may not set the recipients without a signature; nil if it may.
-    private static func refusal(_ counting: [String], _ configuration: Configuration) -> String? {
-        let signed = "or have \(recipientsName) signed with the key that export.settings-key names"
-        if counting == configuration.export.recipients, !counting.isEmpty {
+    /// Returns why a stick may not set the recipients without a signature; nil if it may.
+    private static func refusal(_ current: [String], _ configuration: Configuration) -> String? {
+        let signed = "or sign \(recipientsName) with the key that export.settings-key names"
+        if current == configuration.export.recipients, !current.isEmpty {
             return "the recipients of copies are set on this recorder (export.recipients); change them there, \(signed)"
         }
-        if let place = counting.first {
-            return "an earlier stick has set the recipients of copies; remove \(place) on the recorder, \(signed)"
+        if let storedPath = current.first {
+            return "an earlier stick has set the recipients of copies; remove \(storedPath) on the recorder, \(signed)"
         }
         if configuration.storage.afterExport != .keep {
-            return "copied recordings are erased here (storage.after-export), so a person with other keys could steal "
+            return "copied recordings are erased here (storage.after-export), so someone with other keys could steal "
                 + "them; set export.recipients on the recorder, \(signed)"
         }
         return nil
@@ -170,16 +172,16 @@ package enum StickSettings {
 
 // The settings in effect.
 extension Configuration {
-    /// Returns a copy with the accepted settings of a stick, if they are valid and `export.settings` is yes. Its public
-    /// keys are used as long as they exist and no others are set, even if `export.settings` is no.
+    /// Returns a copy with a stick's accepted settings, if they are valid and `export.settings` is yes. The stick's
+    /// public keys are used as long as they exist and no other keys are set, even if `export.settings` is no.
     func withStickSettings() -> Configuration {
         let folder = StickSettings.folder(in: storage.directory)
         var configuration = self
-        // Signed keys override the machine's own as long as the signing key is set, or there are no others.
-        for (name, counts) in [
+        // Signed keys override the machine's own keys as long as the signing key is set or there are no other keys.
+        for (name, isUsed) in [
             (StickSettings.recipientsName, export.recipients.isEmpty),
             (StickSettings.signedRecipientsName, export.recipients.isEmpty || !export.settingsKey.isEmpty),
-        ] where counts && isTaken("\(folder)/\(name)") {
+        ] where isUsed && pathExists("\(folder)/\(name)") {
             configuration.export.recipients = ["\(folder)/\(name)"]
         }
         guard export.settings else { return configuration }
@@ -190,7 +192,7 @@ extension Configuration {
             configuration = other
         }
         let vocabulary = "\(folder)/\(StickSettings.vocabularyName)"
-        let words = try? content(ofFile: vocabulary, limit: VocabularyFile.largest)
+        let words = try? content(ofFile: vocabulary, limit: VocabularyFile.maximumBytes)
         if words?.isEmpty == false { configuration.recognizer.vocabulary = vocabulary }
         return configuration
     }
@@ -199,28 +201,29 @@ extension Configuration {
 extension Configuration {
     func overlaid(by bytes: [UInt8], file: String) throws(ConfigurationError) -> Configuration {
         try ConfigurationParser.overlay(bytes, file: file, over: self) {
-            $0.refusalOfStick($1)
+            $0.stickRefusal($1)
         }
     }
 }
 
 // The keys that a stick may set.
 extension ConfigurationKey {
-    private static let ofSticks: Set<String> = [
+    private static let allowedOnSticks: Set<String> = [
         "capture.rate", "capture.channels", "capture.preroll-seconds", "capture.sync-seconds", "recognizer.hint",
         "recognizer.language", "recognizer.punctuation", "recognizer.second-pass", "recognizer.workers", "panel.style",
         "panel.hold-milliseconds",
         "panel.shutdown", "export.formats", "export.pause-seconds", "export.audio", "export.accept",
     ]
 
-    /// Why a stick may not set this, and what to do; nil if it may. A stick must not name files or programs of the machine,
-    /// move the storage, or choose who controls the recorder.
-    func refusalOfStick(_ value: String) -> String? {
+    /// Returns why a stick may not set this key, with the remedy; nil if it may. A stick must not name the machine's
+    /// files or programs, move the storage, or choose who controls the recorder.
+    func stickRefusal(_ value: String) -> String? {
         switch path {
         case "capture.device":
             return Self.isCard(value)
                 ? nil
-                : "a stick may only name a sound card; allowed: alsa:default, or a name like alsa:plughw:CARD=Mic,DEV=0"
+                : "a stick may only name a sound card; allowed: alsa:default or, for example, "
+                    + "alsa:plughw:CARD=Mic,DEV=0"
         case "recognizer.engine":
             let names = [EngineRegistry.automaticName] + EngineRegistry.automatic.map(\.name)
             return names.contains(value)
@@ -231,15 +234,15 @@ extension ConfigurationKey {
                 + "and only if none are set; delete this line"
         case "recognizer.model":
             return value.contains("/")
-                ? "a stick may only give the name of a model, as fieldscribe models lists it" : nil
+                ? "a stick may only set the name of a model from the list of fieldscribe models" : nil
         default:
-            return Self.ofSticks.contains(path) || section == "speech"
+            return Self.allowedOnSticks.contains(path) || section == "speech"
                 ? nil : "cannot be set from a stick, only in the machine's own configuration; delete this line"
         }
     }
 
-    /// Whether this names only a card: ALSA names may contain whole device definitions, which write to files and start
-    /// programs.
+    /// Whether a device name only names a sound card: ALSA names may contain whole device definitions, which write to
+    /// files and start programs.
     private static func isCard(_ device: String) -> Bool {
         guard device.hasPrefix("alsa:") else { return false }
         let parts = device.dropFirst("alsa:".count).split(separator: ":", omittingEmptySubsequences: false)

@@ -2,14 +2,14 @@ import Core
 import Recognition
 import Synchronization
 
-/// The work of an analyzer. Its tasks keep this object, not the analyzer.
+/// The implementation of an analyzer. Its tasks retain this object, not the analyzer.
 final class Analysis: Sendable {
     typealias Handler = @Sendable (AudioTimeRange, Bool, Bool) -> Void
 
     private struct State {
         var context = AnalysisContext()
         var hasStarted = false
-        /// Whether nothing more can be analyzed.
+        /// Whether no more audio is accepted.
         var hasFinished = false
         var isCancelled = false
         var isReading = false
@@ -22,7 +22,7 @@ final class Analysis: Sendable {
         var failure: SFSpeechError?
     }
 
-    /// The audio and its settled part.
+    /// The end of the audio so far, and which part of it is final.
     private struct Progress {
         var end = SamplePosition.zero
         var settled: [SamplePosition] = []
@@ -40,11 +40,11 @@ final class Analysis: Sendable {
     private let options: SpeechAnalyzer.Options
     private let state = Mutex(State())
     private let progress = Mutex(Progress())
-    /// Holds an element while audio is passed to the modules.
-    private let turn = AsyncQueue<Void>(capacity: 1)
-    /// These end without elements when the models are loaded, all branches have ended, and the background input has
-    /// ended.
+    /// A lock: it has an element while audio is passed to the modules.
+    private let inputLock = AsyncQueue<Void>(capacity: 1)
+    /// Ends, without elements, when the models are loaded.
     private let prepared = AsyncQueue<Never>(capacity: 1)
+    /// Ends, without elements, when all branches have ended.
     private let done = AsyncQueue<Never>(capacity: 1)
 
     init(modules: [any SpeechModule], options: SpeechAnalyzer.Options) {
@@ -136,7 +136,7 @@ final class Analysis: Sendable {
         if isLast { prepared.finish() }
     }
 
-    /// Ends everything because of an error; earlier results stay readable.
+    /// Ends the analysis because of an error. Earlier results can still be read.
     private func fail(_ failure: SFSpeechError) {
         let (branches, reader) = state.withLock { state in
             state.failure = state.failure ?? failure
@@ -199,12 +199,12 @@ final class Analysis: Sendable {
         for try await buffer in input {
             let chunks = try converter.chunks(of: buffer)
             let end = converter.position
-            try await inTurn { try await self.pass(chunks, end) }
+            try await withInputLock { try await self.pass(chunks, end) }
         }
         try checkCancelled()
         let rest = try converter.finish()
         let end = converter.position
-        try await inTurn { try await self.pass(rest, end) }
+        try await withInputLock { try await self.pass(rest, end) }
     }
 
     private func pass(_ chunks: [AudioChunk], _ end: SamplePosition) async throws {
@@ -216,9 +216,9 @@ final class Analysis: Sendable {
         report()
     }
 
-    private func inTurn(_ body: () async throws -> Void) async throws {
-        try await turn.send(())
-        defer { _ = turn.nextNow() }
+    private func withInputLock(_ body: () async throws -> Void) async throws {
+        try await inputLock.send(())
+        defer { _ = inputLock.nextNow() }
         try await body()
     }
 
@@ -226,8 +226,8 @@ final class Analysis: Sendable {
 
     func finalize(through time: AudioTime?) async throws {
         try begin()
-        try await inTurn {
-            // Without samples: it only ends the utterance.
+        try await withInputLock {
+            // An empty gap only ends the utterance.
             let end = self.progress.withLock { $0.end }
             guard self.progress.withLock({ $0.finalized < min(end, time?.position ?? end) }) else { return }
             try await self.pass([.gap(Gap(SampleRange(end, end), cause: .paused))], end)
@@ -245,7 +245,7 @@ final class Analysis: Sendable {
     }
 
     func finish() async throws {
-        // Without any audio, only the sequences of results end.
+        // If there was no audio, only the sequences of results have to end.
         guard state.withLock({ $0.hasStarted }) else { return cancel() }
         if let reader = state.withLock({ $0.reader }) {
             _ = await withTaskCancellationHandler {
@@ -261,7 +261,7 @@ final class Analysis: Sendable {
         try checkCancelled()
     }
 
-    /// Ends the input; results follow for what was analyzed.
+    /// Ends the input. Results for the audio so far follow.
     private func endInput(because failure: SFSpeechError? = nil) {
         let branches = state.withLock { state in
             state.hasFinished = true
@@ -280,13 +280,13 @@ final class Analysis: Sendable {
         for task in tasks { task.cancel() }
         reader?.cancel()
         for branch in branches { branch.cancel() }
-        // Modules that were not started end, too.
+        // The results of modules that were not started must also end.
         if branches.isEmpty {
             let request = BranchRequest(options: options, context: context, sensitivity: .medium)
             for module in modules { (try? (module as? any AnalyzableModule)?.branch(request))?.cancel() }
             done.finish()
         }
-        turn.cancel()
+        inputLock.cancel()
         prepared.finish()
     }
 
@@ -317,14 +317,14 @@ final class Analysis: Sendable {
         report()
     }
 
-    /// Calls the handler under the lock, so that it sees changes in order.
+    /// Calls the handler while holding the lock, so that it gets the changes in order.
     private func report() {
         progress.withLock { progress in
             guard let handler = progress.handler, let range = progress.volatileRange, range != progress.reported
             else { return }
-            let before = progress.reported
+            let previous = progress.reported
             progress.reported = range
-            handler(range, range.start != before?.start ?? .zero, range.end != before?.end ?? .zero)
+            handler(range, range.start != previous?.start ?? .zero, range.end != previous?.end ?? .zero)
         }
     }
 }

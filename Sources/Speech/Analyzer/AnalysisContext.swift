@@ -1,13 +1,13 @@
 import Synchronization
 
-/// What is known about the speech: words and phrases to prefer.
+/// Prior knowledge about the speech: words and phrases to prefer.
 public final class AnalysisContext: Sendable {
-    /// A group of phrases.
+    /// Identifies a group of phrases.
     public struct ContextualStringsTag: Hashable, Sendable {
-        /// Its name.
+        /// The tag's name.
         public let rawValue: String
 
-        /// - Parameter rawValue: any name.
+        /// Creates a tag with any name.
         public init(_ rawValue: String) { self.rawValue = rawValue }
 
         /// Phrases for all speech.
@@ -26,17 +26,18 @@ public final class AnalysisContext: Sendable {
         strings.withLock { $0[.general] = contextualStrings }
     }
 
-    /// Words and phrases that recognition prefers, by tag; all tags are used. Words that the dictionary lacks are
-    /// pronounced by eSpeak NG. Strings with anything other than words are ignored.
+    /// Words and phrases that recognition prefers, by tag; all tags are used. eSpeak NG provides the pronunciations of
+    /// words that are not in the dictionary. Strings that contain anything other than words are ignored.
     public var contextualStrings: [ContextualStringsTag: [String]] {
         get { strings.withLock { $0 } }
         set { strings.withLock { $0 = newValue } }
     }
 
-    /// The text of a vocabulary file; empty without phrases.
+    /// The content of a vocabulary file; empty if there are no phrases.
     var vocabularyText: String {
         let phrases = contextualStrings.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap(\.value)
-        // A phrase is a line; `=`, `*` and `#` would have a meaning.
+        // Each phrase is a line. Characters with a meaning in vocabulary files, such as `=`, `*` and `#`, become
+        // spaces.
         let lines = phrases.map { phrase in
             phrase.split { $0.isWhitespace || "=*#<>|".contains($0) }.joined(separator: " ")
         }.filter { !$0.isEmpty }

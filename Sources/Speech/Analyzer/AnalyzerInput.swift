@@ -1,17 +1,20 @@
-/// A buffer of audio for an analyzer, with its place in time.
+/// A buffer of audio for an analyzer, with its start time.
 public struct AnalyzerInput: Hashable, Sendable {
     /// The audio.
     public let buffer: AudioBuffer
-    /// When the buffer begins; nil if it follows the previous one.
+    /// When the buffer starts; nil if it follows the previous buffer.
     ///
-    /// If it is later than the end of the previous buffer, the time between counts as missing audio and ends an utterance.
+    /// If this is after the end of the previous buffer, the time between them counts as missing audio and ends an
+    /// utterance.
     public let bufferStartTime: AudioTime?
     /// The number of samples missing from the file before the buffer; 0 for other inputs.
     let missing: Int64
 
+    /// Creates an input.
+    ///
     /// - Parameters:
-    ///   - buffer: the audio.
-    ///   - bufferStartTime: nil if the buffer follows the previous one.
+    ///   - buffer: The audio.
+    ///   - bufferStartTime: When the buffer starts; nil if it follows the previous buffer.
     public init(buffer: AudioBuffer, bufferStartTime: AudioTime? = nil) {
         self.init(buffer: buffer, missing: 0, before: bufferStartTime)
     }

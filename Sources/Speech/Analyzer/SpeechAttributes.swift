@@ -6,12 +6,12 @@ extension AttributeScopes {
 
     /// The attributes of transcribed text.
     public struct SpeechAttributes: AttributeScope {
-        /// When a word was said.
+        /// The range of a word in the audio.
         public let audioTimeRange: TimeRangeAttribute
-        /// From 0 to 1: how probably a word is right.
+        /// The probability, from 0 to 1, that a word is right.
         public let transcriptionConfidence: ConfidenceAttribute
 
-        /// When a word was said.
+        /// The range of a word in the audio.
         public enum TimeRangeAttribute: AttributedStringKey {
             /// A range of the analyzed audio.
             public typealias Value = AudioTimeRange
@@ -19,9 +19,9 @@ extension AttributeScopes {
             public static let name = "fieldscribe.audioTimeRange"
         }
 
-        /// From 0 to 1: how probably a word is right.
+        /// The probability, from 0 to 1, that a word is right.
         public enum ConfidenceAttribute: AttributedStringKey {
-            /// A share.
+            /// A probability.
             public typealias Value = Double
             /// The attribute's name.
             public static let name = "fieldscribe.transcriptionConfidence"
@@ -30,7 +30,7 @@ extension AttributeScopes {
 }
 
 extension AttributeDynamicLookup {
-    /// Finds the attributes of transcribed text by their names.
+    /// Finds an attribute of transcribed text by its name.
     public subscript<Key: AttributedStringKey>(
         dynamicMember keyPath: KeyPath<AttributeScopes.SpeechAttributes, Key>
     ) -> Key { self[Key.self] }

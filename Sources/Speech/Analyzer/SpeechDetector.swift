@@ -1,9 +1,10 @@
 import Core
 import System
 
-/// Finds where somebody speaks, by loudness above the background.
+/// Detects speech by its loudness above the background.
 ///
-/// A transcriber in the same analyzer uses its sensitivity. Transcription does not need a detector: it skips silence anyway.
+/// A transcriber in the same analyzer uses the detector's sensitivity. Transcription needs no detector, because it
+/// skips silence anyway.
 public final class SpeechDetector: SpeechModule {
     /// How easily sound counts as speech.
     public enum SensitivityLevel: String, Hashable, Sendable, CaseIterable {
@@ -14,7 +15,7 @@ public final class SpeechDetector: SpeechModule {
         /// 3 dB below the threshold of `medium`.
         case high
 
-        var own: SpeechSettings.Sensitivity {
+        var settingsValue: SpeechSettings.Sensitivity {
             switch self {
             case .low: .low
             case .medium: .medium
@@ -34,7 +35,8 @@ public final class SpeechDetector: SpeechModule {
 
     /// A section of speech or silence.
     public struct Result: SpeechModuleResult, Hashable, Sendable {
-        /// Its range. Ongoing speech ends at the latest position where it is known to continue.
+        /// The section's range. While speech continues, its end is the latest position at which it is known to
+        /// continue.
         public let range: AudioTimeRange
         /// The end of the audio whose results are final.
         public let resultsFinalizationTime: AudioTime
@@ -44,20 +46,24 @@ public final class SpeechDetector: SpeechModule {
 
     /// How easily sound counts as speech.
     public let sensitivityLevel: SensitivityLevel
-    /// The sections, in chronological order. Final ones follow each other without gaps, except for missing audio.
+    /// The sections, in chronological order. There are no gaps between final sections, except for missing audio.
     public let results: SpeechResults<Result>
 
     fileprivate let reportsResults: Bool
     private let used = StopFlag()
 
-    /// - Parameter sensitivity: how easily sound counts as speech.
+    /// Creates a detector that reports results.
+    ///
+    /// - Parameter sensitivity: How easily sound counts as speech.
     public convenience init(sensitivity: SensitivityLevel = .medium) {
         self.init(detectionOptions: DetectionOptions(sensitivityLevel: sensitivity), reportResults: true)
     }
 
+    /// Creates a detector.
+    ///
     /// - Parameters:
-    ///   - detectionOptions: how easily sound counts as speech.
-    ///   - reportResults: false only to set the sensitivity of a transcriber.
+    ///   - detectionOptions: How easily sound counts as speech.
+    ///   - reportResults: Whether to report results. Pass false if the detector only sets a transcriber's sensitivity.
     public init(detectionOptions: DetectionOptions, reportResults: Bool) {
         sensitivityLevel = detectionOptions.sensitivityLevel
         reportsResults = reportResults
@@ -68,7 +74,7 @@ public final class SpeechDetector: SpeechModule {
 extension SpeechDetector: AnalyzableModule {
     func branch(_ request: BranchRequest) throws -> any AnalysisBranch {
         guard used.raise() else {
-            throw SFSpeechError(.invalidState, "this SpeechDetector was used before; create another one")
+            throw SFSpeechError(.invalidState, "this SpeechDetector was already used; create another one")
         }
         return DetectionBranch(self)
     }
@@ -77,7 +83,7 @@ extension SpeechDetector: AnalyzableModule {
 private final class DetectionBranch: AnalysisBranch {
     let input = AudioInput()
     private let detector: SpeechDetector
-    /// Nil if no results are wanted.
+    /// Nil if no results are reported.
     private var results: AsyncQueue<SpeechDetector.Result>? { detector.reportsResults ? detector.results.queue : nil }
 
     init(_ detector: SpeechDetector) { self.detector = detector }
@@ -87,7 +93,7 @@ private final class DetectionBranch: AnalysisBranch {
     ) async throws {
         prepared()
         var settings = SpeechSettings()
-        settings.sensitivity = detector.sensitivityLevel.own
+        settings.sensitivity = detector.sensitivityLevel.settingsValue
         var segmenter = Segmenter(settings: settings)
         var levels = FrameLevels()
         var position = SamplePosition.zero
@@ -98,7 +104,7 @@ private final class DetectionBranch: AnalysisBranch {
             case .samples(let samples):
                 position = position + Int64(samples.count)
                 samples.withUnsafeBufferPointer { samples in
-                    levels.take(samples) { effects += segmenter.handle(level: $0) }
+                    levels.append(samples) { effects += segmenter.handle(level: $0) }
                 }
                 try await report(effects, &reported)
             case .gap(let gap):

@@ -2,18 +2,18 @@ import Core
 
 /// A kind of analysis, for ``SpeechAnalyzer``: ``SpeechTranscriber`` or ``SpeechDetector``.
 ///
-/// A module is used by one analyzer, once. Other types cannot be analyzer modules.
+/// Each module can be used only once, by one analyzer. Other types cannot be analyzer modules.
 public protocol SpeechModule: AnyObject, Sendable {
-    /// The kind of its results.
+    /// The type of the module's results.
     associatedtype Result: SpeechModuleResult
 
-    /// Its results, in chronological order.
+    /// The module's results, in chronological order.
     var results: SpeechResults<Result> { get }
 }
 
-/// A result of a module.
+/// A result from a module.
 public protocol SpeechModuleResult: Sendable {
-    /// The audio that it describes.
+    /// The range of audio that the result describes.
     var range: AudioTimeRange { get }
 
     /// The end of the audio whose results are final.
@@ -21,19 +21,19 @@ public protocol SpeechModuleResult: Sendable {
 }
 
 extension SpeechModuleResult {
-    /// Whether it will not change. A result that is not final is replaced by a later one for the same range.
+    /// Whether the result is final. Otherwise, a later result for the same range replaces it.
     public var isFinal: Bool { resultsFinalizationTime >= range.end }
 }
 
-/// A module as the analyzer uses it.
+/// The interface of a module for the analyzer.
 protocol AnalyzableModule: SpeechModule {
-    /// Returns the analysis of one analyzer.
+    /// Returns the module's analysis for an analyzer.
     ///
     /// - Throws: ``SFSpeechError`` if the module was used before.
     func branch(_ request: BranchRequest) throws -> any AnalysisBranch
 }
 
-/// What an analyzer passes to its modules.
+/// The settings that an analyzer passes to its modules.
 struct BranchRequest: Sendable {
     var options: SpeechAnalyzer.Options
     var context: AnalysisContext
@@ -44,16 +44,16 @@ struct BranchRequest: Sendable {
 protocol AnalysisBranch: Sendable {
     var input: AudioInput { get }
 
-    /// Loads what it needs, calls `prepared`, and analyzes the input to its end.
+    /// Loads the models, calls `prepared`, and analyzes the input to its end.
     ///
-    /// - Parameter settled: gets the position before which everything is final.
+    /// - Parameter settled: Called with the position before which everything is final.
     func run(
         prepared: @escaping @Sendable () -> Void, settled: @escaping @Sendable (SamplePosition) -> Void
     ) async throws
 
-    /// Ends the results, which keep those that nobody has read yet.
+    /// Ends the sequence of results. Unread results can still be read.
     func finish(throwing error: SFSpeechError?)
 
-    /// Ends the results and drops those that nobody has read yet.
+    /// Ends the sequence of results and drops unread results.
     func cancel()
 }

@@ -4,7 +4,7 @@ import System
 
 /// Transcribes speech.
 ///
-/// Create one for a locale, pass it to a ``SpeechAnalyzer``, and iterate ``results``:
+/// Create a transcriber for a locale, pass it to a ``SpeechAnalyzer``, and iterate over ``results``:
 ///
 ///     let transcriber = SpeechTranscriber(locale: Locale(identifier: "en-US"), preset: .transcription)
 ///     let analyzer = SpeechAnalyzer(modules: [transcriber])
@@ -13,15 +13,15 @@ import System
 ///     try await analyzer.finalizeAndFinishThroughEndOfInput()
 ///     print(try await text)
 public final class SpeechTranscriber: SpeechModule {
-    /// What to report.
+    /// A kind of result to report.
     public enum ReportingOption: Hashable, Sendable, CaseIterable {
-        /// Text of the ongoing speech; final text replaces it. It costs a second recognizer.
+        /// Text of ongoing speech, which final text replaces. Requires a second recognizer.
         case volatileResults
-        /// Alternative readings of each result.
+        /// Alternative transcriptions of each result.
         case alternativeTranscriptions
     }
 
-    /// The attributes of the text.
+    /// An attribute of the text.
     public enum ResultAttributeOption: Hashable, Sendable, CaseIterable {
         /// The range of each word.
         case audioTimeRange
@@ -31,7 +31,7 @@ public final class SpeechTranscriber: SpeechModule {
 
     /// A combination of options.
     public struct Preset: Hashable, Sendable {
-        /// What to report.
+        /// The kinds of results to report.
         public var reportingOptions: Set<ReportingOption>
         /// The attributes of the text.
         public var attributeOptions: Set<ResultAttributeOption>
@@ -50,13 +50,13 @@ public final class SpeechTranscriber: SpeechModule {
         public static let offlineTranscription = transcription
         /// Final results with alternatives.
         public static let transcriptionWithAlternatives = Preset(reportingOptions: [.alternativeTranscriptions])
-        /// Final results with alternatives, and with times and confidences of words as attributes.
+        /// Final results with alternatives, and with word ranges and confidences as attributes.
         public static let timeIndexedTranscriptionWithAlternatives = Preset(
             reportingOptions: [.alternativeTranscriptions],
             attributeOptions: [.audioTimeRange, .transcriptionConfidence])
         /// Volatile and final results, for live speech.
         public static let progressiveTranscription = Preset(reportingOptions: [.volatileResults])
-        /// Volatile and final results, with times of words as attributes of the final ones.
+        /// Volatile and final results; final results have word ranges as attributes.
         public static let timeIndexedProgressiveTranscription = Preset(
             reportingOptions: [.volatileResults], attributeOptions: [.audioTimeRange])
     }
@@ -71,20 +71,25 @@ public final class SpeechTranscriber: SpeechModule {
     let hint: TaskHint
     private let used = StopFlag()
 
-    /// The final results that wait for a slow consumer.
+    /// The maximum number of final results that are queued for a slow consumer.
     static let maxPending = 1_000
 
+    /// Creates a transcriber with a preset.
+    ///
     /// - Parameters:
-    ///   - locale: the language of the speech; `AssetInventory.status(forModules:)` tells whether a model for it is installed.
-    ///   - preset: the options.
+    ///   - locale: The language of the speech. `AssetInventory.status(forModules:)` returns whether a model for it is
+    ///     installed.
+    ///   - preset: The options.
     public convenience init(locale: Locale, preset: Preset) {
         self.init(locale: locale, preset: preset, hint: .dictation)
     }
 
+    /// Creates a transcriber with individual options.
+    ///
     /// - Parameters:
-    ///   - locale: the language of the speech.
-    ///   - reportingOptions: what is reported.
-    ///   - attributeOptions: what the text has as attributes.
+    ///   - locale: The language of the speech.
+    ///   - reportingOptions: The kinds of results to report.
+    ///   - attributeOptions: The attributes of the text.
     public convenience init(
         locale: Locale, reportingOptions: Set<ReportingOption>, attributeOptions: Set<ResultAttributeOption>
     ) {
@@ -105,10 +110,10 @@ public final class SpeechTranscriber: SpeechModule {
     /// The locales of installed models.
     public static var installedLocales: [Locale] { EngineSelection().locales }
 
-    /// The locales of installed models: there is no server with others.
+    /// The locales of installed models. There is no server that supports others.
     public static var supportedLocales: [Locale] { installedLocales }
 
-    /// The installed locale that a locale's speech can be transcribed with; nil if there is none.
+    /// Returns the installed locale whose model can transcribe speech in a locale; nil if there is none.
     public static func supportedLocale(equivalentTo locale: Locale) -> Locale? { EngineSelection().locale(for: locale) }
 
     /// A part of the text.
@@ -117,21 +122,21 @@ public final class SpeechTranscriber: SpeechModule {
         public struct Word: Hashable, Sendable {
             /// The word as the engine writes it, with its punctuation.
             public let text: String
-            /// When it was said.
+            /// The word's range in the audio.
             public let range: AudioTimeRange
-            /// From 0 to 1: how probably it is right.
+            /// The probability, from 0 to 1, that the word is right.
             public let confidence: Double
             /// Whether the range is an estimate, because the word could not be aligned with the sound.
             public let isTimeEstimated: Bool
         }
 
-        /// Its audio.
+        /// The range of the transcribed audio.
         public let range: AudioTimeRange
         /// The end of the audio whose text is final.
         public let resultsFinalizationTime: AudioTime
-        /// The text, with the requested attributes. Empty if a volatile text turned out to be wrong.
+        /// The text, with the requested attributes. Empty if a volatile result turned out to be wrong.
         public let text: AttributedString
-        /// The readings, best first: `text`, then others. Empty unless alternatives were requested.
+        /// The alternatives, best first, beginning with `text`. Empty unless alternatives were requested.
         public let alternatives: [AttributedString]
         /// The words with times and confidences; empty in volatile results.
         public let words: [Word]
@@ -141,7 +146,7 @@ public final class SpeechTranscriber: SpeechModule {
             words.isEmpty ? 0 : words.reduce(0) { $0 + $1.confidence } / Double(words.count)
         }
 
-        /// The segment it was made from; nil in volatile results.
+        /// The segment from which the result was made; nil in volatile results.
         let segment: Segment?
     }
 }
@@ -149,20 +154,21 @@ public final class SpeechTranscriber: SpeechModule {
 extension SpeechTranscriber: AnalyzableModule {
     func branch(_ request: BranchRequest) throws -> any AnalysisBranch {
         guard used.raise() else {
-            throw SFSpeechError(.invalidState, "this SpeechTranscriber was used before; create another one")
+            throw SFSpeechError(.invalidState, "this SpeechTranscriber was already used; create another one")
         }
         return TranscriptionBranch(self, request)
     }
 }
 
 extension SpeechTranscriber.Result {
-    /// A final result.
+    /// Creates a final result.
     init(_ segment: Segment, _ preset: SpeechTranscriber.Preset) {
         range = AudioTimeRange(segment.range)
         resultsFinalizationTime = range.end
         words = segment.words.map {
             Word(
-                text: $0.text, range: AudioTimeRange($0.range), confidence: $0.confidence, isTimeEstimated: $0.isSpread)
+                text: $0.text, range: AudioTimeRange($0.range), confidence: $0.confidence,
+                isTimeEstimated: $0.hasEstimatedTime)
         }
         text = Self.text(words, preset.attributeOptions)
         alternatives =
@@ -173,7 +179,7 @@ extension SpeechTranscriber.Result {
 
     init(volatile text: String, range: AudioTimeRange, finalizedThrough: AudioTime) {
         self.range = range
-        // A volatile result is not final, even if it is short.
+        // Not the range's end, so that even a short volatile result is not final.
         resultsFinalizationTime = min(finalizedThrough, range.start)
         self.text = AttributedString(text)
         (alternatives, words, segment) = ([], [], nil)
@@ -186,14 +192,14 @@ extension SpeechTranscriber.Result {
         var text = AttributedString()
         for word in words {
             if !text.characters.isEmpty { text += AttributedString(" ") }
-            var piece = AttributedString(word.text)
+            var wordText = AttributedString(word.text)
             if options.contains(.audioTimeRange) {
-                piece[AttributeScopes.SpeechAttributes.TimeRangeAttribute.self] = word.range
+                wordText[AttributeScopes.SpeechAttributes.TimeRangeAttribute.self] = word.range
             }
             if options.contains(.transcriptionConfidence) {
-                piece[AttributeScopes.SpeechAttributes.ConfidenceAttribute.self] = word.confidence
+                wordText[AttributeScopes.SpeechAttributes.ConfidenceAttribute.self] = word.confidence
             }
-            text += piece
+            text += wordText
         }
         return text
     }

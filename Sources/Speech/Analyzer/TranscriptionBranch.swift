@@ -3,7 +3,7 @@ import Recognition
 import Synchronization
 import System
 
-/// The analysis of a transcriber: the loop that also transcribes recordings.
+/// A transcriber's analysis, which uses the same loop that transcribes recordings.
 final class TranscriptionBranch: AnalysisBranch {
     let input = AudioInput()
     private let transcriber: SpeechTranscriber
@@ -21,7 +21,7 @@ final class TranscriptionBranch: AnalysisBranch {
             let (pool, scratch) = try EngineSelection(request.options).select(
                 for: transcriber.locale, hint: transcriber.hint, vocabulary: request.context.vocabularyText)
             defer { withExtendedLifetime(scratch) {} }
-            // A worker stops at its next step; its task waits for that.
+            // A worker stops at its next step, for which its task waits.
             try await withTaskCancellationHandler {
                 let result = await Result.of { try await transcribe(by: pool, prepared, settled) }
                 await pool.end()
@@ -38,12 +38,12 @@ final class TranscriptionBranch: AnalysisBranch {
         let engine = try await pool.prepare()
         prepared()
         var settings = Transcriber.Settings()
-        settings.speech.sensitivity = request.sensitivity.own
+        settings.speech.sensitivity = request.sensitivity.settingsValue
         settings.groups = GroupSettings(
-            longestSeconds: engine.name == EngineSelection.moonshine ? MoonshineModel.longestGroupSeconds : 0)
+            maximumSeconds: engine.name == EngineSelection.moonshine ? MoonshineModel.maximumGroupSeconds : 0)
         let options = transcriber.preset.reportingOptions
         if !options.contains(.alternativeTranscriptions) { settings.alternatives = 0 }
-        settings.hearsEarly = options.contains(.volatileResults)
+        settings.decodesDuringSpeech = options.contains(.volatileResults)
         settings.progressInterval = 0
         _ = try await Transcriber(pool: pool, settings: settings).run(
             input, into: ResultSink(transcriber, settled: settled))
@@ -57,11 +57,11 @@ final class TranscriptionBranch: AnalysisBranch {
     }
 }
 
-/// Passes segments on as results.
+/// Reports segments as results.
 private final class ResultSink: TranscriptSink {
     private struct State {
         var finalizedThrough = AudioTime.zero
-        /// The first segment of the speech that has a volatile text.
+        /// The first segment of the speech that has a volatile result.
         var volatileSegment: Int?
     }
 
@@ -84,14 +84,14 @@ private final class ResultSink: TranscriptSink {
             // Held-back text is not a result.
             if segment.heldBack != nil { segment.alternatives = [] }
             let result = SpeechTranscriber.Result(segment, transcriber.preset)
-            let isWanted = state.withLock { state in
+            let isReported = state.withLock { state in
                 state.finalizedThrough = result.range.end
-                // An empty text revokes a volatile one, but not that of the next group.
+                // An empty result revokes a volatile one, but not that of the next group.
                 let hasVolatile = state.volatileSegment.map { $0 <= segment.id } ?? false
                 if hasVolatile, index == segments.count - 1 { state.volatileSegment = nil }
                 return !result.words.isEmpty || hasVolatile
             }
-            if isWanted { try await results.send(result) { !$0.isFinal && $0.range.start < result.range.end } }
+            if isReported { try await results.send(result) { !$0.isFinal && $0.range.start < result.range.end } }
         }
     }
 
@@ -105,9 +105,9 @@ private final class ResultSink: TranscriptSink {
         results.sendNow(SpeechTranscriber.Result(volatile: text, range: range, finalizedThrough: end)) { !$0.isFinal }
     }
 
-    func transcribed(upTo position: SamplePosition) async { settled(position) }
+    func markTranscribed(upTo position: SamplePosition) async { settled(position) }
 
-    func isRead(by engine: EngineDescription) async {}
+    func recordEngine(_ engine: EngineDescription) async {}
 
     func fault(_ error: DeviceError) async { Log.debug(.recognizing, "fault", ["message": error.message]) }
 }

@@ -3,13 +3,13 @@ import System
 
 /// Runs a classic task with an analyzer.
 struct RecognitionDriver: Sendable {
-    /// What a task reports, in order. `failed` and `succeeded` come last.
+    /// An event in a task. `failed` or `succeeded` is the last.
     enum Event: Sendable {
         /// Speech was detected for the first time.
         case speech
         case result(SFSpeechRecognitionResult)
         case audioEnded
-        /// The number of seconds that were recognized or found silent.
+        /// The number of seconds that have been processed; they were recognized or silent.
         case processed(TimeInterval)
         case succeeded
         case failed(SFSpeechError)
@@ -42,7 +42,7 @@ struct RecognitionDriver: Sendable {
         self.report = report
     }
 
-    /// Starts the work. It does not retain the request: releasing that ends the audio.
+    /// Starts the task. Does not retain the request, because releasing the request ends the audio.
     func start(_ request: SFSpeechRecognitionRequest) {
         switch request {
         case let request as SFSpeechAudioBufferRecognitionRequest:
@@ -50,9 +50,9 @@ struct RecognitionDriver: Sendable {
             begin(finish: { inputs.finish() }) { try await analyzer.analyzeSequence(SpeechResults(queue: inputs)) }
         case let request as SFSpeechURLRecognitionRequest:
             let url = request.url
-            let isOver = StopFlag()
-            begin(finish: { isOver.raise() }) {
-                try await analyzer.analyzeSequence(AudioFile(url: url).prefix { _ in !isOver.isRaised })
+            let finished = StopFlag()
+            begin(finish: { finished.raise() }) {
+                try await analyzer.analyzeSequence(AudioFile(url: url).prefix { _ in !finished.isRaised })
             }
         default: begin(finish: {}) {}
         }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import System
 
-/// Phrases with their frequencies, templates and pronunciations, from which a language model is made.
+/// Data for a language model: phrases with their frequencies, templates and pronunciations.
 ///
 ///     let data = SFCustomLanguageModelData(locale: Locale(identifier: "en_US"), identifier: "shop", version: "1") {
 ///         SFCustomLanguageModelData.PhraseCount(phrase: "shea butter", count: 20)
@@ -18,11 +18,12 @@ public final class SFCustomLanguageModelData: Sendable {
         var lines: [String] { get }
     }
 
-    /// A phrase and how often it is said.
+    /// A phrase and its frequency.
     public struct PhraseCount: DataInsertable, Hashable, Sendable {
         /// The phrase.
         public let phrase: String
-        /// How often it is said in a thousand words, 1 to 1,000. Apple counts in the data instead.
+        /// How often the phrase is said per thousand words, from 1 to 1,000. Apple's count is relative to the data
+        /// instead.
         public let count: Int
 
         /// Creates a phrase.
@@ -35,11 +36,12 @@ public final class SFCustomLanguageModelData: Sendable {
         public var lines: [String] { ["\(phrase) * \(count)"] }
     }
 
-    /// How a word is pronounced.
+    /// The pronunciations of a word.
     public struct CustomPronunciation: DataInsertable, Hashable, Sendable {
         /// The word.
         public let grapheme: String
-        /// One or more pronunciations, in the phones of the model's dictionary: `K UW D UW G UW`. Apple's are in X-SAMPA.
+        /// One or more pronunciations in the phones of the model's dictionary, such as `K UW D UW G UW`. Apple's are in
+        /// X-SAMPA.
         public let phonemes: [String]
 
         /// Creates a pronunciation.
@@ -52,14 +54,16 @@ public final class SFCustomLanguageModelData: Sendable {
         public var lines: [String] { ["\(grapheme) = \(phonemes.joined(separator: " | "))"] }
     }
 
-    /// Templates, and the classes that they use.
+    /// Templates and the classes that they use.
     public struct PhraseCountsFromTemplates: DataInsertable, Hashable, Sendable {
         private let classes: [String: [String]]
         private let templates: [TemplatePhraseCountGenerator.Template]
 
+        /// Creates templates with classes.
+        ///
         /// - Parameters:
-        ///   - classes: the members of each class; a template names a class as `<name>`.
-        ///   - templates: the templates.
+        ///   - classes: The members of each class. A template refers to a class by `<name>`.
+        ///   - templates: The templates.
         public init(
             classes: [String: [String]],
             @TemplateBuilder templates: () -> [TemplatePhraseCountGenerator.Template]
@@ -75,13 +79,14 @@ public final class SFCustomLanguageModelData: Sendable {
         }
     }
 
-    /// The templates of phrases.
+    /// The namespace for phrase templates.
     public enum TemplatePhraseCountGenerator {
-        /// A phrase with classes.
+        /// A phrase that contains classes.
         public struct Template: Hashable, Sendable {
-            /// The words and classes: `ask <person> about it`.
+            /// The words and classes, such as `ask <person> about it`.
             public let body: String
-            /// How often it is said in a thousand words, with all members of its classes together.
+            /// How often phrases from the template are said per thousand words, for all members of its classes
+            /// together.
             public let count: Int
 
             /// Creates a template.
@@ -92,7 +97,7 @@ public final class SFCustomLanguageModelData: Sendable {
         }
     }
 
-    /// Collects parts.
+    /// Builds the data from its parts.
     @resultBuilder public enum DataInsertableBuilder {
         /// Joins parts.
         public static func buildBlock(_ parts: [any DataInsertable]...) -> [any DataInsertable] {
@@ -102,15 +107,15 @@ public final class SFCustomLanguageModelData: Sendable {
         public static func buildExpression(_ part: any DataInsertable) -> [any DataInsertable] { [part] }
         /// Joins the parts of a loop.
         public static func buildArray(_ parts: [[any DataInsertable]]) -> [any DataInsertable] { parts.flatMap(\.self) }
-        /// Accepts an `if` without `else`.
+        /// Accepts the parts in an `if` without `else`.
         public static func buildOptional(_ parts: [any DataInsertable]?) -> [any DataInsertable] { parts ?? [] }
-        /// Accepts a branch.
+        /// Accepts the parts in an `if` branch.
         public static func buildEither(first parts: [any DataInsertable]) -> [any DataInsertable] { parts }
-        /// Accepts a branch.
+        /// Accepts the parts in an `else` branch.
         public static func buildEither(second parts: [any DataInsertable]) -> [any DataInsertable] { parts }
     }
 
-    /// Collects templates.
+    /// Builds a list of templates.
     @resultBuilder public enum TemplateBuilder {
         /// Joins templates.
         public static func buildBlock(
@@ -120,17 +125,19 @@ public final class SFCustomLanguageModelData: Sendable {
 
     /// The language.
     public let locale: Locale
-    /// A name for the data.
+    /// The name of the data.
     public let identifier: String
     /// The version of the data.
     public let version: String
     private let parts: [any DataInsertable]
 
+    /// Creates data for a language model.
+    ///
     /// - Parameters:
-    ///   - locale: the language.
-    ///   - identifier: a name for the data.
-    ///   - version: the version of the data.
-    ///   - builder: the phrases, templates and pronunciations.
+    ///   - locale: The language.
+    ///   - identifier: The name of the data.
+    ///   - version: The version of the data.
+    ///   - builder: The phrases, templates and pronunciations.
     public init(
         locale: Locale, identifier: String, version: String,
         @DataInsertableBuilder builder: () -> [any DataInsertable] = { [] }
@@ -141,7 +148,7 @@ public final class SFCustomLanguageModelData: Sendable {
         parts = builder()
     }
 
-    /// Writes the data as a vocabulary file, for ``SFSpeechLanguageModel`` and for `fieldscribe vocabulary`.
+    /// Writes the data to a vocabulary file, for ``SFSpeechLanguageModel`` and `fieldscribe vocabulary`.
     ///
     /// - Throws: ``SFSpeechError`` if the file cannot be written.
     public func export(to url: URL) async throws {

@@ -3,31 +3,33 @@ import FoundationEssentials
 import Recognition
 import System
 
-/// Prepares language models that ``SFCustomLanguageModelData`` exported.
+/// Prepares language models from data that ``SFCustomLanguageModelData`` exported.
 public enum SFSpeechLanguageModel {
     /// A prepared language model.
     public struct Configuration: Hashable, Sendable {
-        /// The prepared model.
+        /// The prepared model's file.
         public let languageModel: URL
-        /// Has no effect: pronunciations are in the language model.
+        /// Has no effect, because pronunciations are in the language model.
         public let vocabulary: URL?
 
+        /// Creates a configuration.
+        ///
         /// - Parameters:
-        ///   - languageModel: where to write the prepared model.
-        ///   - vocabulary: has no effect.
+        ///   - languageModel: The file for the prepared model.
+        ///   - vocabulary: Has no effect.
         public init(languageModel: URL, vocabulary: URL? = nil) {
             self.languageModel = languageModel
             self.vocabulary = vocabulary
         }
     }
 
-    /// Checks exported data and writes it where a request finds it.
+    /// Checks exported data and writes it to the configuration's file.
     ///
     /// - Parameters:
-    ///   - asset: a file by ``SFCustomLanguageModelData/export(to:)``, or any vocabulary file of Fieldscribe.
-    ///   - configuration: where to write the prepared model.
-    ///   - ignoresCache: has no effect.
-    /// - Throws: ``SFSpeechError`` with `malformedSupplementalModel`, naming the line.
+    ///   - asset: A file from ``SFCustomLanguageModelData/export(to:)``, or any vocabulary file for Fieldscribe.
+    ///   - configuration: The file for the prepared model.
+    ///   - ignoresCache: Has no effect.
+    /// - Throws: ``SFSpeechError`` with `malformedSupplementalModel`. The message has the line number.
     public static func prepareCustomLanguageModel(
         for asset: URL, configuration: Configuration, ignoresCache: Bool = false
     ) async throws {
@@ -43,7 +45,7 @@ public enum SFSpeechLanguageModel {
 
     static func text(of url: URL) throws -> String {
         do {
-            return String(decoding: try content(ofFile: url.path, limit: VocabularyFile.largest), as: UTF8.self)
+            return String(decoding: try content(ofFile: url.path, limit: VocabularyFile.maximumBytes), as: UTF8.self)
         } catch { throw SFSpeechError(error, orElse: .malformedSupplementalModel) }
     }
 }

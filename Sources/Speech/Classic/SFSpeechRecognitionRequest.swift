@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Synchronization
 
-/// What to recognize, and how: ``SFSpeechURLRecognitionRequest`` or ``SFSpeechAudioBufferRecognitionRequest``.
+/// A recognition request: an ``SFSpeechURLRecognitionRequest`` or ``SFSpeechAudioBufferRecognitionRequest``.
 public class SFSpeechRecognitionRequest: @unchecked Sendable {
-    // Safety: all mutable state is behind this lock; subclasses add constants only.
+    // Safety: this lock protects all mutable state; subclasses add only constants.
     private let settings = Mutex(Settings())
 
     struct Settings: Sendable {
@@ -24,13 +24,13 @@ public class SFSpeechRecognitionRequest: @unchecked Sendable {
         set { settings.withLock { $0[keyPath: path] = newValue } }
     }
 
-    /// Whether the text is reported while somebody speaks; true by default. It costs a second recognizer.
+    /// Whether to report partial results while somebody speaks; true by default. Requires a second recognizer.
     public var shouldReportPartialResults: Bool {
         get { self[\.reportsPartialResults] }
         set { self[\.reportsPartialResults] = newValue }
     }
 
-    /// Has no effect: recognition never leaves the device.
+    /// Has no effect, because audio never leaves the device.
     public var requiresOnDeviceRecognition: Bool {
         get { self[\.requiresOnDevice] }
         set { self[\.requiresOnDevice] = newValue }
@@ -42,13 +42,13 @@ public class SFSpeechRecognitionRequest: @unchecked Sendable {
         set { self[\.contextualStrings] = newValue }
     }
 
-    /// What kind of speech to expect; by default the recognizer's `defaultTaskHint`.
+    /// The kind of speech to expect; by default the recognizer's `defaultTaskHint`.
     public var taskHint: SFSpeechRecognitionTaskHint {
         get { self[\.hint] ?? .unspecified }
         set { self[\.hint] = newValue }
     }
 
-    /// Has no effect: Moonshine always writes capitals and punctuation, PocketSphinx never does.
+    /// Has no effect: Moonshine always writes capitals and punctuation, and PocketSphinx never does.
     public var addsPunctuation: Bool {
         get { self[\.addsPunctuation] }
         set { self[\.addsPunctuation] = newValue }
@@ -61,20 +61,22 @@ public class SFSpeechRecognitionRequest: @unchecked Sendable {
     }
 }
 
-/// Recognizes an audio file of any length.
+/// A request to recognize an audio file of any length.
 public final class SFSpeechURLRecognitionRequest: SFSpeechRecognitionRequest, @unchecked Sendable {
-    /// The file.
+    /// The file's URL.
     public let url: URL
 
-    /// - Parameter url: a file that libsndfile, or ffmpeg if installed, can read.
+    /// Creates a request.
+    ///
+    /// - Parameter url: A file that libsndfile or, if it is installed, ffmpeg can read.
     public init(url: URL) {
         self.url = url
         super.init()
     }
 }
 
-/// Recognizes buffers, such as those of a microphone. Buffers that arrive faster than they are recognized are kept.
-/// Call ``endAudio()`` at the end of the audio; releasing the request also ends it.
+/// A request to recognize buffers, such as those from a microphone. Buffers that arrive faster than they are recognized
+/// are kept. Call ``endAudio()`` at the end of the audio; releasing the request also ends it.
 public final class SFSpeechAudioBufferRecognitionRequest: SFSpeechRecognitionRequest, @unchecked Sendable {
     let inputs = AsyncQueue<AnalyzerInput>(capacity: .max)
 
@@ -83,12 +85,12 @@ public final class SFSpeechAudioBufferRecognitionRequest: SFSpeechRecognitionReq
 
     deinit { inputs.finish() }
 
-    /// The format of buffers that are not converted. All others are accepted, too.
+    /// The format that needs no conversion. All other formats are also accepted.
     public var nativeAudioFormat: AudioBuffer.Format { .native }
 
-    /// Appends a buffer; ignored after ``endAudio()``.
+    /// Appends a buffer. Does nothing after ``endAudio()``.
     public func append(_ buffer: AudioBuffer) { inputs.sendNow(AnalyzerInput(buffer: buffer)) }
 
-    /// Ends the audio. Results of the appended audio follow.
+    /// Ends the audio. Results for the appended audio follow.
     public func endAudio() { inputs.finish() }
 }

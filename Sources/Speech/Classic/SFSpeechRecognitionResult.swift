@@ -2,21 +2,21 @@ import Core
 
 /// The text recognized so far.
 public struct SFSpeechRecognitionResult: Hashable, Sendable {
-    /// The most probable reading.
+    /// The most probable transcription.
     public let bestTranscription: SFTranscription
-    /// All readings, best first.
+    /// All transcriptions, best first.
     public let transcriptions: [SFTranscription]
-    /// Whether this is the last result of the task.
+    /// Whether this is the task's last result.
     public let isFinal: Bool
-    /// How fast and how long somebody spoke; nil without words, and in partial results.
+    /// The speaking rate and other metadata; nil in partial results, and if there are no words.
     public let speechRecognitionMetadata: SFSpeechRecognitionMetadata?
 }
 
-/// Collects the results of a task into cumulative ones.
+/// Combines a task's results into cumulative ones.
 struct RecognizedSpeech {
     private var segments: [Segment] = []
-    /// The best reading of `segments`.
-    private var best = Reading()
+    /// The best transcription of `segments`.
+    private var best = Transcription()
     private var volatile: (text: String, range: AudioTimeRange)?
 
     mutating func add(_ result: SpeechTranscriber.Result) {
@@ -27,13 +27,13 @@ struct RecognizedSpeech {
         }
         volatile = nil
         segments.append(segment)
-        best.append(segment.words.map { Spoken($0, segment) }, alternatives: Self.alternatives(of: segment))
+        best.append(segment.words.map { TranscribedWord($0, segment) }, alternatives: Self.alternatives(of: segment))
     }
 
     func result(isFinal: Bool) -> SFSpeechRecognitionResult {
         let metadata = volatile == nil ? SFSpeechRecognitionMetadata(segments) : nil
         var best = best
-        if let volatile { best.append(Spoken.words(of: volatile.text, start: volatile.range.start.seconds)) }
+        if let volatile { best.append(TranscribedWord.words(of: volatile.text, start: volatile.range.start.seconds)) }
         let transcription = best.transcription(metadata)
         let count = volatile == nil ? segments.map(\.alternatives.count).max() ?? 0 : 0
         let others = (0..<(isFinal || segments.count == 1 ? count : 0)).map { other($0, metadata) }
@@ -42,19 +42,20 @@ struct RecognizedSpeech {
             speechRecognitionMetadata: isFinal ? metadata : nil)
     }
 
-    /// The reading with the alternatives of this rank, where an utterance has one.
+    /// Returns the transcription with the alternatives of a rank. Utterances without such an alternative have their
+    /// best text.
     private func other(_ rank: Int, _ metadata: SFSpeechRecognitionMetadata?) -> SFTranscription {
-        var reading = Reading()
+        var transcription = Transcription()
         for segment in segments {
-            reading.append(
+            transcription.append(
                 rank < segment.alternatives.count
-                    ? Spoken.words(of: segment.alternatives[rank].text, start: segment.range.start.seconds)
-                    : segment.words.map { Spoken($0, segment) })
+                    ? TranscribedWord.words(of: segment.alternatives[rank].text, start: segment.range.start.seconds)
+                    : segment.words.map { TranscribedWord($0, segment) })
         }
-        return reading.transcription(metadata)
+        return transcription.transcription(metadata)
     }
 
-    private struct Spoken {
+    private struct TranscribedWord {
         var text: String
         var start: Double
         var duration = 0.0
@@ -73,21 +74,21 @@ struct RecognizedSpeech {
             voice = segment.voice.map { SFVoiceAnalytics($0, seconds: segment.range.seconds) }
         }
 
-        /// The words of a text without times.
-        static func words(of text: String, start: Double) -> [Spoken] {
-            text.split(separator: " ").map { Spoken(text: String($0), start: start) }
+        /// Returns the words of a text without times. All of them have the same start.
+        static func words(of text: String, start: Double) -> [TranscribedWord] {
+            text.split(separator: " ").map { TranscribedWord(text: String($0), start: start) }
         }
     }
 
-    /// A reading of the speech, word for word.
-    private struct Reading {
+    /// A transcription that grows word by word.
+    private struct Transcription {
         private var words: [SFTranscriptionSegment] = []
         private var text = ""
-        /// The UTF-16 code units of `text`.
+        /// The length of `text` in UTF-16 code units.
         private var length = 0
 
-        mutating func append(_ spoken: [Spoken], alternatives: [[String]] = []) {
-            for (index, word) in spoken.enumerated() {
+        mutating func append(_ newWords: [TranscribedWord], alternatives: [[String]] = []) {
+            for (index, word) in newWords.enumerated() {
                 if !text.isEmpty {
                     text += " "
                     length += 1
@@ -111,7 +112,7 @@ struct RecognizedSpeech {
         }
     }
 
-    /// The other readings' counterparts of each word.
+    /// Returns, for each word, the different words that the alternatives have in its position.
     private static func alternatives(of segment: Segment) -> [[String]] {
         let best = segment.words.map(\.text)
         var found = best.map { _ in [String]() }

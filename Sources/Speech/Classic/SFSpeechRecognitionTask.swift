@@ -5,17 +5,17 @@ import Synchronization
 public enum SFSpeechRecognitionTaskState: Int, Hashable, Sendable {
     /// The model is being loaded.
     case starting
-    /// Audio is recognized.
+    /// Audio is being recognized.
     case running
     /// The audio has ended; results may follow.
     case finishing
-    /// It was cancelled; no result follows.
+    /// The task was cancelled; no results follow.
     case canceling
-    /// It has ended.
+    /// The task has ended.
     case completed
 }
 
-/// A running recognition. It continues even if it is released.
+/// A recognition task. It continues even if this object is released.
 public final class SFSpeechRecognitionTask: Sendable {
     private struct State {
         var state = SFSpeechRecognitionTaskState.starting
@@ -35,13 +35,13 @@ public final class SFSpeechRecognitionTask: Sendable {
     /// Whether the audio has ended.
     public var isFinishing: Bool { status.withLock { $0.isFinishing } }
 
-    /// Whether it was cancelled.
+    /// Whether the task was cancelled.
     public var isCancelled: Bool { status.withLock { $0.isCancelled } }
 
-    /// Why it failed; nil unless it has.
+    /// The error with which the task failed; nil if it has not failed.
     public var error: (any Error)? { status.withLock { $0.error } }
 
-    /// Ends the audio; results of the appended audio follow.
+    /// Ends the audio. Results for the appended audio follow.
     public func finish() {
         let finish = status.withLock { state in
             state.isFinishing = true
@@ -50,7 +50,7 @@ public final class SFSpeechRecognitionTask: Sendable {
         finish?()
     }
 
-    /// Ends the task. The handler gets an error with the code `canceled`.
+    /// Cancels the task. The handler gets an error with the code `canceled`.
     public func cancel() {
         let work = status.withLock { state in
             guard state.state != .completed else { return nil as Task<Void, Never>? }
@@ -72,7 +72,7 @@ public final class SFSpeechRecognitionTask: Sendable {
         if isFinishing { finish() }
     }
 
-    /// Notes progress; ignored once cancelled or completed.
+    /// Updates the state. Does nothing if the task was cancelled or completed.
     func note(_ new: SFSpeechRecognitionTaskState) {
         status.withLock { state in
             guard state.state.rawValue < new.rawValue, state.state != .canceling else { return }
@@ -112,7 +112,7 @@ public protocol SFSpeechRecognitionTaskDelegate: AnyObject, Sendable {
     /// The task has ended.
     func speechRecognitionTask(_ task: SFSpeechRecognitionTask, didFinishSuccessfully successfully: Bool)
 
-    /// The given number of seconds of audio were recognized or found silent.
+    /// The given number of seconds of audio have been processed; they were recognized or silent.
     func speechRecognitionTask(_ task: SFSpeechRecognitionTask, didProcessAudioDuration duration: TimeInterval)
 }
 

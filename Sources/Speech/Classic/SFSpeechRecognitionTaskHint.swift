@@ -1,12 +1,12 @@
 import Recognition
 
-/// What kind of speech to expect.
+/// The kind of speech to expect.
 public enum SFSpeechRecognitionTaskHint: Int, Hashable, Sendable, CaseIterable {
     /// The same as `dictation`.
     case unspecified
     /// Continuous speech.
     case dictation
-    /// A few words without the structure of a sentence.
+    /// A few words that are not a sentence.
     case search
     /// Yes, no, or a number, in English. Nothing else is recognized.
     case confirmation
@@ -15,7 +15,7 @@ public enum SFSpeechRecognitionTaskHint: Int, Hashable, Sendable, CaseIterable {
 typealias TaskHint = SFSpeechRecognitionTaskHint
 
 extension SFSpeechRecognitionTaskHint {
-    var own: RecognitionHint {
+    var recognitionHint: RecognitionHint {
         switch self {
         case .unspecified, .dictation: .dictation
         case .search: .search

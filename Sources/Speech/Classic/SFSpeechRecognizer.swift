@@ -13,16 +13,17 @@ public enum SFSpeechRecognizerAuthorizationStatus: Int, Hashable, Sendable {
     case authorized
 }
 
-/// Is notified when a recognizer becomes available or unavailable.
+/// Receives changes in a recognizer's availability.
 public protocol SFSpeechRecognizerDelegate: AnyObject, Sendable {
-    /// The availability has changed. It is checked when a task starts.
+    /// The availability has changed. It is checked only when a task starts.
     func speechRecognizer(_ speechRecognizer: SFSpeechRecognizer, availabilityDidChange available: Bool)
 }
 
-/// Recognizes speech, with the interface of Apple's first framework. New programs should use ``SpeechAnalyzer``, on
-/// which this class is based. Recognition happens on this machine: there is no server, no permission prompt, and no
-/// limit of a minute. A task's results are cumulative and grow with the speech; for recordings of hours, use
-/// ``SpeechAnalyzer``.
+/// Recognizes speech, with the interface of Apple's first framework.
+///
+/// New programs should use ``SpeechAnalyzer``, on which this class is based. Recognition happens on this machine: there
+/// is no server, no permission prompt, and no one-minute limit. A task's results are cumulative and grow with the
+/// speech, so use ``SpeechAnalyzer`` for recordings of several hours.
 public final class SFSpeechRecognizer: Sendable {
     private struct State {
         weak var delegate: (any SFSpeechRecognizerDelegate)?
@@ -36,13 +37,14 @@ public final class SFSpeechRecognizer: Sendable {
     private let options: SpeechAnalyzer.Options
     private let state: Mutex<State>
 
-    /// A recognizer for the user's language; nil if no model is installed for it.
+    /// Creates a recognizer for the user's language. Returns nil if no model for it is installed.
     public convenience init?() { self.init(locale: Locale.current) }
 
+    /// Creates a recognizer. Returns nil if no model for the language is installed.
+    ///
     /// - Parameters:
-    ///   - locale: the language.
-    ///   - options: which engine to use, and where to run it. Apple's class has none.
-    /// - Returns: nil if no model is installed for the language.
+    ///   - locale: The language.
+    ///   - options: Which engine to use, and where to run it. Apple's class has no such options.
     public init?(locale: Locale, options: SpeechAnalyzer.Options = SpeechAnalyzer.Options()) {
         guard EngineSelection(options).hasModel(for: locale) else { return nil }
         self.locale = locale
@@ -50,19 +52,19 @@ public final class SFSpeechRecognizer: Sendable {
         state = Mutex(State(wasAvailable: true))
     }
 
-    /// The locales of installed models.
+    /// Returns the locales of installed models.
     public static func supportedLocales() -> Set<Locale> { Set(SpeechTranscriber.installedLocales) }
 
-    /// Always `authorized`.
+    /// Returns `authorized`.
     public static func authorizationStatus() -> SFSpeechRecognizerAuthorizationStatus { .authorized }
 
-    /// Calls the handler with `authorized`, on a queue of the system.
+    /// Calls the handler with `authorized`, in a task.
     public static func requestAuthorization(
         _ handler: @escaping @Sendable (SFSpeechRecognizerAuthorizationStatus) -> Void
     ) { Task { handler(.authorized) } }
 
     /// Whether a complete model is installed.
-    public var isAvailable: Bool { EngineSelection(options).canRead(locale) }
+    public var isAvailable: Bool { EngineSelection(options).canRecognize(locale) }
 
     /// Always true.
     public var supportsOnDeviceRecognition: Bool {
@@ -71,20 +73,20 @@ public final class SFSpeechRecognizer: Sendable {
         set {}
     }
 
-    /// The hint of requests that have none.
+    /// The hint for requests that have none.
     public var defaultTaskHint: SFSpeechRecognitionTaskHint {
         get { state.withLock { $0.hint } }
         set { state.withLock { $0.hint = newValue } }
     }
 
-    /// Where handlers and delegates are called; by default the main queue, which `RunLoop.main.run()`, `dispatchMain()` and an
-    /// asynchronous `main` serve.
+    /// The queue on which handlers and delegates are called. By default, it is the main queue, which needs
+    /// `RunLoop.main.run()`, `dispatchMain()` or an asynchronous `main`.
     public var queue: OperationQueue {
         get { state.withLock { $0.queue } }
         set { state.withLock { $0.queue = newValue } }
     }
 
-    /// Is notified when the recognizer becomes available or unavailable.
+    /// The delegate, which is notified when the recognizer becomes available or unavailable.
     public var delegate: (any SFSpeechRecognizerDelegate)? {
         get { state.withLock { $0.delegate } }
         set { state.withLock { $0.delegate = newValue } }
@@ -93,9 +95,9 @@ public final class SFSpeechRecognizer: Sendable {
     /// Starts to recognize a request.
     ///
     /// - Parameters:
-    ///   - request: what to recognize. Its settings are read now; later changes have no effect.
-    ///   - resultHandler: gets partial results, then a result with `isFinal`, or an error. It is called on `queue`, in
-    ///   order, and never after the final result or the error.
+    ///   - request: The audio to recognize. The request's settings are read now; later changes have no effect.
+    ///   - resultHandler: Gets partial results, and then a result with `isFinal` or an error. It is called on `queue`,
+    ///     in order, and never after the final result or the error.
     @discardableResult
     public func recognitionTask(
         with request: SFSpeechRecognitionRequest,
@@ -113,8 +115,8 @@ public final class SFSpeechRecognizer: Sendable {
     /// Starts to recognize a request.
     ///
     /// - Parameters:
-    ///   - request: what to recognize. Its settings are read now; later changes have no effect.
-    ///   - delegate: is retained until the task ends, and called on `queue`, in order.
+    ///   - request: The audio to recognize. The request's settings are read now; later changes have no effect.
+    ///   - delegate: Receives the task's progress, on `queue`, in order. It is retained until the task ends.
     @discardableResult
     public func recognitionTask(
         with request: SFSpeechRecognitionRequest, delegate: any SFSpeechRecognitionTaskDelegate
@@ -146,13 +148,13 @@ public final class SFSpeechRecognizer: Sendable {
         let driver = RecognitionDriver(
             locale: locale, options: options, request: request, hint: hint, task: task
         ) { event in calls.add { handler(task, event) } }
-        noteAvailability(on: calls)
+        updateAvailability(on: calls)
         driver.start(request)
         return task
     }
 
-    /// Tells the delegate if a model was installed or removed.
-    private func noteAvailability(on calls: CallQueue) {
+    /// Notifies the delegate if a model was installed or removed.
+    private func updateAvailability(on calls: CallQueue) {
         let isAvailable = isAvailable
         let delegate = state.withLock { state in
             defer { state.wasAvailable = isAvailable }
@@ -162,7 +164,7 @@ public final class SFSpeechRecognizer: Sendable {
     }
 }
 
-/// Calls functions on an operation queue in order, even if that is concurrent.
+/// Calls functions on an operation queue in order, even if the queue is concurrent.
 private final class CallQueue: Sendable {
     private struct State {
         var calls: [@Sendable () -> Void] = []

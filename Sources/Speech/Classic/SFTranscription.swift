@@ -1,16 +1,16 @@
 import Core
 import Foundation
 
-/// A reading of all speech so far.
+/// A transcription of all speech so far.
 public struct SFTranscription: Hashable, Sendable {
     /// The text, with spaces between the segments.
     public let formattedString: String
     /// The words, in chronological order.
     public let segments: [SFTranscriptionSegment]
 
-    /// Words per minute from the first word to the last of each utterance; 0 in partial results.
+    /// The speaking rate in words per minute, from the first to the last word of each utterance; 0 in partial results.
     public let speakingRate: Double
-    /// The mean pause between words of an utterance, in seconds; 0 in partial results.
+    /// The mean pause between words in an utterance, in seconds; 0 in partial results.
     public let averagePauseDuration: TimeInterval
 }
 
@@ -18,39 +18,39 @@ public struct SFTranscription: Hashable, Sendable {
 public struct SFTranscriptionSegment: Hashable, Sendable {
     /// The word as the engine writes it, with its punctuation.
     public let substring: String
-    /// Its range in `formattedString`, in UTF-16 code units.
+    /// The word's range in `formattedString`, in UTF-16 code units.
     public let substringRange: NSRange
-    /// When it begins, in seconds from the first sample. In partial results, when its utterance begins.
+    /// The word's start in seconds from the first sample; in partial results, the start of its utterance.
     public let timestamp: TimeInterval
-    /// How long it lasts, in seconds; 0 in partial results.
+    /// The word's duration in seconds; 0 in partial results.
     public let duration: TimeInterval
-    /// From 0 to 1: how probably it is right; 0 in partial results.
+    /// The probability, from 0 to 1, that the word is right; 0 in partial results.
     public let confidence: Float
-    /// Its counterparts in other readings of the utterance.
+    /// The corresponding words in other transcriptions of the utterance.
     public let alternativeSubstrings: [String]
-    /// How the voice sounded in the word's utterance; nil in partial results, and if nothing was voiced.
+    /// The voice in the word's utterance; nil in partial results, and if nothing was voiced.
     public let voiceAnalytics: SFVoiceAnalytics?
 }
 
-/// How a voice sounded.
+/// Acoustic features of a voice.
 ///
-/// Apple has a value for each frame. Here, each feature has one value, for the whole utterance.
+/// Apple has a value for each frame. Here, each feature has one value for the whole utterance.
 public struct SFVoiceAnalytics: Hashable, Sendable {
-    /// The variation of the pitch period, relative to it.
+    /// The variation in the pitch period, relative to the period.
     public let jitter: SFAcousticFeature
-    /// The variation of the amplitude, relative to it.
+    /// The variation in the amplitude, relative to the amplitude.
     public let shimmer: SFAcousticFeature
-    /// The pitch in Hz. Apple's is the logarithm of its ratio to a norm.
+    /// The pitch in Hz. Apple's value is the logarithm of the pitch relative to a reference.
     public let pitch: SFAcousticFeature
-    /// The share of frames that are voiced.
+    /// The share of voiced frames, from 0 to 1.
     public let voicing: SFAcousticFeature
 }
 
-/// A feature of a voice over time.
+/// An acoustic feature over time.
 public struct SFAcousticFeature: Hashable, Sendable {
     /// The values.
     public let acousticFeatureValuePerFrame: [Double]
-    /// The seconds for which a value holds.
+    /// The duration of a frame in seconds.
     public let frameDuration: TimeInterval
 }
 
@@ -66,17 +66,17 @@ extension SFVoiceAnalytics {
     }
 }
 
-/// How fast and how long somebody spoke.
+/// The speaking rate, pauses and duration of speech.
 public struct SFSpeechRecognitionMetadata: Hashable, Sendable {
-    /// Words per minute.
+    /// The speaking rate in words per minute.
     public let speakingRate: Double
     /// The mean pause between words, in seconds.
     public let averagePauseDuration: TimeInterval
-    /// When the first word begins, in seconds.
+    /// The start of the first word, in seconds.
     public let speechStartTimestamp: TimeInterval
-    /// The seconds from the first word to the last.
+    /// The time from the start of the first word to the end of the last, in seconds.
     public let speechDuration: TimeInterval
-    /// How the voice sounded; nil if nothing was voiced.
+    /// The voice; nil if nothing was voiced.
     public let voiceAnalytics: SFVoiceAnalytics?
 }
 

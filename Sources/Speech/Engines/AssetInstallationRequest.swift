@@ -2,12 +2,13 @@ import Core
 import Recognition
 import System
 
-/// Installs a model from the disk; see ``AssetInventory/assetInstallationRequest(installing:name:replaces:)``.
+/// A request to install a model from the disk; see
+/// ``AssetInventory/assetInstallationRequest(installing:name:replaces:)``.
 public struct AssetInstallationRequest: Hashable, Sendable {
     private let source: String
     private let name: String?
     private let replaces: Bool
-    /// Where models are installed; nil without a home.
+    /// The folder in which models are installed; nil if the user has no home folder.
     private let folder: String?
 
     init(_ source: String, name: String?, replaces: Bool, folder: String?) {
@@ -17,9 +18,9 @@ public struct AssetInstallationRequest: Hashable, Sendable {
         self.folder = folder
     }
 
-    /// Copies the model to `~/.local/share/fieldscribe/models`, completely or not at all. Nothing is downloaded.
+    /// Copies the model to `~/.local/share/fieldscribe/models`, either completely or not at all. Nothing is downloaded.
     ///
-    /// - Throws: ``SFSpeechError`` with `cannotLoadModel`, naming what is wrong.
+    /// - Throws: ``SFSpeechError`` with `cannotLoadModel`. The message describes the problem.
     public func downloadAndInstall() async throws {
         do {
             guard let folder else {
@@ -28,7 +29,7 @@ public struct AssetInstallationRequest: Hashable, Sendable {
             let store = ModelStore(folder: folder) { path in
                 if let model = InstalledModel(moonshineAt: path) { return (EngineSelection.moonshine, model) }
                 let model = ModelFolder(path: path)
-                return model.model.isThere ? (EngineSelection.pocketSphinx, InstalledModel(model)) : nil
+                return model.model.exists ? (EngineSelection.pocketSphinx, InstalledModel(model)) : nil
             }
             try await onThread(named: "model-install") { [self] in
                 _ = try store.add(source, name: name, replaces: replaces)

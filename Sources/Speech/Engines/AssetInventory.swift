@@ -5,7 +5,7 @@ import Synchronization
 
 /// The models on this machine.
 ///
-/// Nothing is downloaded: models come from Debian packages, or from a folder on the disk.
+/// Nothing is downloaded: models come from Debian packages or from folders on the disk.
 public enum AssetInventory {
     /// Whether modules can be used.
     public enum Status: Int, Hashable, Comparable, Sendable {
@@ -18,32 +18,32 @@ public enum AssetInventory {
         /// The models can be used.
         case installed
 
-        /// Whether one status offers less than another.
+        /// Whether the left status is less usable than the right one.
         public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
     /// An installed model.
     public struct Model: Hashable, Sendable {
-        /// The name of its folder: `en-us`, `moonshine-tiny-en`.
+        /// The name of the model's folder, such as `en-us` or `moonshine-tiny-en`.
         public let name: String
-        /// Its folder.
+        /// The model's folder.
         public let url: URL
-        /// The engine that uses it.
+        /// The engine that uses the model.
         public let engine: SpeechAnalyzer.Options.Engine
-        /// Its language, by the folder's name; nil if unknown.
+        /// The model's language, according to the folder's name; nil if unknown.
         public let locale: Locale?
-        /// The size of its files.
+        /// The total size of the model's files.
         public let sizeInBytes: Int64
-        /// Its license, as an SPDX name; nil if unknown.
+        /// The model's license as an SPDX identifier; nil if unknown.
         public let license: String?
-        /// What is wrong with it, in one line; nil if its files are complete.
+        /// The problem with the model, in one line; nil if its files are complete.
         public let problem: String?
 
         let path: String
-        /// Whether `Options.modelFolders` names it.
+        /// Whether the model is in `Options.modelFolders`.
         let isChosen: Bool
 
-        /// Reads a folder; nil if it is not a model.
+        /// Reads a model's folder. Returns nil if it has no model.
         init?(path: String, isChosen: Bool) {
             self.path = path
             self.isChosen = isChosen
@@ -51,7 +51,7 @@ public enum AssetInventory {
             let network = MoonshineModel(path: path)
             let language: String
             var problem: String?
-            if network.isThere {
+            if network.exists {
                 engine = .moonshine
                 (name, language) = (network.name, network.language)
                 (sizeInBytes, license) = (network.bytes, network.licence)
@@ -61,7 +61,7 @@ public enum AssetInventory {
                 } catch { problem = error.message }
             } else {
                 let folder = ModelFolder(path: path)
-                guard folder.model.isThere else { return nil }
+                guard folder.model.exists else { return nil }
                 engine = .pocketSphinx
                 (name, language) = (folder.name, folder.language)
                 (sizeInBytes, license) = (folder.bytes, nil)
@@ -71,7 +71,8 @@ public enum AssetInventory {
             locale = language.isEmpty ? nil : Locale(identifier: language)
         }
 
-        /// Whether it can read a locale's speech. A chosen model without a language can read any.
+        /// Whether the model can recognize speech in a locale. A chosen model without a language is used for any
+        /// locale.
         func fits(_ locale: Locale) -> Bool {
             guard let own = self.locale else { return isChosen }
             return own.languageName == locale.languageName
@@ -81,21 +82,22 @@ public enum AssetInventory {
     /// The installed models, complete or not.
     public static var installedModels: [Model] { EngineSelection().models }
 
-    /// Whether modules can be used: the lowest status of all.
+    /// Returns whether modules can be used: the lowest status of all modules.
     public static func status(
         forModules modules: [any SpeechModule], options: SpeechAnalyzer.Options = SpeechAnalyzer.Options()
     ) async -> Status {
         let selection = EngineSelection(options)
         let isMissing = modules.contains { module in
             guard let transcriber = module as? SpeechTranscriber else { return false }
-            return !selection.canRead(transcriber.locale)
+            return !selection.canRecognize(transcriber.locale)
         }
         return isMissing ? .unsupported : .installed
     }
 
-    /// Returns a request to install the models for modules; nil if they are installed.
+    /// Returns nil if the models for the modules are installed.
     ///
-    /// - Throws: ``SFSpeechError`` with `noModel` and the remedy: nothing is downloaded.
+    /// - Throws: ``SFSpeechError`` with `noModel` otherwise, because nothing can be downloaded. The message has the
+    ///   remedy.
     public static func assetInstallationRequest(
         supporting modules: [any SpeechModule]
     ) async throws -> AssetInstallationRequest? {
@@ -117,9 +119,9 @@ public enum AssetInventory {
     /// Returns a request to install a model for this user.
     ///
     /// - Parameters:
-    ///   - source: a folder with a model of PocketSphinx or Moonshine, or a wheel `moonshine_voice-*.whl`.
-    ///   - name: the model's name; nil for the folder's, or the one that packages give to the wheel's.
-    ///   - replaces: whether to replace a model of that name.
+    ///   - source: A folder with a model for PocketSphinx or Moonshine, or a wheel `moonshine_voice-*.whl`.
+    ///   - name: The model's name. If nil, it is the folder's name or, for a wheel, the name that packages use.
+    ///   - replaces: Whether to replace an existing model with that name.
     public static func assetInstallationRequest(
         installing source: URL, name: String? = nil, replaces: Bool = false
     ) -> AssetInstallationRequest {
@@ -128,16 +130,16 @@ public enum AssetInventory {
 
     private static let reserved = Mutex<[Locale]>([])
 
-    /// The locales that were reserved.
+    /// The reserved locales.
     public static var reservedLocales: [Locale] { reserved.withLock { $0 } }
 
-    /// Any number of locales can be reserved.
+    /// The maximum number of reserved locales; there is no limit.
     public static let maximumReservedLocales = Int.max
 
-    /// Reserves a locale. Installed models are never removed here, so this only checks that there is one.
+    /// Reserves a locale. Since installed models are never removed, this only checks that there is a model.
     ///
-    /// - Returns: whether it was not reserved before.
-    /// - Throws: ``SFSpeechError`` with `noModel`, or with `cannotLoadModel` for a damaged one.
+    /// - Returns: True if the locale was not already reserved.
+    /// - Throws: ``SFSpeechError`` with `noModel`, or with `cannotLoadModel` if the model is damaged.
     @discardableResult
     public static func reserve(locale: Locale) async throws -> Bool {
         try requireModel(for: locale)
@@ -150,7 +152,7 @@ public enum AssetInventory {
 
     /// Releases a reserved locale.
     ///
-    /// - Returns: whether it was reserved.
+    /// - Returns: Whether the locale was reserved.
     @discardableResult
     public static func release(reservedLocale locale: Locale) async -> Bool {
         reserved.withLock { reserved in

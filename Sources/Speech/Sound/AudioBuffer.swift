@@ -1,7 +1,7 @@
 import Core
 
-/// Samples of any rate and channel count, for an analyzer or a recognition request. They are converted internally. It
-/// replaces AVFAudio's `AVAudioPCMBuffer`.
+/// Audio samples for an analyzer or a recognition request, at any rate and with any number of channels. They are
+/// converted internally. This type replaces AVFAudio's `AVAudioPCMBuffer`.
 public struct AudioBuffer: Hashable, Sendable {
     /// Interleaved samples.
     public enum Samples: Hashable, Sendable {
@@ -13,37 +13,41 @@ public struct AudioBuffer: Hashable, Sendable {
 
     /// The rate, channels and sample type of a buffer.
     public struct Format: Hashable, Sendable {
-        /// Samples per second and channel.
+        /// The number of samples per second in each channel.
         public var sampleRate: Int
-        /// The number of channels, which are mixed.
+        /// The number of channels, which are mixed to one.
         public var channelCount: Int
         /// Whether samples are floating-point numbers.
         public var isFloat: Bool
 
+        /// Creates a format.
+        ///
         /// - Parameters:
-        ///   - sampleRate: from 1 kHz to 1 MHz.
+        ///   - sampleRate: From 1 kHz to 1 MHz.
         ///   - channelCount: 1 or more.
-        ///   - isFloat: `Float` or `Int16`.
+        ///   - isFloat: Whether samples are `Float` instead of `Int16`.
         public init(sampleRate: Int, channelCount: Int = 1, isFloat: Bool = false) {
             self.sampleRate = sampleRate
             self.channelCount = channelCount
             self.isFloat = isFloat
         }
 
-        /// 16 kHz, one channel, 16-bit: the engines' format. Such buffers are not converted.
+        /// The engines' format, which is not converted: 16 kHz, one channel, 16-bit.
         public static let native = Format(sampleRate: SamplePosition.rate)
     }
 
-    /// The samples, frame after frame.
+    /// The interleaved samples.
     public let samples: Samples
-    /// Samples per second and channel.
+    /// The number of samples per second in each channel.
     public let sampleRate: Int
     /// The number of channels.
     public let channelCount: Int
 
+    /// Creates a buffer with 16-bit samples.
+    ///
     /// - Parameters:
-    ///   - int16: whole frames of interleaved 16-bit samples.
-    ///   - sampleRate: from 1 kHz to 1 MHz.
+    ///   - int16: Whole frames of interleaved samples.
+    ///   - sampleRate: From 1 kHz to 1 MHz.
     ///   - channelCount: 1 or more.
     public init(int16: [Int16], sampleRate: Int = AudioTime.timescale, channelCount: Int = 1) {
         samples = .int16(int16)
@@ -51,9 +55,11 @@ public struct AudioBuffer: Hashable, Sendable {
         self.channelCount = channelCount
     }
 
+    /// Creates a buffer with floating-point samples.
+    ///
     /// - Parameters:
-    ///   - float32: whole frames of interleaved samples from -1 to 1.
-    ///   - sampleRate: from 1 kHz to 1 MHz.
+    ///   - float32: Whole frames of interleaved samples from -1 to 1.
+    ///   - sampleRate: From 1 kHz to 1 MHz.
     ///   - channelCount: 1 or more.
     public init(float32: [Float], sampleRate: Int = AudioTime.timescale, channelCount: Int = 1) {
         samples = .float32(float32)

@@ -3,25 +3,27 @@ import FoundationEssentials
 import Recognition
 import Synchronization
 
-/// An audio file of any length that libsndfile, or ffmpeg if installed, can read. It is an asynchronous sequence of
-/// inputs for an analyzer. Each iteration reads the file from its beginning, two seconds at a time. Missing parts of a
-/// damaged file appear as a later `bufferStartTime`; at the end of the file, as that of an empty buffer. It replaces
-/// AVFAudio's `AVAudioFile`.
+/// An audio file of any length, as an asynchronous sequence of inputs for an analyzer. It replaces AVFAudio's
+/// `AVAudioFile`.
+///
+/// The file can have any format that libsndfile or, if it is installed, ffmpeg can read. Each iteration reads it from
+/// its beginning, two seconds at a time. If part of a damaged file is missing, the next buffer has a later
+/// `bufferStartTime`; at the end of the file, an empty buffer has it.
 public final class AudioFile: AsyncSequence, Sendable {
-    /// A buffer and its place in time.
+    /// A buffer with its start time.
     public typealias Element = AnalyzerInput
 
-    /// The file.
+    /// The file's URL.
     public let url: URL
-    /// The length in the file's header, in seconds; nil if the header lacks it.
+    /// The duration according to the file's header, in seconds; nil if the header does not have it.
     public let estimatedDuration: Double?
-    private let lacks = Mutex<String?>(nil)
+    private let missingParts = Mutex<String?>(nil)
     /// The first iteration uses the file that `init` opened.
     private let opened: Mutex<FileAudioSource?>
 
     /// Opens a file.
     ///
-    /// - Throws: ``SFSpeechError`` with `audioReadFailed`, naming the file and the remedy.
+    /// - Throws: ``SFSpeechError`` with `audioReadFailed`. The message names the file and the remedy.
     public init(url: URL) throws {
         self.url = url
         let source = try Self.open(url)
@@ -29,11 +31,11 @@ public final class AudioFile: AsyncSequence, Sendable {
         opened = Mutex(source)
     }
 
-    /// The missing parts of a damaged file, in one line; nil if nothing is missing. Complete at the end of an
-    /// iteration.
-    public var damage: String? { lacks.withLock { $0 } }
+    /// A description of the missing parts of a damaged file, in one line; nil if nothing is missing. It is known only
+    /// at the end of an iteration.
+    public var damage: String? { missingParts.withLock { $0 } }
 
-    /// Reads the file from its beginning.
+    /// Returns an iterator that reads the file from its beginning.
     public func makeAsyncIterator() -> Iterator { Iterator(file: self) }
 
     fileprivate func source() throws -> FileAudioSource {
@@ -44,7 +46,7 @@ public final class AudioFile: AsyncSequence, Sendable {
         return try first ?? Self.open(url)
     }
 
-    fileprivate func ended(_ source: FileAudioSource) { lacks.withLock { $0 = source.report.damage } }
+    fileprivate func storeDamage(of source: FileAudioSource) { missingParts.withLock { $0 = source.report.damage } }
 
     private static func open(_ url: URL) throws -> FileAudioSource {
         do { return try FileAudioSource(path: url.path) } catch {
@@ -52,19 +54,20 @@ public final class AudioFile: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads a file. Use it in one task.
+    /// Reads a file. Use it in only one task.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let file: AudioFile
         private var source: FileAudioSource?
-        /// The missing samples before the next ones, and where those begin in the file.
+        /// The number of samples missing before the next buffer.
         private var missing: Int64 = 0
+        /// The start of the next buffer, if samples are missing before it.
         private var start: AudioTime?
 
         fileprivate init(file: AudioFile) { self.file = file }
 
-        /// Reads the next two seconds; nil at the end.
+        /// Reads the next two seconds. Returns nil at the end.
         ///
-        /// - Throws: ``SFSpeechError`` with `audioReadFailed`.
+        /// - Throws: ``SFSpeechError`` with `audioReadFailed` if the file cannot be read.
         public mutating func next() async throws -> AnalyzerInput? {
             do {
                 let source = try source ?? file.source()
@@ -78,7 +81,7 @@ public final class AudioFile: AsyncSequence, Sendable {
                     }
                 }
                 if missing > 0 { return input([]) }
-                file.ended(source)
+                file.storeDamage(of: source)
                 return nil
             } catch { throw SFSpeechError(error, orElse: .audioReadFailed) }
         }

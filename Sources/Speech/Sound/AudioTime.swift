@@ -1,25 +1,27 @@
 import Core
 
-/// A time in the analyzed audio, exact to a sample at 16 kHz. It replaces Core Media's `CMTime`. Times count from the
-/// first sample that the analyzer received.
+/// A time in the analyzed audio, exact to one sample at 16 kHz. Times count from the first sample that the analyzer
+/// received. This type replaces Core Media's `CMTime`.
 public struct AudioTime: Hashable, Comparable, Sendable {
     /// The first sample.
     public static let zero = AudioTime(value: 0)
-    /// The samples per second in which `value` counts: 16,000, whatever the rate of the input.
+    /// The unit of `value`: 16,000 samples per second, independent of the input's sample rate.
     public static let timescale = SamplePosition.rate
 
     /// The number of samples before this time.
     public let value: Int64
 
-    /// - Parameter value: samples at 16 kHz; clamped to 139 years.
+    /// Creates a time.
+    ///
+    /// - Parameter value: The number of samples at 16 kHz, clamped to 139 years.
     public init(value: Int64) { self.value = SamplePosition(value).samples }
 
-    /// The sample nearest to a time.
+    /// Creates the time of the sample nearest to a number of seconds.
     public init(seconds: Double) { value = SamplePosition(seconds: seconds).samples }
 
     init(_ position: SamplePosition) { value = position.samples }
 
-    /// Seconds from the first sample.
+    /// The seconds since the first sample.
     public var seconds: Double { position.seconds }
 
     var position: SamplePosition { SamplePosition(value) }
@@ -27,10 +29,10 @@ public struct AudioTime: Hashable, Comparable, Sendable {
     /// Whether one time is earlier than another.
     public static func < (left: Self, right: Self) -> Bool { left.value < right.value }
 
-    /// The time `duration` later.
+    /// Returns the time that is later by `duration`.
     public static func + (time: Self, duration: Self) -> Self { AudioTime(time.position + duration.value) }
 
-    /// The time from `right` to `left`.
+    /// Returns the time from `right` to `left`.
     public static func - (left: Self, right: Self) -> Self { AudioTime(left.position - right.value) }
 }
 
@@ -39,16 +41,18 @@ extension AudioTime: CustomStringConvertible {
     public var description: String { "\(seconds) s" }
 }
 
-/// A range of the analyzed audio: from `start` up to, but not including, `end`. It replaces Core Media's `CMTimeRange`.
+/// A range of the analyzed audio, from `start` up to, but not including, `end`. It replaces Core Media's `CMTimeRange`.
 public struct AudioTimeRange: Hashable, Sendable {
-    /// Its first sample.
+    /// The first sample in the range.
     public let start: AudioTime
-    /// The first sample after it; never before `start`.
+    /// The first sample after the range; never before `start`.
     public let end: AudioTime
 
+    /// Creates a range.
+    ///
     /// - Parameters:
-    ///   - start: its first sample.
-    ///   - end: if it is before `start`, the range is empty.
+    ///   - start: The first sample in the range.
+    ///   - end: The first sample after the range. If it is before `start`, the range is empty.
     public init(start: AudioTime, end: AudioTime) {
         self.start = start
         self.end = max(start, end)
@@ -56,12 +60,12 @@ public struct AudioTimeRange: Hashable, Sendable {
 
     init(_ range: SampleRange) { self.init(start: AudioTime(range.start), end: AudioTime(range.end)) }
 
-    /// Its length.
+    /// The length of the range.
     public var duration: AudioTime { end - start }
 
-    /// Whether it has no samples.
+    /// Whether the range has no samples.
     public var isEmpty: Bool { start == end }
 
-    /// Whether it contains a time; it does not contain its end.
+    /// Whether the range contains a time. The end is not in the range.
     public func contains(_ time: AudioTime) -> Bool { start <= time && time < end }
 }

@@ -2,7 +2,7 @@ import Audio
 import Core
 import Recognition
 
-/// Converts one input's buffers to chunks of 16 kHz, and places them in time. Use it in one task at a time.
+/// Converts one input's buffers to chunks at 16 kHz, with gaps for missing audio. Use it in only one task at a time.
 struct InputConverter {
     private var converter: BufferConverter?
     private var format: AudioBuffer.Format?
@@ -11,9 +11,10 @@ struct InputConverter {
 
     init(start: SamplePosition) { position = start }
 
-    /// Returns the audio of an input, after the rest of the previous one.
+    /// Returns a buffer's audio, preceded by any audio left from the previous buffer.
     ///
-    /// - Throws: `DeviceError` with `unsupported` for the format, or `damaged` for a start before the end of the previous one.
+    /// - Throws: `DeviceError` with `unsupported` if the format cannot be converted, or `damaged` if the buffer starts
+    ///   before the end of the previous one.
     mutating func chunks(of input: AnalyzerInput) throws(DeviceError) -> [AudioChunk] {
         var chunks: [AudioChunk] = []
         if input.missing > 0 {
@@ -24,7 +25,7 @@ struct InputConverter {
             guard start >= position - Self.tolerance else {
                 throw DeviceError(
                     .damaged, "append", on: "audio input",
-                    "begins at \(start.seconds) s, but the previous buffer ended at \(position.seconds) s",
+                    "starts at \(start.seconds) s, but the previous buffer ended at \(position.seconds) s",
                     remedy: "pass buffers in chronological order")
             }
             if start > position + Self.tolerance {
@@ -36,7 +37,7 @@ struct InputConverter {
         return chunks
     }
 
-    /// Returns what is left at the end of the input.
+    /// Returns any audio left at the end of the input.
     mutating func finish() throws(DeviceError) -> [AudioChunk] {
         var chunks: [AudioChunk] = []
         if let rest = try converter?.finish(), !rest.isEmpty { append(rest, to: &chunks) }
@@ -44,7 +45,7 @@ struct InputConverter {
         return chunks
     }
 
-    /// Times from other clocks are rounded: up to 20 ms are not a gap.
+    /// 20 ms. Times from other clocks may be rounded, so smaller differences are not gaps.
     private static let tolerance = Int64(SamplePosition.rate / 50)
 
     private mutating func converted(

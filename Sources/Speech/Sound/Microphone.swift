@@ -2,26 +2,30 @@ import Audio
 import Core
 import System
 
-/// An ALSA microphone, as an asynchronous sequence of inputs for an analyzer. The device is opened when the sequence is
-/// iterated, and closed when the iteration ends. Up to two minutes of sound are buffered while the consumer is busy;
-/// later losses, and those while the device is unplugged, appear as a later `bufferStartTime`. A device that disappears
-/// is opened again when it is back. It replaces AVFAudio's `AVAudioEngine`.
+/// An ALSA microphone, as an asynchronous sequence of inputs for an analyzer. It replaces AVFAudio's `AVAudioEngine`.
+///
+/// The device is opened when the iteration starts and closed when it ends. If the device disappears, it is reopened
+/// when it returns. Up to two minutes of sound are buffered while the consumer is busy. If sound is lost after that, or
+/// while the device is unplugged, the next buffer has a later `bufferStartTime`.
 public struct Microphone: AsyncSequence, Sendable {
-    /// A buffer and its place in time.
+    /// A buffer with its start time.
     public typealias Element = AnalyzerInput
 
-    /// The PCM's name.
+    /// The ALSA PCM's name.
     public let device: String
 
-    /// - Parameter device: a PCM of ALSA's configuration: `default`, `plughw:CARD=Mic`; `arecord -L` lists them.
+    /// Creates a microphone.
+    ///
+    /// - Parameter device: A PCM in ALSA's configuration, such as `default` or `plughw:CARD=Mic`. `arecord -L` lists
+    ///   them.
     public init(device: String = "default") { self.device = device }
 
-    /// Opens the microphone on a thread of its own.
+    /// Returns an iterator that opens the microphone on a separate thread.
     public func makeAsyncIterator() -> Iterator { Iterator(MicrophoneCapture(provider)) }
 
     private var provider: AlsaMicrophone { AlsaMicrophone(uri: device) ?? AlsaMicrophone(device: device) }
 
-    /// Reads a microphone. Use it in one task; releasing it closes the device.
+    /// Reads a microphone. Use it in only one task. Releasing it closes the device.
     public final class Iterator: AsyncIteratorProtocol {
         private let capture: MicrophoneCapture
         private var hasStarted = false
@@ -30,7 +34,7 @@ public struct Microphone: AsyncSequence, Sendable {
 
         deinit { capture.stop() }
 
-        /// Waits for the next sound; nil once the task is cancelled.
+        /// Waits for the next buffer. Returns nil if the task is cancelled.
         ///
         /// - Throws: ``SFSpeechError`` with `microphoneUnavailable` if the device cannot be opened.
         public func next() async throws -> AnalyzerInput? {
@@ -48,10 +52,10 @@ public struct Microphone: AsyncSequence, Sendable {
 /// The thread that reads a microphone.
 private final class MicrophoneCapture: Sendable {
     /// Two minutes.
-    private static let maxKept = 120 * SamplePosition.rate
-    private static let reopening = Duration.seconds(1)
+    private static let maxBufferedSamples = 120 * SamplePosition.rate
+    private static let reopenInterval = Duration.seconds(1)
 
-    let inputs = AsyncQueue<AnalyzerInput>(capacity: maxKept) { $0.buffer.frameLength }
+    let inputs = AsyncQueue<AnalyzerInput>(capacity: maxBufferedSamples) { $0.buffer.frameLength }
     private let provider: AlsaMicrophone
     private let stopped = StopFlag()
     private let wakeup = Wakeup()
@@ -60,7 +64,7 @@ private final class MicrophoneCapture: Sendable {
     init(_ provider: AlsaMicrophone) { self.provider = provider }
 
     func start() {
-        // The thread retains this object until the released iterator stops it.
+        // The thread retains this object until the iterator is released and stops it.
         thread.start { [self] in run() }
     }
 
@@ -82,7 +86,7 @@ private final class MicrophoneCapture: Sendable {
             } catch {
                 guard hasOpened else { return inputs.finish(throwing: error) }
                 let began = MonotonicClock.nanoseconds
-                wakeup.wait(timeout: Self.reopening)
+                wakeup.wait(timeout: Self.reopenInterval)
                 let waited = SamplePosition(seconds: Double(MonotonicClock.nanoseconds - began) / 1e9)
                 position = position + waited.samples
             }
@@ -98,8 +102,8 @@ private final class MicrophoneCapture: Sendable {
             case .samples(let count):
                 let buffer = AudioBuffer(
                     int16: Array(block[..<(count * microphone.channels)]), channelCount: microphone.channels)
-                // Dropped if the consumer is two minutes behind.
-                _ = inputs.sendIfRoom(AnalyzerInput(buffer: buffer, bufferStartTime: AudioTime(position)))
+                // If the consumer is two minutes behind, the buffer is dropped.
+                _ = inputs.sendIfSpace(AnalyzerInput(buffer: buffer, bufferStartTime: AudioTime(position)))
                 position = position + Int64(count)
             }
         }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A queue between tasks. Writers wait while it is full, readers while it is empty. A task that is cancelled stops waiting.
+/// A queue between tasks. Writers wait while it is full, and readers wait while it is empty. Cancelled tasks stop
+/// waiting.
 final class AsyncQueue<Element: Sendable>: Sendable {
     private typealias Waiters = [Int: CheckedContinuation<Void, Never>]
 
@@ -15,7 +16,7 @@ final class AsyncQueue<Element: Sendable>: Sendable {
 
         mutating func wakeAll() -> Waiters {
             defer { (readers, writers) = ([:], [:]) }
-            // The keys are unique in both.
+            // A key is never in both dictionaries.
             return readers.merging(writers) { first, _ in first }
         }
     }
@@ -25,8 +26,8 @@ final class AsyncQueue<Element: Sendable>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - capacity: the total cost from which writers wait.
-    ///   - cost: an element's cost; by default 1.
+    ///   - capacity: The total cost at which writers wait.
+    ///   - cost: Returns an element's cost; by default 1.
     init(capacity: Int, cost: @escaping @Sendable (Element) -> Int = { _ in 1 }) {
         self.capacity = max(1, capacity)
         self.cost = cost
@@ -36,30 +37,33 @@ final class AsyncQueue<Element: Sendable>: Sendable {
 
     /// Appends an element once there is space.
     ///
-    /// - Parameter outdated: which queued elements it replaces.
+    /// - Parameter outdated: Returns whether the element replaces a queued element.
     /// - Throws: `CancellationError` if the queue has ended or the task is cancelled.
     func send(_ element: Element, replacing outdated: (Element) -> Bool = { _ in false }) async throws {
         while true {
             try Task.checkCancellation()
-            if try put(element, replacing: outdated, waitsForRoom: true) { return }
+            if try append(element, replacing: outdated, respectsCapacity: true) { return }
             await wait(isReader: false)
         }
     }
 
-    /// Appends an element at once, even if the queue is full; ignored after its end.
+    /// Appends an element immediately, even if the queue is full. Does nothing if the queue has ended.
     func sendNow(_ element: Element, replacing outdated: (Element) -> Bool = { _ in false }) {
-        _ = try? put(element, replacing: outdated, waitsForRoom: false)
+        _ = try? append(element, replacing: outdated, respectsCapacity: false)
     }
 
-    /// Appends an element if there is space; otherwise returns false.
-    func sendIfRoom(_ element: Element) -> Bool {
-        (try? put(element, replacing: { _ in false }, waitsForRoom: true)) ?? false
+    /// Appends an element if there is space. Returns whether there was.
+    func sendIfSpace(_ element: Element) -> Bool {
+        (try? append(element, replacing: { _ in false }, respectsCapacity: true)) ?? false
     }
 
-    private func put(_ element: Element, replacing outdated: (Element) -> Bool, waitsForRoom: Bool) throws -> Bool {
+    /// Appends an element. Returns false if the queue is full and `respectsCapacity` is true.
+    private func append(
+        _ element: Element, replacing outdated: (Element) -> Bool, respectsCapacity: Bool
+    ) throws -> Bool {
         let woken = try state.withLock { state -> Waiters? in
             if state.hasEnded { throw CancellationError() }
-            if waitsForRoom, state.cost >= capacity { return nil }
+            if respectsCapacity, state.cost >= capacity { return nil }
             if state.elements.contains(where: outdated) {
                 state.elements.removeAll(where: outdated)
                 state.cost = state.elements.reduce(0) { $0 + cost($1) }
@@ -73,9 +77,9 @@ final class AsyncQueue<Element: Sendable>: Sendable {
         return woken != nil
     }
 
-    /// Waits for the next element; nil at the end, and if the task is cancelled.
+    /// Waits for the next element. Returns nil at the end, and if the task is cancelled.
     ///
-    /// - Throws: the error with which the queue ended, once, after its elements.
+    /// - Throws: The error with which the queue ended. It is thrown once, after the last element.
     func next() async throws -> Element? {
         try await received { state in
             let element = state.elements.removeFirst()
@@ -84,7 +88,7 @@ final class AsyncQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// Returns the next element; nil if there is none now.
+    /// Returns the next element immediately; nil if the queue is empty.
     func nextNow() -> Element? {
         let (element, woken) = state.withLock { state -> (Element?, Waiters) in
             guard !state.elements.isEmpty else { return (nil, [:]) }
@@ -97,7 +101,7 @@ final class AsyncQueue<Element: Sendable>: Sendable {
         return element
     }
 
-    /// Waits until there are elements and returns all of them; nil as for `next`.
+    /// Waits until there are elements and returns all of them. Returns nil when `next` does.
     func nextAll() async throws -> [Element]? {
         try await received { state in
             defer { (state.elements, state.cost) = ([], 0) }
@@ -158,7 +162,7 @@ final class AsyncQueue<Element: Sendable>: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    // Checked under the lock, which `onCancel` takes, too.
+                    // Checked while holding the lock, because `onCancel` also takes it.
                     if Task.isCancelled || state.hasEnded { return true }
                     if isReader ? !state.elements.isEmpty : state.cost < capacity { return true }
                     if isReader { state.readers[id] = continuation } else { state.writers[id] = continuation }

@@ -2,7 +2,7 @@ import Core
 import Recognition
 import Synchronization
 
-/// The audio of one module: a queue of at most two seconds, from which a transcriber reads.
+/// The audio for one module: a queue of at most two seconds.
 final class AudioInput: AudioSource {
     private static let capacity = 2 * SamplePosition.rate
 
@@ -12,19 +12,19 @@ final class AudioInput: AudioSource {
     private let pending = Mutex<[AudioChunk]>([])
 
     func next() async throws -> AudioChunk? {
-        if let chunk = takePending() { return chunk }
+        if let chunk = nextPending() { return chunk }
         guard let chunks = try await queue.nextAll() else {
             try Task.checkCancellation()
             return nil
         }
         let joined = Self.joined(chunks)
         pending.withLock { $0 = joined }
-        return takePending()
+        return nextPending()
     }
 
-    private func takePending() -> AudioChunk? { pending.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+    private func nextPending() -> AudioChunk? { pending.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
 
-    /// Joins the small buffers of live audio.
+    /// Joins small buffers, as live audio has them.
     private static func joined(_ chunks: [AudioChunk]) -> [AudioChunk] {
         var joined: [AudioChunk] = []
         var samples: [Int16] = []

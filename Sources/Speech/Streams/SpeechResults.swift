@@ -1,20 +1,21 @@
-/// The results of a module, in chronological order, as an asynchronous sequence.
+/// A module's results, in chronological order, as an asynchronous sequence.
 ///
-/// It ends when the analysis ends, and throws ``SFSpeechError`` if that failed. A slow consumer loses no final result: the analysis
-/// waits once a thousand of them are queued. Of volatile results, only the latest is queued. Iterate it in one task.
+/// It ends when the analysis ends, and throws ``SFSpeechError`` if the analysis failed. A slow consumer loses no final
+/// results: the analysis waits when a thousand of them are queued. Only the latest volatile result is queued. Iterate
+/// over the sequence in only one task.
 public struct SpeechResults<Element: Sendable>: AsyncSequence, Sendable {
     let queue: AsyncQueue<Element>
 
-    /// Starts with the results that nobody has read yet.
+    /// Returns an iterator that starts with the first unread result.
     public func makeAsyncIterator() -> Iterator { Iterator(queue: queue) }
 
     /// Reads results.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let queue: AsyncQueue<Element>
 
-        /// Waits for the next result; nil at the end, and if the task is cancelled.
+        /// Waits for the next result. Returns nil at the end, and if the task is cancelled.
         ///
-        /// - Throws: ``SFSpeechError``.
+        /// - Throws: ``SFSpeechError`` if the analysis failed.
         public mutating func next() async throws -> Element? { try await queue.next() }
     }
 }

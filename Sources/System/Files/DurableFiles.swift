@@ -2,20 +2,20 @@ import Core
 import Glibc
 import Synchronization
 
-/// Replaces a file's content atomically: after a power cut it has either the old content or the new.
+/// Replaces a file's content atomically: after a power cut, the file has either the old or the new content.
 ///
 /// Writes the new content to a temporary file, syncs it, renames it, and syncs the folder.
 package func durableReplace(path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(DeviceError) {
-    let (folder, name) = try Folder.holding(path)
+    let (folder, name) = try Folder.parent(of: path)
     try folder.replace(name, with: bytes, mode: mode)
 }
 
 extension Folder {
-    /// Replaces a file's content like `durableReplace(path:with:mode:)`. A link of that name is itself replaced;
-    /// anything else that is not a file is rejected.
+    /// Replaces a file's content like `durableReplace(path:with:mode:)`. Replaces a link itself, not its target, and
+    /// rejects anything else that is not a file.
     package func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(DeviceError) {
-        let turn = replacements.wrappingAdd(1, ordering: .relaxed).newValue
-        let temporary = "\(name).\(getpid())-\(turn).new"
+        let number = replacementCount.wrappingAdd(1, ordering: .relaxed).newValue
+        let temporary = "\(name).\(getpid())-\(number).new"
         do throws(DeviceError) {
             try writeNew(temporary, bytes, mode: mode)
             try rename(temporary, replacing: name)
@@ -33,19 +33,20 @@ extension Folder {
     }
 }
 
-/// See `durableReplace(path:with:mode:)`.
+/// Replaces a file's content with text; see `durableReplace(path:with:mode:)`.
 package func durableReplace(path: String, with text: String, mode: UInt32 = 0o600) throws(DeviceError) {
     try durableReplace(path: path, with: Array(text.utf8), mode: mode)
 }
 
-/// Makes a folder and missing parents, durably. Does nothing if it exists.
+/// Creates a folder and missing parents, durably. Does nothing if the folder exists.
 ///
-/// - Parameter mode: Permissions of new folders; by default the owner's alone, because recordings are private.
+/// - Parameter mode: The permissions for new folders. By default, only the owner has access, since recordings are
+///   private.
 package func makeFolder(_ path: String, mode: UInt32 = 0o700) throws(DeviceError) {
     if mkdir(path, mode) == 0 { return try syncFolder(containing: path) }
     switch errno {
     case EEXIST:
-        // Opening it distinguishes a folder (or a link to one) from a file.
+        // Opening the path distinguishes a folder (or a link to one) from a file.
         do throws(DeviceError) { _ = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY) } catch {
             throw error.status == ENOTDIR ? fileInTheWay(of: path) : error
         }
@@ -59,20 +60,20 @@ package func makeFolder(_ path: String, mode: UInt32 = 0o700) throws(DeviceError
 }
 
 private func fileInTheWay(of folder: String) -> DeviceError {
-    DeviceError(.failed, "mkdir", status: ENOTDIR, on: folder, "a file has this name", remedy: "name another folder")
+    DeviceError(.failed, "mkdir", status: ENOTDIR, on: folder, "a file is in the way", remedy: "choose another folder")
 }
 
-/// Makes a new or renamed entry of a folder durable.
+/// Makes a new or renamed folder entry durable.
 package func syncFolder(containing path: String) throws(DeviceError) {
     do throws(DeviceError) { try FileDescriptor(opening: folder(of: path), O_RDONLY | O_DIRECTORY).sync() } catch {
-        // The file system does not support fsync on folders, or this one cannot be opened for reading: then the file system
+        // If the file system does not support fsync for folders, or the folder cannot be opened for reading, the kernel
         // writes the entry within seconds.
         guard error.status == EINVAL || error.status == EACCES else { throw error }
     }
 }
 
-/// Distinguishes temporary files of one process.
-private let replacements = Atomic<Int>(0)
+/// The number of replacements, which distinguishes this process's temporary files.
+private let replacementCount = Atomic<Int>(0)
 
 /// Returns the parent of a path: `a/b/` and `a/b` give `a`, `b` gives `.`, `/b` gives `/`.
 package func folder(of path: String) -> String {

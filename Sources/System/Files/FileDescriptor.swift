@@ -2,20 +2,20 @@ internal import CLinux
 import Core
 import Glibc
 
-/// An open file; closed when it goes out of scope.
+/// An open file, which is closed when the value goes out of scope.
 ///
-/// Every call repeats after EINTR and continues after a partial read or write.
+/// Every call is retried after EINTR and continued after a partial read or write.
 package struct FileDescriptor: ~Copyable, Sendable {
-    /// The name in errors.
+    /// The file's name in errors.
     package let path: String
-    /// The descriptor; valid while this value exists.
+    /// The descriptor, which is valid while this value exists.
     package let number: Int32
 
     /// Opens a file.
     ///
     /// - Parameters:
-    ///   - flags: O_RDWR, O_CREAT, O_EXCL ...; O_CLOEXEC is added.
-    ///   - mode: Permissions of a new file, before the umask.
+    ///   - flags: Flags such as O_RDWR, O_CREAT and O_EXCL. O_CLOEXEC is added.
+    ///   - mode: The permissions for a new file, before applying the umask.
     package init(opening path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(DeviceError) {
         let number = uninterrupted { fieldscribe_open(path, flags, mode) }
         guard number >= 0 else { throw .system("open", on: path) }
@@ -29,7 +29,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         self.number = number
     }
 
-    // Not repeated after EINTR: on Linux the descriptor is closed even then.
+    // Not retried after EINTR, because on Linux the descriptor is closed even then.
     deinit { close(number) }
 
     /// Writes all bytes at the current offset.
@@ -37,9 +37,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
         try Self.write(bytes, to: number, named: path)
     }
 
-    /// Writes all bytes at the current offset; for closures, which cannot capture a `FileDescriptor`.
+    /// Writes all bytes at the current offset. For closures, which cannot capture a `FileDescriptor`.
     ///
-    /// - Parameter path: The name for errors.
+    /// - Parameter path: The file's name in errors.
     package static func write(
         _ bytes: UnsafeRawBufferPointer, to number: Int32, named path: String
     ) throws(DeviceError) {
@@ -56,20 +56,20 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Whether a descriptor becomes writable within `milliseconds`; also true if a write would fail immediately.
+    /// Returns whether a descriptor becomes writable within `milliseconds`, or a write would fail immediately.
     static func isWritable(_ number: Int32, within milliseconds: Int32 = 0) -> Bool {
-        var look = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
-        return uninterrupted { poll(&look, 1, milliseconds) } != 0
+        var descriptor = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+        return uninterrupted { poll(&descriptor, 1, milliseconds) } != 0
     }
 
     /// Writes as much as possible without blocking.
     ///
     /// - Returns: Whether all bytes were written.
-    static func offer(_ bytes: UnsafeRawBufferPointer, to number: Int32) -> Bool {
+    static func writeAvailable(_ bytes: UnsafeRawBufferPointer, to number: Int32) -> Bool {
         var rest = bytes
         while let base = rest.baseAddress, !rest.isEmpty {
             guard isWritable(number) else { return false }
-            // A writable pipe has space for a page (PIPE_BUF); a socket may have less.
+            // A writable pipe has space for a page (PIPE_BUF). A socket may have less.
             let page = min(rest.count, 4_096)
             var count = uninterrupted { send(number, base, page, Int32(MSG_DONTWAIT | MSG_NOSIGNAL)) }
             if count < 0, errno == ENOTSOCK { count = uninterrupted { Glibc.write(number, base, page) } }
@@ -79,15 +79,15 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return true
     }
 
-    /// Writes all bytes at an offset. If it throws, some may have been written.
+    /// Writes all bytes at an offset. If this throws, some bytes may have been written.
     package borrowing func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError) {
         var rest = bytes
-        var place = offset
+        var position = offset
         while let base = rest.baseAddress, !rest.isEmpty {
-            let count = uninterrupted { pwrite(number, base, rest.count, off_t(place)) }
+            let count = uninterrupted { pwrite(number, base, rest.count, off_t(position)) }
             if count > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-                place += Int64(count)
+                position += Int64(count)
             } else {
                 throw .system("pwrite", status: count == 0 ? ENOSPC : errno, on: path)
             }
@@ -98,30 +98,31 @@ package struct FileDescriptor: ~Copyable, Sendable {
     package borrowing func forEachBlock(
         _ body: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) {
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
-        defer { room.deallocate() }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
+        defer { buffer.deallocate() }
         var offset: Int64 = 0
-        while case let count = try read(into: room, at: offset), count > 0 {
-            try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        while case let count = try read(into: buffer, at: offset), count > 0 {
+            try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             offset += Int64(count)
         }
     }
 
-    /// Reads a file or a pipe once, from its current offset to its end, at most a megabyte at a time.
+    /// Reads a file or a pipe from its current offset to the end, and passes the bytes to a closure, at most a megabyte
+    /// at a time.
     package borrowing func forEachRead(
         _ body: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) {
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
-        defer { room.deallocate() }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
+        defer { buffer.deallocate() }
         while true {
-            let count = uninterrupted { Glibc.read(number, room.baseAddress, room.count) }
+            let count = uninterrupted { Glibc.read(number, buffer.baseAddress, buffer.count) }
             if count == 0 { return }
             guard count > 0 else { throw .system("read", on: path) }
-            try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
+            try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         }
     }
 
-    /// Reads at an offset until the buffer is full or the file ends; returns the number of bytes.
+    /// Reads at an offset until the buffer is full or the file ends. Returns the number of bytes read.
     package borrowing func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
     ) throws(DeviceError) -> Int {
@@ -137,29 +138,30 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return done
     }
 
-    /// Starts writeback of a range, so a later sync has less to do. Without guarantees.
-    package borrowing func beginWriting(_ count: Int64, from offset: Int64) {
-        fieldscribe_begin_writing(number, offset, count)
+    /// Starts writeback for a range, so that a later sync has less to do. Guarantees nothing.
+    package borrowing func startWriteback(_ count: Int64, from offset: Int64) {
+        fieldscribe_start_writeback(number, offset, count)
     }
 
     /// Syncs the content and the metadata needed to read it.
     ///
-    /// A failure is final: the kernel discards what it could not write, and the next call would succeed without it.
+    /// A failure is final. The kernel discards data that it could not write, and the next call would succeed without
+    /// writing it.
     package borrowing func syncData() throws(DeviceError) {
         try check("fdatasync") { fdatasync(number) }
     }
 
-    /// Syncs the content and all metadata; failures are final as in `syncData`.
+    /// Syncs the content and all metadata. As in `syncData`, failures are final.
     package borrowing func sync() throws(DeviceError) {
         try check("fsync") { fsync(number) }
     }
 
-    /// Truncates the file, or extends it by a hole.
+    /// Truncates the file, or extends it with a hole.
     package borrowing func truncate(to length: Int64) throws(DeviceError) {
         try check("ftruncate") { ftruncate(number, off_t(length)) }
     }
 
-    /// The file's length in bytes.
+    /// Returns the file's length in bytes.
     package borrowing func size() throws(DeviceError) -> Int64 { try status().bytes }
 
     private borrowing func check(_ operation: String, _ call: () -> Int32) throws(DeviceError) {

@@ -3,7 +3,7 @@ import Glibc
 
 /// The status of a file: its type, size and owner.
 package struct FileStatus: Hashable, Sendable {
-    /// The type; the raw value is its name in errors.
+    /// The type of a file. The raw value is used in errors.
     package enum Kind: String, Sendable {
         case file = "a file"
         case folder = "a folder"
@@ -15,16 +15,16 @@ package struct FileStatus: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// The size of a file; undefined for other types.
+    /// The size of a regular file; undefined for other types.
     package var bytes: Int64
     package var device: UInt64
     package var inode: UInt64
-    /// Hard links of a file; 0 after all were removed.
+    /// The number of hard links; 0 after the last was removed.
     package var links: Int
     package var owner: UInt32
-    /// The lower twelve bits of its mode.
+    /// The lower twelve bits of the mode.
     package var permissions: UInt32
-    /// When its content changed last, in seconds since 1970.
+    /// When the content was last modified, in seconds since 1970.
     package var modified: Int
 
     init(_ status: stat) {
@@ -47,16 +47,16 @@ package struct FileStatus: Hashable, Sendable {
         modified = status.st_mtim.tv_sec
     }
 
-    /// The status of a name: of a link itself (lstat). Nil, with `errno`, if nothing has the name or it may not be
-    /// examined.
+    /// Reads the status of a path, without following a link (lstat). Returns nil and sets `errno` if the path does not
+    /// exist or may not be examined.
     package init?(_ path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// The status of what a path leads to: of a link's target (stat). Nil, with `errno`, if there is none or it may not
-    /// be examined.
+    /// Reads the status of a path, following links (stat). Returns nil and sets `errno` if the target does not exist or
+    /// may not be examined.
     package init?(target path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -74,12 +74,12 @@ extension FileDescriptor {
 }
 
 extension Folder {
-    /// Whether anything has this name.
+    /// Returns whether an entry with this name exists.
     package func exists(_ name: String) throws(DeviceError) -> Bool { try status(name) != nil }
 
-    /// Returns the status of a name; nil if nothing has it.
+    /// Returns the status of an entry, without following a link; nil if it does not exist.
     ///
-    /// - Throws: `DeviceError` with `denied` if it may not be examined.
+    /// - Throws: `DeviceError` with `denied` if the entry may not be examined.
     package func status(_ name: String) throws(DeviceError) -> FileStatus? {
         let path = try path(of: name)
         var status = stat()

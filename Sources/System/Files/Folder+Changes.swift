@@ -3,39 +3,39 @@ import Core
 import Glibc
 
 extension Folder {
-    /// Renames an entry; never replaces another.
+    /// Renames an entry. Never replaces another entry.
     ///
-    /// - Throws: `DeviceError` with `EEXIST` as its status if the new name exists.
-    package func rename(_ name: String, toFree newName: String) throws(DeviceError) {
+    /// - Throws: `DeviceError` with the status `EEXIST` if the new name exists.
+    package func rename(_ name: String, toUnused newName: String) throws(DeviceError) {
         _ = try path(of: name)
         let path = try path(of: newName)
         try gate("rename", path)
         if fieldscribe_rename_new(file.number, name, newName) == 0 { return }
-        // The file system lacks RENAME_NOREPLACE; the folder is locked against other Fieldscribe processes.
+        // The file system does not support RENAME_NOREPLACE. The folder is locked against other Fieldscribe processes.
         guard errno == EINVAL || errno == ENOSYS else { throw .system("rename", on: path) }
         guard try !exists(newName) else { throw .system("rename", status: EEXIST, on: path) }
         guard renameat(file.number, name, file.number, newName) == 0 else { throw .system("rename", on: path) }
     }
 
-    /// Returns `name.SUFFIX-1`, or with the first number that is free in this folder.
-    package func freeName(for name: String, _ suffix: String) throws(DeviceError) -> String {
+    /// Returns the first unused name in this folder among `NAME.SUFFIX-1`, `NAME.SUFFIX-2` ...
+    package func unusedName(for name: String, _ suffix: String) throws(DeviceError) -> String {
         var number = 1
         while try exists("\(name).\(suffix)-\(number)") { number += 1 }
         return "\(name).\(suffix)-\(number)"
     }
 
-    /// Renames an entry durably to its `freeName`; returns the new path.
+    /// Renames an entry durably to its `unusedName`. Returns the new path.
     @discardableResult
     package func setAside(_ name: String, as suffix: String) throws(DeviceError) -> String {
-        let aside = try freeName(for: name, suffix)
-        try rename(name, toFree: aside)
+        let newName = try unusedName(for: name, suffix)
+        try rename(name, toUnused: newName)
         try sync()
-        return "\(path)/\(aside)"
+        return "\(path)/\(newName)"
     }
 
-    /// Moves an entry to another folder of the same file system; never replaces another.
+    /// Moves an entry to another folder in the same file system. Never replaces another entry.
     ///
-    /// - Throws: `DeviceError` with `EEXIST` as its status if the new name exists.
+    /// - Throws: `DeviceError` with the status `EEXIST` if the new name exists.
     package func move(_ name: String, to other: Folder, as newName: String) throws(DeviceError) {
         _ = try path(of: name)
         let path = try other.path(of: newName)
@@ -44,18 +44,17 @@ extension Folder {
         guard renameat(file.number, name, other.file.number, newName) == 0 else { throw .system("rename", on: path) }
     }
 
-    /// Throws `unsupported` if a non-file has this name, so that it is not replaced.
+    /// Throws `unsupported` if an entry exists that is not a file and must not be replaced.
     ///
-    /// - Parameter replacesLinks: Whether a symbolic link counts as a file. It is then itself replaced, as in
-    ///   rename(2).
+    /// - Parameter replacesLinks: Whether symbolic links may be replaced. As in rename(2), the link itself is replaced.
     package func checkReplaceable(_ name: String, replacesLinks: Bool = false) throws(DeviceError) {
         guard let kind = try status(name)?.kind, kind != .file, kind != .link || !replacesLinks else { return }
         throw DeviceError(
             .unsupported, "rename", on: "\(path)/\(name)", "is \(kind.rawValue), not a file, and stays untouched",
-            remedy: "move it elsewhere, or name another place")
+            remedy: "move it elsewhere, or choose another location")
     }
 
-    /// Renames a file, replacing another; see `checkReplaceable`.
+    /// Renames a file, replacing an existing file or link; see `checkReplaceable`.
     package func rename(_ name: String, replacing newName: String) throws(DeviceError) {
         _ = try path(of: name)
         let path = try path(of: newName)
@@ -64,14 +63,14 @@ extension Folder {
         guard renameat(file.number, name, file.number, newName) == 0 else { throw .system("rename", on: path) }
     }
 
-    /// Removes a file, or a link itself, if it exists.
+    /// Removes a file or link if it exists. Does not follow the link.
     package func remove(_ name: String) throws(DeviceError) {
         let path = try path(of: name)
         try gate("unlink", path)
         guard unlinkat(file.number, name, 0) == 0 || errno == ENOENT else { throw .system("unlink", on: path) }
     }
 
-    /// Removes an empty folder, if it exists.
+    /// Removes an empty folder if it exists.
     package func removeFolder(_ name: String) throws(DeviceError) {
         let path = try path(of: name)
         try gate("rmdir", path)
@@ -80,14 +79,14 @@ extension Folder {
         }
     }
 
-    /// Removes an entry, if it exists; a folder with its content. Never follows links.
+    /// Removes an entry if it exists, including the content of a folder. Never follows links.
     ///
-    /// - Throws: `DeviceError` if something cannot be removed; earlier removals are not undone.
+    /// - Throws: `DeviceError` if an entry cannot be removed. Earlier removals are not undone.
     package func removeAll(_ name: String) throws(DeviceError) {
         try removeAll(Array(name.utf8CString), path(of: name))
     }
 
-    /// - Parameter name: In bytes, since it need not be UTF-8.
+    /// - Parameter name: The name as bytes, since it may not be UTF-8.
     private func removeAll(_ name: [CChar], _ path: String) throws(DeviceError) {
         var status = stat()
         guard fstatat(file.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -97,12 +96,12 @@ extension Folder {
         let isFolder = status.st_mode & S_IFMT == S_IFDIR
         if isFolder {
             let inner = try folder(name, path)
-            // Repeats, since a folder may have more entries than one list; at most 100 times, since another process
-            // may add some.
+            // Repeats because a folder may have more entries than one list; at most 100 times because another process
+            // may be adding entries.
             for _ in 0..<100 {
-                let rest = try inner.entries()
-                if rest.isEmpty { break }
-                for entry in rest {
+                let entries = try inner.entries()
+                if entries.isEmpty { break }
+                for entry in entries {
                     try inner.removeAll(
                         entry, "\(path)/\(entry.withUnsafeBytes { String(decoding: $0.dropLast(), as: UTF8.self) })")
                 }
@@ -114,10 +113,10 @@ extension Folder {
         }
     }
 
-    /// Adds a hard link in this folder or another one of the same file system.
+    /// Adds a hard link in this folder or another folder in the same file system.
     ///
-    /// - Throws: `DeviceError` with `EEXIST` as its status if the new name exists, another one if the file system has
-    ///   no hard links.
+    /// - Throws: `DeviceError` with the status `EEXIST` if the new name exists, or another status if the file system
+    ///   does not support hard links.
     package func link(_ name: String, to other: Folder, as newName: String) throws(DeviceError) {
         _ = try path(of: name)
         let path = try other.path(of: newName)

@@ -2,31 +2,32 @@ internal import CLinux
 import Core
 import Glibc
 
-/// An open folder that others may modify, on a stick or in an archive. Names are resolved only in it (openat2). Names
-/// are single components, and links are never followed. Callable from any thread.
+/// An open folder on a stick or in an archive, which other programs may modify. Names are single path components and
+/// are resolved within the folder (openat2). Links are never followed. Callable from any thread.
 package final class Folder: Sendable {
-    /// Called before every modification; an error it throws replaces the call.
+    /// Called before every modification. If it throws, the modification is not made.
     package typealias Gate = @Sendable (_ operation: String, _ path: String) throws(DeviceError) -> Void
 
-    /// The name in errors.
+    /// The folder's name in errors.
     package let path: String
     package let gate: Gate
-    /// Whether mounted file systems belong to it.
-    private let crosses: Bool
+    /// Whether entries in mounted file systems may be opened.
+    private let crossesMounts: Bool
     let file: FileDescriptor
 
-    /// Opens a folder by a user's path, which may contain links.
+    /// Opens a folder by a path from the user, which may contain links.
     ///
-    /// - Parameter crosses: Whether file systems mounted in it belong to it: in an archive, never on a stick.
+    /// - Parameter crossesMounts: Whether entries in file systems mounted within the folder may be opened: allowed in
+    ///   an archive, never on a stick.
     package convenience init(
-        opening path: String, crosses: Bool = false, gate: @escaping Gate = { _, _ in }
+        opening path: String, crossesMounts: Bool = false, gate: @escaping Gate = { _, _ in }
     ) throws(DeviceError) {
-        try self.init(FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY), crosses: crosses, gate: gate)
+        try self.init(FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY), crossesMounts: crossesMounts, gate: gate)
     }
 
-    private init(_ file: consuming FileDescriptor, crosses: Bool, gate: @escaping Gate) {
+    private init(_ file: consuming FileDescriptor, crossesMounts: Bool, gate: @escaping Gate) {
         path = file.path
-        self.crosses = crosses
+        self.crossesMounts = crossesMounts
         self.gate = gate
         self.file = file
     }
@@ -36,9 +37,9 @@ package final class Folder: Sendable {
         try folder(Array(name.utf8CString), path(of: name))
     }
 
-    /// - Parameter name: In bytes, since it need not be UTF-8.
+    /// - Parameter name: The name as bytes, since it may not be UTF-8.
     func folder(_ name: [CChar], _ path: String) throws(DeviceError) -> Folder {
-        Folder(try open(name, path, O_RDONLY | O_DIRECTORY), crosses: crosses, gate: gate)
+        Folder(try open(name, path, O_RDONLY | O_DIRECTORY), crossesMounts: crossesMounts, gate: gate)
     }
 
     /// Opens a folder by a relative path: `a/b`.
@@ -48,7 +49,7 @@ package final class Folder: Sendable {
         return folder
     }
 
-    /// Makes a subfolder. Durable after `sync`.
+    /// Creates a subfolder. Durable after `sync`.
     package func makeFolder(_ name: String, mode: UInt32 = 0o755) throws(DeviceError) {
         let path = try path(of: name)
         try gate("mkdir", path)
@@ -57,7 +58,7 @@ package final class Folder: Sendable {
 
     /// Opens a file in this folder.
     ///
-    /// - Parameter mode: Permissions of a new file, before the umask.
+    /// - Parameter mode: The permissions for a new file, before applying the umask.
     package func open(_ name: String, _ flags: Int32, mode: UInt32 = 0o644) throws(DeviceError) -> FileDescriptor {
         let path = try path(of: name)
         if flags & O_CREAT != 0 { try gate("open", path) }
@@ -69,39 +70,42 @@ package final class Folder: Sendable {
     ) throws(DeviceError) -> FileDescriptor {
         var number: Int32
         repeat {
-            number = uninterrupted { fieldscribe_open_beneath(file.number, name, flags, mode, crosses ? 1 : 0) }
-            // A concurrent rename.
+            number = uninterrupted { fieldscribe_open_beneath(file.number, name, flags, mode, crossesMounts ? 1 : 0) }
+            // EAGAIN means that there was a concurrent rename.
         } while number < 0 && errno == EAGAIN
         guard number >= 0 else { throw Self.refusal(status: errno, path, isFolder: flags & O_DIRECTORY != 0) }
         return FileDescriptor(adopting: number, named: path)
     }
 
-    /// Opens a regular file. Refuses pipes, folders and devices without blocking on them.
+    /// Opens a regular file. Rejects pipes, folders and devices without blocking on them.
     ///
-    /// - Throws: `DeviceError` with `unsupported` for other types, `missing` if it does not exist.
+    /// - Throws: `DeviceError` with `unsupported` for other types, or `missing` if the file does not exist.
     package func openFile(_ name: String, _ flags: Int32) throws(DeviceError) -> FileDescriptor {
         let file: FileDescriptor
         do throws(DeviceError) {
             file = try open(name, flags | O_NONBLOCK | O_NOCTTY, mode: 0o600)
         } catch {
-            // A pipe without reader, a socket, a folder opened for writing.
-            if error.status == ENXIO || error.status == EISDIR { throw Self.noFile(error.operation, "\(path)/\(name)") }
+            // A pipe with no reader, a socket, or a folder opened for writing.
+            if error.status == ENXIO || error.status == EISDIR {
+                throw Self.notRegularFile(error.operation, "\(path)/\(name)")
+            }
             throw error
         }
-        guard try file.status().kind == .file else { throw Self.noFile("open", file.path) }
+        guard try file.status().kind == .file else { throw Self.notRegularFile("open", file.path) }
         return file
     }
 
-    private static func noFile(_ operation: String, _ path: String) -> DeviceError {
+    private static func notRegularFile(_ operation: String, _ path: String) -> DeviceError {
         DeviceError(
             .unsupported, operation, on: path, "is not a regular file",
             remedy: "remove or rename it")
     }
 
-    /// Opens a file for reading past the page cache.
+    /// Opens a file for reading while bypassing the page cache.
     ///
-    /// - Parameter isDirect: Becomes false if the file system lacks O_DIRECT; cached pages are dropped instead.
-    package func openPastCache(_ name: String, isDirect: inout Bool) throws(DeviceError) -> FileDescriptor {
+    /// - Parameter isDirect: Set to false if the file system does not support O_DIRECT. Cached pages are dropped
+    ///   instead.
+    package func openBypassingCache(_ name: String, isDirect: inout Bool) throws(DeviceError) -> FileDescriptor {
         do throws(DeviceError) {
             return try open(name, O_RDONLY | O_NONBLOCK | fieldscribe_direct())
         } catch {
@@ -113,18 +117,18 @@ package final class Folder: Sendable {
         return file
     }
 
-    /// Returns the names without `.` and `..`, unordered, at most `limit`. Invalid UTF-8 is replaced; such names cannot
-    /// be opened.
+    /// Returns at most `limit` names in no particular order, without `.` and `..`. Invalid UTF-8 is replaced, and such
+    /// names cannot be opened.
     package func names(limit: Int = 100_000) throws(DeviceError) -> [String] {
         try entries(limit: limit).map { $0.withUnsafeBytes { String(decoding: $0.dropLast(), as: UTF8.self) } }
     }
 
-    /// The names in bytes, each with a final zero.
+    /// Returns the names as bytes, each with a terminating zero.
     func entries(limit: Int = 100_000) throws(DeviceError) -> [[CChar]] {
-        // Another descriptor, because the stream owns it and moves its offset.
-        let copy = fieldscribe_open_beneath(file.number, ".", O_RDONLY | O_DIRECTORY, 0, 1)
-        guard copy >= 0, let stream = fdopendir(copy) else {
-            if copy >= 0 { close(copy) }
+        // A separate descriptor, because the stream takes ownership of it and moves its offset.
+        let descriptor = fieldscribe_open_beneath(file.number, ".", O_RDONLY | O_DIRECTORY, 0, 1)
+        guard descriptor >= 0, let stream = fdopendir(descriptor) else {
+            if descriptor >= 0 { close(descriptor) }
             throw .system("opendir", on: path)
         }
         defer { closedir(stream) }
@@ -141,81 +145,81 @@ package final class Folder: Sendable {
         return names
     }
 
-    /// Syncs its entries.
+    /// Syncs the folder's entries.
     package func sync() throws(DeviceError) {
         try gate("fsync", path)
         do throws(DeviceError) { try file.sync() } catch {
-            // The file system does not support fsync on folders; `syncFileSystem` has to do.
+            // The file system does not support fsync for folders; use `syncFileSystem` instead.
             guard error.status == EINVAL else { throw error }
         }
     }
 
-    /// Syncs its file system.
+    /// Syncs the folder's file system.
     package func syncFileSystem() throws(DeviceError) {
         try gate("syncfs", path)
         guard syncfs(file.number) == 0 else { throw .system("syncfs", on: path) }
     }
 
-    /// Locks it against other Fieldscribe processes until it is closed.
+    /// Locks the folder against other Fieldscribe processes until it is closed.
     ///
-    /// - Throws: `DeviceError` with `busy`.
+    /// - Throws: `DeviceError` with `busy` if another process has locked it.
     package func lock() throws(DeviceError) {
-        // A child being started briefly holds its parent's locks until it calls exec.
-        var pauses = 10
+        // A new child process holds its parent's locks until it calls exec.
+        var retries = 10
         while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
-            if errno == EWOULDBLOCK, pauses > 0 {
-                pauses -= 1
+            if errno == EWOULDBLOCK, retries > 0 {
+                retries -= 1
                 usleep(50_000)
                 continue
             }
             throw errno == EWOULDBLOCK
                 ? DeviceError(
-                    .busy, "flock", status: errno, on: path, "another copy is running there",
+                    .busy, "flock", status: errno, on: path, "another Fieldscribe process is using this folder",
                     remedy: "wait until it has finished")
                 : .system("flock", on: path)
         }
     }
 
-    /// Returns the free bytes of its file system.
+    /// Returns the number of free bytes in the folder's file system.
     package func freeBytes() throws(DeviceError) -> Int64 {
         var status = statvfs()
         guard fstatvfs(file.number, &status) == 0 else { throw .system("fstatvfs", on: path) }
         return Int64(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
     }
 
-    /// Whether its file system is in memory (tmpfs).
+    /// Whether the folder's file system is in memory (tmpfs).
     package var isInMemory: Bool { fieldscribe_is_in_memory(file.number) != 0 }
 
-    /// Returns its device and inode.
+    /// Returns the folder's device and inode.
     package func identity() throws(DeviceError) -> (device: UInt64, inode: UInt64) {
         let status = try file.status()
         return (status.device, status.inode)
     }
 
-    /// Checks that its path still leads to it.
+    /// Checks that the path still refers to this folder.
     ///
-    /// - Throws: `DeviceError` with `missing` if it was renamed, removed or covered by a mount.
+    /// - Throws: `DeviceError` with `missing` if the folder was renamed, removed or covered by a mount.
     package func checkPath() throws(DeviceError) {
-        let own = try identity()
-        if let there = FileStatus(target: path) {
-            if (there.device, there.inode) == own { return }
+        let identity = try identity()
+        if let status = FileStatus(target: path) {
+            if (status.device, status.inode) == identity { return }
         } else if ![ENOENT, ENOTDIR, ELOOP].contains(errno) {
-            // Unknown.
+            // The status cannot be determined.
             return
         }
-        var room = [CChar](repeating: 0, count: 4_096)
-        let count = readlink("/proc/self/fd/\(file.number)", &room, room.count)
-        let name = String(decoding: room.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let now = name.isEmpty ? "" : " and is \(name) now"
+        var buffer = [CChar](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/fd/\(file.number)", &buffer, buffer.count)
+        let name = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let newName = name.isEmpty ? "" : " and is now \(name)"
         throw DeviceError(
-            .missing, "stat", status: ENOENT, on: path, "was renamed, removed or covered while it was in use\(now)",
+            .missing, "stat", status: ENOENT, on: path, "was renamed, removed or covered while it was in use\(newName)",
             remedy: "restore its name")
     }
 
     func path(of name: String) throws(DeviceError) -> String {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(where: { $0 == 0x2F || $0 == 0 }) else {
             throw DeviceError(
-                .failed, "open", on: path, "contains a name that cannot be a path", remedy: "nothing was done")
+                .failed, "open", on: path, "contains an invalid file name", remedy: "nothing was changed")
         }
         return "\(path)/\(name)"
     }
@@ -229,7 +233,7 @@ package final class Folder: Sendable {
             )
         case ENOTDIR where isFolder:
             DeviceError(
-                .failed, "openat2", status: status, on: path, "is not a folder, but has a folder's name",
+                .failed, "openat2", status: status, on: path, "is not a folder, although its name is that of one",
                 remedy: "rename it")
         default: .system("openat2", status: status, on: path)
         }

@@ -2,8 +2,8 @@ internal import CLinux
 import Core
 import Glibc
 
-/// A file in memory (memfd), for this process and children that inherit it. A secret one is locked against swapping if
-/// the system permits, and overwritten when freed; other mappings keep it.
+/// A file in memory (memfd), for this process and children that inherit it. A secret file is locked in memory, if
+/// permitted, so that it is not swapped out, and is overwritten when deallocated.
 // Safety: the content is immutable.
 package final class MemoryFile: @unchecked Sendable {
     private let file: FileDescriptor
@@ -11,8 +11,8 @@ package final class MemoryFile: @unchecked Sendable {
     private let isSecret: Bool
 
     /// - Parameters:
-    ///   - bytes: The content, not empty.
-    ///   - name: The name for errors.
+    ///   - bytes: The content, which must not be empty.
+    ///   - name: The file's name in errors.
     ///   - isSecret: Whether to lock and overwrite the content.
     package init(_ bytes: [UInt8], named name: String, isSecret: Bool) throws(DeviceError) {
         let number = fieldscribe_memory_file("fieldscribe")
@@ -28,10 +28,10 @@ package final class MemoryFile: @unchecked Sendable {
         buffer.copyBytes(from: bytes)
     }
 
-    /// Its path in this process, while this value exists.
+    /// The path in this process, which is valid while this object exists.
     package var path: String { "/proc/self/fd/\(file.number)" }
 
-    /// The descriptor, to pass to a child.
+    /// The descriptor to pass to a child.
     package var number: Int32 { file.number }
 
     deinit {

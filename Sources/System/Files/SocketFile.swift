@@ -2,12 +2,12 @@ internal import CLinux
 import Core
 import Glibc
 
-/// Removes the stale socket file of an ended process, so that its path can be bound again.
+/// Removes the stale socket file of a process that has exited, so that the path can be bound again.
 ///
 /// - Parameters:
-///   - listener: Who may listen there, for the error: `another fieldscribe run`.
+///   - listener: The program that may be listening, for the error: `another fieldscribe run`.
 ///   - remedy: How to choose another path, for the error: `set control.socket to another path`.
-/// - Throws: `DeviceError` with `busy` if a process listens there, `denied` if the path is not a socket.
+/// - Throws: `DeviceError` with `busy` if a process is listening, or `denied` if the path is not a socket.
 package func removeStaleSocket(at path: String, listener: String, remedy: String) throws(DeviceError) {
     guard let kind = FileStatus(path)?.kind else {
         if errno == ENOENT { return }
@@ -18,7 +18,7 @@ package func removeStaleSocket(at path: String, listener: String, remedy: String
             .denied, "bind", on: path, "is \(kind.rawValue), not a socket, and stays untouched", remedy: remedy)
     }
     let probe = FileDescriptor(adopting: fieldscribe_unix_socket(0), named: path)
-    // A stopped process with a full queue would block connect(2); see EAGAIN there.
+    // A stopped process with a full queue would block connect(2); see EAGAIN in its manual.
     guard probe.number >= 0, fcntl(probe.number, F_SETFL, O_NONBLOCK) == 0 else { throw .system("socket", on: path) }
     let connected = uninterrupted { fieldscribe_unix_name(probe.number, path, 0) } == 0
     switch connected ? 0 : errno {
@@ -34,10 +34,11 @@ package func removeStaleSocket(at path: String, listener: String, remedy: String
     guard unlink(path) == 0 || errno == ENOENT else { throw .system("unlink", on: path, remedy: remedy) }
 }
 
-/// Removes this process's socket file, unless something else now has its path.
+/// Removes this process's socket file, unless another file has replaced it.
 ///
-/// - Parameter made: The file's status when it was made.
-package func removeSocket(at path: String, made: FileStatus) {
-    guard let now = FileStatus(path), now.device == made.device, now.inode == made.inode else { return }
+/// - Parameter created: The file's status when it was created.
+package func removeSocket(at path: String, created: FileStatus) {
+    guard let current = FileStatus(path), current.device == created.device, current.inode == created.inode
+    else { return }
     unlink(path)
 }

@@ -1,16 +1,16 @@
 import Glibc
 import Synchronization
 
-/// Writes log lines, `event key=value ...`, to standard error, with priorities for journald.
+/// Writes log lines in the form `event key=value ...` to standard error, with priorities for journald.
 ///
-/// Lines never contain spoken words. Writers do not wait for the reader: lines that are not read in time are counted
-/// and dropped.
+/// Lines never contain spoken words. Writers do not wait for a slow reader; lines that cannot be written in time are
+/// counted and dropped.
 package enum Log {
     package static let filter = LogFilter(environmentVariable("FIELDSCRIBE_LOG"))
 
     /// Logs a line if the filter includes it.
     ///
-    /// - Parameter values: made only then; their order is kept.
+    /// - Parameter values: Evaluated only if the line is logged. Their order is kept.
     package static func report(
         _ level: LogLevel, _ event: String, component: LogComponent = .appliance,
         _ values: @autoclosure () -> KeyValuePairs<String, String> = [:]
@@ -34,23 +34,23 @@ package enum Log {
         report(.debug, event, component: component, values())
     }
 
-    /// The number of lines dropped since the last written one.
-    private static let lost = Atomic<Int>(0)
+    /// The number of lines dropped since the last line was written.
+    private static let droppedLines = Atomic<Int>(0)
 
     private static func write(_ line: String) {
-        let missing = lost.exchange(0, ordering: .relaxed)
-        let gap = Self.line(.warning, "unlogged", [("lines", "\(missing)")])
-        let bytes = Array((missing > 0 ? gap + line : line).utf8)
-        var isTaken = false
-        // Waits a second for a slow reader, once. Before the lock: the thread that has it may be waiting for a stopped
-        // terminal.
-        if FileDescriptor.isWritable(STDERR_FILENO, within: missing == 0 ? 1_000 : 0) {
-            // One call per line, so that threads do not mix lines. Errors are ignored, because they cannot be reported.
+        let dropped = droppedLines.exchange(0, ordering: .relaxed)
+        let gap = Self.line(.warning, "unlogged", [("lines", "\(dropped)")])
+        let bytes = Array((dropped > 0 ? gap + line : line).utf8)
+        var isWritten = false
+        // Waits a second for a slow reader, but only once. This happens before locking, because the thread that has the
+        // lock may be waiting for a stopped terminal.
+        if FileDescriptor.isWritable(STDERR_FILENO, within: dropped == 0 ? 1_000 : 0) {
+            // One call per line, so that lines from different threads are not mixed. Errors cannot be reported.
             TerminalStatusLine.whileCleared {
-                isTaken = bytes.withUnsafeBytes { FileDescriptor.offer($0, to: STDERR_FILENO) }
+                isWritten = bytes.withUnsafeBytes { FileDescriptor.writeAvailable($0, to: STDERR_FILENO) }
             }
         }
-        if !isTaken { lost.add(missing + 1, ordering: .relaxed) }
+        if !isWritten { droppedLines.add(dropped + 1, ordering: .relaxed) }
     }
 
     static func line(
@@ -60,7 +60,7 @@ package enum Log {
         return "\(marksPriority ? "<\(level.rawValue)>" : "")\(event)\(values)\n"
     }
 
-    /// Quotes anything but a plain word; a newline would end the entry.
+    /// Quotes a value unless it is a plain word, and escapes newlines, which would end the entry.
     private static func quoted(_ value: String) -> String {
         let isPlain = !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x22 && $0 != 0x3D && $0 != 0x7F }
         if isPlain { return value }

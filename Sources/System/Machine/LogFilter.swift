@@ -1,4 +1,4 @@
-/// The level of a log line; numbers as in syslog(3).
+/// The level of a log line, with the numbers from syslog(3).
 package enum LogLevel: Int, Sendable, CaseIterable {
     case error = 3
     case warning = 4
@@ -10,31 +10,31 @@ package enum LogLevel: Int, Sendable, CaseIterable {
     var name: String { self == .information ? "info" : "\(self)" }
 }
 
-/// Components with their own log levels.
+/// The components whose log levels can be set separately.
 package enum LogComponent: String, Sendable, CaseIterable {
     case appliance
     case control
     case recording
     case recognizing
-    /// Messages of the libraries in the decode workers.
+    /// Messages from the libraries in the decode workers.
     case decoder
 }
 
-/// Selects what is logged: `debug` for every component, or `recording=debug,recognizing=info` for some; the last one
-/// applies.
+/// Selects the lines to log: `debug` for every component, or `recording=debug,recognizing=info` for some. If there are
+/// several values for a component, the last one applies.
 package struct LogFilter: Hashable, Sendable {
-    /// The error for an invalid part, in one line; the other parts apply. Nil if all are valid.
+    /// The error for the first invalid part, in one line; nil if all parts are valid. Valid parts apply in any case.
     private(set) var problem: String?
 
     private var levels: [LogComponent: LogLevel] = [:]
 
-    /// - Parameter text: The value of `FIELDSCRIBE_LOG`; nil or empty for none.
+    /// - Parameter text: The value of `FIELDSCRIBE_LOG`; nil or empty for the default levels.
     init(_ text: String?) {
         for part in (text ?? "").split(separator: ",") {
-            let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(Self.trimmed)
+            let fields = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(Self.trimmed)
             let components =
-                words.count == 2 ? LogComponent.allCases.filter { $0.rawValue == words[0] } : LogComponent.allCases
-            guard let level = LogLevel.allCases.first(where: { $0.name == words.last }), !components.isEmpty else {
+                fields.count == 2 ? LogComponent.allCases.filter { $0.rawValue == fields[0] } : LogComponent.allCases
+            guard let level = LogLevel.allCases.first(where: { $0.name == fields.last }), !components.isEmpty else {
                 problem = problem ?? Self.problem(of: Self.trimmed(part))
                 continue
             }
@@ -42,7 +42,7 @@ package struct LogFilter: Hashable, Sendable {
         }
     }
 
-    /// Whether lines of this level and component are logged.
+    /// Returns whether lines with this level and component are logged.
     package func includes(_ level: LogLevel, _ component: LogComponent) -> Bool {
         level.rawValue <= (levels[component] ?? .information).rawValue
     }

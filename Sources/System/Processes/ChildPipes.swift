@@ -2,63 +2,64 @@ internal import CLinux
 import Core
 import Glibc
 
-/// Pipes to a child's standard input and output. One thread at a time.
+/// Pipes to a child's standard input and output. Only one thread may use them at a time.
 package final class ChildPipes {
     let name: String
     private let remedy: String
 
-    // A property for each end: Swift 6.0's optimizer crashes on a consumed struct of two.
+    // Separate properties for the two ends, because Swift 6.0's optimizer crashes on a consumed struct with both.
     /// Nil after `closeInput`.
     private var input: FileDescriptor?
     private let output: FileDescriptor
-    /// The child's ends, until it inherits them.
+    /// The child's ends, until the child has inherited them.
     private var childInput: FileDescriptor?
     private var childOutput: FileDescriptor?
 
     /// - Parameters:
-    ///   - program: The name for errors.
-    ///   - remedy: The remedy in errors when it does not respond.
-    /// - Throws: `DeviceError` if no descriptors are left.
+    ///   - program: The program's name in errors.
+    ///   - remedy: The remedy in errors if the program does not respond.
+    /// - Throws: `DeviceError` if the process has too many open files.
     package init(to program: String, remedy: String = "try again") throws(DeviceError) {
-        let (downRead, downWrite) = try Self.pipe(to: program)
-        childInput = FileDescriptor(adopting: downRead, named: program)
-        // Nonblocking, to notice a child that does not read; our end only.
-        _ = fcntl(downWrite, F_SETFL, O_NONBLOCK)
-        input = FileDescriptor(adopting: downWrite, named: program)
-        let (upRead, upWrite) = try Self.pipe(to: program)
-        output = FileDescriptor(adopting: upRead, named: program)
-        childOutput = FileDescriptor(adopting: upWrite, named: program)
+        let (inputRead, inputWrite) = try Self.pipe(to: program)
+        childInput = FileDescriptor(adopting: inputRead, named: program)
+        // Only the parent's end is nonblocking, to detect a child that does not read.
+        _ = fcntl(inputWrite, F_SETFL, O_NONBLOCK)
+        input = FileDescriptor(adopting: inputWrite, named: program)
+        let (outputRead, outputWrite) = try Self.pipe(to: program)
+        output = FileDescriptor(adopting: outputRead, named: program)
+        childOutput = FileDescriptor(adopting: outputWrite, named: program)
         name = program
         self.remedy = remedy
     }
 
-    /// The child's ends with their numbers in the child.
-    func passed(input: Int32, output: Int32) -> [(ours: Int32, childs: Int32)] {
-        guard let from = childInput?.number, let to = childOutput?.number else { return [] }
-        return [(ours: from, childs: input), (ours: to, childs: output)]
+    /// Returns the child's ends: their descriptor numbers in the parent and in the child.
+    func inherited(input: Int32, output: Int32) -> [(parent: Int32, child: Int32)] {
+        guard let parentInput = childInput?.number, let parentOutput = childOutput?.number else { return [] }
+        return [(parent: parentInput, child: input), (parent: parentOutput, child: output)]
     }
 
-    /// Closes the child's ends after it inherited them, so that its exit ends the output.
+    /// Closes the parent's copies of the child's ends after the child inherited them, so that the output ends when the
+    /// child exits.
     func close() {
         childInput = nil
         childOutput = nil
     }
 
-    /// Closes its standard input.
+    /// Closes the child's standard input.
     package func closeInput() { input = nil }
 
-    /// Enlarges both pipes to the system's limit, for fewer context switches.
+    /// Enlarges the buffers of both pipes to the system's limit, to reduce context switches.
     package func widen() {
         if let number = input?.number { fieldscribe_widen_pipe(number) }
         fieldscribe_widen_pipe(output.number)
     }
 
-    /// Writes all bytes to its standard input.
+    /// Writes all bytes to the child's standard input.
     ///
     /// - Parameters:
-    ///   - timeoutSeconds: The timeout for all of them.
-    ///   - watch: Called each second while blocked; an error ends the wait.
-    /// - Throws: `DeviceError` with `failed` if the child no longer reads.
+    ///   - timeoutSeconds: The timeout for writing all bytes.
+    ///   - watch: Called each second while blocked. If it throws, so does this method.
+    /// - Throws: `DeviceError` with `failed` if the child stops reading.
     package func write(
         _ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void = {}
     ) throws(DeviceError) {
@@ -79,33 +80,35 @@ package final class ChildPipes {
         }
     }
 
-    /// Writes all bytes while reading its output, for a child that filters: neither side blocks the other.
+    /// Writes all bytes to a child that acts as a filter while reading its output, so that neither side blocks the
+    /// other.
     ///
     /// - Parameters:
     ///   - buffer: The buffer for output.
-    ///   - timeoutSeconds: The longest time without progress.
-    ///   - take: Called with output, valid during the call.
-    /// - Throws: `DeviceError` with `failed` if the child no longer reads or writes, or the error of `take`.
+    ///   - timeoutSeconds: The maximum time without progress.
+    ///   - onOutput: Called with output, which is valid during the call.
+    /// - Throws: `DeviceError` with `failed` if the child stops reading or writing, or the error that `onOutput`
+    ///   throws.
     package func exchange(
         _ bytes: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int,
-        take: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
+        onOutput: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) {
         guard let number = input?.number else { throw .system("write", status: EPIPE, on: name) }
         var rest = bytes
-        var both = [
+        var descriptors = [
             pollfd(fd: output.number, events: Int16(POLLIN), revents: 0),
             pollfd(fd: number, events: Int16(POLLOUT), revents: 0),
         ]
         while let base = rest.baseAddress, !rest.isEmpty {
-            let ready = uninterrupted { Glibc.poll(&both, 2, Int32(min(timeoutSeconds, 1_000_000)) * 1_000) }
+            let ready = uninterrupted { Glibc.poll(&descriptors, 2, Int32(min(timeoutSeconds, 1_000_000)) * 1_000) }
             guard ready != 0 else { throw timeout("made no progress for \(timeoutSeconds) s") }
             guard ready > 0 else { throw .system("poll", on: name) }
-            if both[0].revents != 0 {
+            if descriptors[0].revents != 0 {
                 let count = uninterrupted { Glibc.read(output.number, buffer.baseAddress, buffer.count) }
                 guard count > 0 else { throw .system("read", status: count == 0 ? EPIPE : errno, on: name) }
-                try take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                try onOutput(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             }
-            if both[1].revents != 0 {
+            if descriptors[1].revents != 0 {
                 let count = uninterrupted { Glibc.write(number, base, rest.count) }
                 if count > 0 {
                     rest = UnsafeRawBufferPointer(rebasing: rest[count...])
@@ -116,37 +119,37 @@ package final class ChildPipes {
         }
     }
 
-    /// Reads some of its standard output, at most 64 KiB; empty at its end.
+    /// Reads at most 64 KiB of the child's standard output. Returns an empty array at the end.
     ///
-    /// - Parameter watch: Called each second while blocked; an error ends the wait.
+    /// - Parameter watch: Called each second while blocked. If it throws, so does this method.
     /// - Throws: `DeviceError` with `failed` at the timeout.
     package func read(
         timeoutSeconds: Int, watch: () throws(DeviceError) -> Void = {}
     ) throws(DeviceError) -> [UInt8] {
         let deadline = MonotonicClock.nanoseconds + Int64(min(timeoutSeconds, 1_000_000)) * 1_000_000_000
         guard try Self.wait(for: output.number, POLLIN, until: deadline, watch) else {
-            throw timeout("no answer within \(timeoutSeconds) s")
+            throw timeout("did not answer within \(timeoutSeconds) s")
         }
         return try rethrowing {
             try [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-                let got = uninterrupted { Glibc.read(output.number, buffer.baseAddress, buffer.count) }
-                guard got >= 0 else { throw DeviceError.system("read", on: name) }
-                count = got
+                let result = uninterrupted { Glibc.read(output.number, buffer.baseAddress, buffer.count) }
+                guard result >= 0 else { throw DeviceError.system("read", on: name) }
+                count = result
             }
         }
     }
 
-    /// Waits until a descriptor is ready; returns false at the deadline, in nanoseconds of the monotonic clock.
+    /// Waits until a descriptor is ready. Returns false at the deadline, given in nanoseconds on the monotonic clock.
     private static func wait(
         for number: Int32, _ events: Int32, until deadline: Int64, _ watch: () throws(DeviceError) -> Void
     ) throws(DeviceError) -> Bool {
         var poll = pollfd(fd: number, events: Int16(events), revents: 0)
         while true {
-            let left = max(0, deadline - MonotonicClock.nanoseconds)
-            let ready = Glibc.poll(&poll, 1, Int32(min(1_000, (left + 999_999) / 1_000_000)))
-            // Reading or writing reports the error.
+            let remaining = max(0, deadline - MonotonicClock.nanoseconds)
+            let ready = Glibc.poll(&poll, 1, Int32(min(1_000, (remaining + 999_999) / 1_000_000)))
+            // The following read or write reports any error.
             if ready > 0 || ready < 0 && errno != EINTR { return true }
-            if left == 0 { return false }
+            if remaining == 0 { return false }
             if ready == 0 { try watch() }
         }
     }
@@ -155,21 +158,23 @@ package final class ChildPipes {
         DeviceError(.failed, "poll", status: ETIMEDOUT, on: name, reason, remedy: remedy)
     }
 
-    /// Both ends are above every descriptor number in the child, so that none is overwritten before it is passed.
+    /// Creates a pipe whose descriptors are above all descriptors in the child, so that none is overwritten before it
+    /// is passed to the child.
     private static func pipe(to program: String) throws(DeviceError) -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
         let status = fieldscribe_pipe(&ends)
         guard status == 0 else { throw .system("pipe2", status: status, on: program) }
         let moved = ends.map { end in
             defer { Glibc.close(end) }
-            return fcntl(end, F_DUPFD_CLOEXEC, ProcessCopies.lowestFree)
+            return fcntl(end, F_DUPFD_CLOEXEC, ProcessCopies.firstUnusedDescriptor)
         }
         guard let read = moved.first, let write = moved.last, read >= 0, write >= 0 else {
             let status = errno
             for end in moved where end >= 0 { Glibc.close(end) }
             if status == EINVAL {
                 throw DeviceError(
-                    .failed, "fcntl", status: status, on: program, "cannot be started with so few open files",
+                    .failed, "fcntl", status: status, on: program,
+                    "cannot be started because the limit on open files is too low",
                     remedy: "allow at least 256 (ulimit -n 256, LimitNOFILE= of the unit)")
             }
             throw .system("fcntl", status: status, on: program)

@@ -4,64 +4,64 @@ import Glibc
 
 /// A child process with pipes to its standard input and output.
 ///
-/// It is killed and reaped when this goes out of scope. If this process ends first, the kernel kills it
-/// (PR_SET_PDEATHSIG). One thread at a time.
+/// The child is killed and reaped when this value goes out of scope. If the parent exits first, the kernel kills the
+/// child (PR_SET_PDEATHSIG). Only one thread may use this value at a time.
 package struct ChildProcess: ~Copyable {
     package let id: Int32
     package let pipes: ChildPipes
-    // A stored property: Swift 6.0's verifier crashes on reading `pipes.name` while this is borrowed.
-    /// The program, for errors.
+    // A stored property, because Swift 6.0's verifier crashes on reading `pipes.name` while this is borrowed.
+    /// The program's name in errors.
     package let name: String
 
     private static let fileNumber: Int32 = 3
-    /// The path at which a child finds its `file`. `/proc/PID/fd` of the parent would fail after it dropped root: only
-    /// root may read that.
+    /// The path at which a child opens its `file`. The parent's `/proc/PID/fd` would fail after dropping root, since
+    /// only root may read it.
     package static let file = "/proc/self/fd/\(fileNumber)"
-    /// The descriptor at which a child finds its `target`.
+    /// The descriptor to which a child writes its `target`.
     package static let targetNumber: Int32 = 4
 
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - showsErrors: Whether its standard error is ours; otherwise it is discarded.
-    ///   - remedy: The remedy in errors when it does not respond.
-    ///   - environment: Variables to add to ours, unless set there.
-    ///   - file: A descriptor that it reads as `ChildProcess.file`; not with copies.
-    ///   - target: A descriptor that it writes as `ChildProcess.targetNumber`; not with copies.
-    ///   - copies: Pipes for the copies that it forks (`ProcessCopies`); each copy is then adopted.
-    /// - Throws: `DeviceError` with `missing` or `denied` if it cannot be started.
+    ///   - showsErrors: Whether the child inherits standard error; otherwise its standard error is discarded.
+    ///   - remedy: The remedy in errors if the child does not respond.
+    ///   - environment: Variables to add to the inherited environment, unless already set.
+    ///   - file: A descriptor that the child reads as `ChildProcess.file`; not together with `copies`.
+    ///   - target: A descriptor that the child writes as `ChildProcess.targetNumber`; not together with `copies`.
+    ///   - copies: Pipes for the copies that the child forks (`ProcessCopies`), to be adopted with `init(adopting:_:)`.
+    /// - Throws: `DeviceError` with `missing` or `denied` if the program cannot be started.
     package init(
         _ path: String, arguments: [String], showsErrors: Bool = true, remedy: String = "try again",
         environment: [String: String] = [:], file: Int32? = nil, target: Int32? = nil,
         copies: [ChildPipes] = []
     ) throws(DeviceError) {
         let pipes = try ChildPipes(to: path, remedy: remedy)
-        var passed = pipes.passed(input: STDIN_FILENO, output: STDOUT_FILENO)
+        var inherited = pipes.inherited(input: STDIN_FILENO, output: STDOUT_FILENO)
         for (copy, pipes) in copies.enumerated() {
-            passed += pipes.passed(input: ProcessCopies.input(copy), output: ProcessCopies.output(copy))
+            inherited += pipes.inherited(input: ProcessCopies.input(copy), output: ProcessCopies.output(copy))
         }
-        // After the others, whose ends may have that number here.
-        if let file { passed.append((ours: file, childs: Self.fileNumber)) }
+        // After the pipes, whose ends may have this number in the parent.
+        if let file { inherited.append((parent: file, child: Self.fileNumber)) }
         var moved: Int32 = -1
         defer { if moved >= 0 { close(moved) } }
         if let target {
-            // Its number here may be the number of `file` in the child.
-            moved = fcntl(target, F_DUPFD_CLOEXEC, ProcessCopies.lowestFree)
+            // The descriptor in the parent may have the number that `file` has in the child.
+            moved = fcntl(target, F_DUPFD_CLOEXEC, ProcessCopies.firstUnusedDescriptor)
             guard moved >= 0 else { throw .system("fcntl", on: path) }
-            passed.append((ours: moved, childs: Self.targetNumber))
+            inherited.append((parent: moved, child: Self.targetNumber))
         }
-        if !copies.isEmpty { fieldscribe_take_orphans() }
-        id = try Self.start(path, arguments, passed: passed, showsErrors: showsErrors, environment: environment)
+        if !copies.isEmpty { fieldscribe_adopt_orphans() }
+        id = try Self.start(path, arguments, inherited: inherited, showsErrors: showsErrors, environment: environment)
         for pipes in [pipes] + copies { pipes.close() }
         self.pipes = pipes
         name = pipes.name
     }
 
-    /// Starts a program with the calling thread's niceness; returns its process ID.
+    /// Starts a program with the calling thread's niceness. Returns the process ID.
     ///
-    /// - Parameter passed: Descriptors of this process, and their numbers in the child.
+    /// - Parameter inherited: Descriptors to pass: their numbers in the parent and in the child.
     private static func start(
-        _ path: String, _ arguments: [String], passed: [(ours: Int32, childs: Int32)], showsErrors: Bool,
+        _ path: String, _ arguments: [String], inherited: [(parent: Int32, child: Int32)], showsErrors: Bool,
         environment: [String: String]
     ) throws(DeviceError) -> Int32 {
         // Read on the calling thread.
@@ -71,12 +71,13 @@ package struct ChildProcess: ~Copyable {
             defer { strings.forEach { free($0) } }
             let added = environment.filter { getenv($0.key) == nil }.map { strdup("\($0.key)=\($0.value)") }
             defer { added.forEach { free($0) } }
-            // Our environment, without the final null.
-            var own: [UnsafeMutablePointer<CChar>?] = []
-            while let entry = environ[own.count] { own.append(entry) }
-            let pairs = passed.flatMap { [$0.ours, $0.childs] }
+            // The inherited environment, without the terminating null pointer.
+            var variables: [UnsafeMutablePointer<CChar>?] = []
+            while let entry = environ[variables.count] { variables.append(entry) }
+            let pairs = inherited.flatMap { [$0.parent, $0.child] }
             let id = fieldscribe_spawn(
-                path, strings + [nil], own + added + [nil], pairs, Int32(passed.count), showsErrors ? 1 : 0, niceness)
+                path, strings + [nil], variables + added + [nil], pairs, Int32(inherited.count), showsErrors ? 1 : 0,
+                niceness)
             return (id, errno)
         }
         guard id > 0 else { throw .system("execve", status: status, on: path) }
@@ -85,7 +86,7 @@ package struct ChildProcess: ~Copyable {
 
     /// Adopts a copy that a child forked.
     ///
-    /// - Throws: `DeviceError` if we have no such child.
+    /// - Throws: `DeviceError` if this process has no such child.
     package init(adopting id: Int32, _ pipes: ChildPipes) throws(DeviceError) {
         var state = siginfo_t()
         guard id > 0, waitid(P_PID, id_t(id), &state, WEXITED | WNOHANG | WNOWAIT) == 0 else {
@@ -103,47 +104,47 @@ package struct ChildProcess: ~Copyable {
             if uninterrupted({ waitpid(id, &status, WNOHANG) }) != 0 { return }
             usleep(1_000)
         }
-        // A child that hangs in a driver is reaped by a thread, so that nobody waits for it.
+        // A child that hangs in a driver is reaped on a separate thread, so that this one need not wait.
         _ = startThread(named: "child-end") { [id] in
             var status: Int32 = 0
             _ = uninterrupted { waitpid(id, &status, 0) }
         }
     }
 
-    /// Reads its standard output to the end, or until there are more than `most` bytes.
+    /// Reads the child's standard output to the end, or until there are more than `limit` bytes.
     ///
-    /// - Parameter timeoutSeconds: The timeout for all of it.
+    /// - Parameter timeoutSeconds: The timeout for the whole output.
     /// - Throws: `DeviceError` with `failed` at the timeout.
-    package borrowing func output(upTo most: Int = .max, timeoutSeconds: Int) throws(DeviceError) -> [UInt8] {
+    package borrowing func output(upTo limit: Int = .max, timeoutSeconds: Int) throws(DeviceError) -> [UInt8] {
         let deadline = MonotonicClock.nanoseconds + Int64(timeoutSeconds) * 1_000_000_000
         var output: [UInt8] = []
-        while output.count <= most {
-            let left = deadline - MonotonicClock.nanoseconds
-            guard left > 0 else { throw .system("poll", status: ETIMEDOUT, on: name) }
-            let more = try pipes.read(timeoutSeconds: Int((left + 999_999_999) / 1_000_000_000))
+        while output.count <= limit {
+            let remaining = deadline - MonotonicClock.nanoseconds
+            guard remaining > 0 else { throw .system("poll", status: ETIMEDOUT, on: name) }
+            let more = try pipes.read(timeoutSeconds: Int((remaining + 999_999_999) / 1_000_000_000))
             if more.isEmpty { break }
             output += more
         }
         return output
     }
 
-    /// Limits the child's resources (prlimit); it writes no core dump.
+    /// Limits the child's resources and disables core dumps (prlimit).
     ///
     /// - Parameters:
-    ///   - memory: Bytes of address space.
-    ///   - data: Bytes of data.
-    ///   - file: The largest file that it may write, in bytes.
+    ///   - memory: The maximum address space, in bytes.
+    ///   - data: The maximum size of the data segment, in bytes.
+    ///   - file: The maximum size of files that the child may write, in bytes.
     package borrowing func limit(memory: UInt64, data: UInt64, cpuSeconds: UInt64, file: UInt64 = 0) {
         fieldscribe_limit_child(id, memory, data, cpuSeconds, file)
     }
 
-    /// Waits for its end; returns its exit status, or 128 plus the signal's number.
+    /// Waits until the child exits. Returns the exit status, or 128 plus the signal number.
     ///
     /// - Throws: `DeviceError` with `failed` at the timeout.
     package borrowing func exitStatus(timeoutSeconds: Int) throws(DeviceError) -> Int32 {
         let deadline = MonotonicClock.nanoseconds + Int64(min(timeoutSeconds, 1_000_000)) * 1_000_000_000
         while true {
-            // WNOWAIT: as a zombie it keeps its process ID.
+            // With WNOWAIT the child stays a zombie, so that its process ID is not reused.
             var state = siginfo_t()
             let status = uninterrupted { waitid(P_PID, id_t(id), &state, WEXITED | WNOHANG | WNOWAIT) }
             guard status == 0 else { throw .system("waitid", on: name) }
@@ -153,7 +154,7 @@ package struct ChildProcess: ~Copyable {
             }
             guard MonotonicClock.nanoseconds < deadline else {
                 throw DeviceError(
-                    .failed, "waitid", status: ETIMEDOUT, on: name, "has not ended within \(timeoutSeconds) s",
+                    .failed, "waitid", status: ETIMEDOUT, on: name, "did not exit within \(timeoutSeconds) s",
                     remedy: "try again")
             }
             usleep(1_000)
@@ -161,7 +162,7 @@ package struct ChildProcess: ~Copyable {
     }
 }
 
-/// Returns the path of a program in PATH that may be run; nil if it is not installed.
+/// Returns the path of an executable program in PATH; nil if it is not installed.
 package func installedProgram(_ name: String) -> String? {
     let folders = environmentVariable("PATH") ?? "/usr/local/bin:/usr/bin"
     return folders.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }

@@ -2,42 +2,45 @@ internal import CLinux
 import Core
 import Glibc
 
-/// Forks copies of a process, which share its memory until written (copy-on-write): each model is loaded once.
+/// Forks copies of a process, which share its memory until it is written (copy-on-write), so that a model is loaded
+/// only once.
 ///
-/// Copy number i, from 0, has its standard input at descriptor 3 + 2 i and its standard output at the next.
+/// For copy i, counted from 0, descriptor 3 + 2 i is its standard input and 4 + 2 i is its standard output.
 package enum ProcessCopies {
-    package static let most = 63
+    /// The maximum number of copies.
+    package static let maximumCount = 63
 
     private static let first: Int32 = 3
-    /// The first descriptor after those of copies.
-    static let lowestFree = first + 2 * Int32(most)
+    /// The first descriptor after those for copies.
+    static let firstUnusedDescriptor = first + 2 * Int32(maximumCount)
 
     static func input(_ copy: Int) -> Int32 { first + 2 * Int32(copy) }
     static func output(_ copy: Int) -> Int32 { input(copy) + 1 }
 
-    /// Forks copies of the calling process, which have only the calling thread. Once per process.
+    /// Forks copies of the calling process, which have only the calling thread. Call this only once per process.
     ///
-    /// In a copy, standard input and output are its own. The copies are reparented to the nearest subreaper, which
-    /// `ChildProcess` makes this program's parent.
-    /// - Parameter count: Up to `most`.
-    /// - Returns: The copies' process IDs, fewer if the system permits no more; nil in a copy.
+    /// Each copy has its own standard input and output. The copies are reparented to the nearest subreaper, which is
+    /// the parent of this program (see `ChildProcess`).
+    /// - Parameter count: The number of copies, up to `maximumCount`.
+    /// - Returns: The copies' process IDs, possibly fewer than `count` if the system permits no more; nil in a copy.
     package static func make(_ count: Int) -> [Int32]? {
-        let count = min(max(0, count), most)
-        var made: [Int32] = []
+        let count = min(max(0, count), maximumCount)
+        var ids: [Int32] = []
         for copy in 0..<count {
-            let id = fieldscribe_fork_away()
+            let id = fieldscribe_fork_copy()
             if id == 0 {
                 dup2(input(copy), STDIN_FILENO)
                 dup2(output(copy), STDOUT_FILENO)
-                // Closes the others' as well: a copy's end is noticed only once nobody holds its output.
+                // Closes the other copies' descriptors too, so that the parent sees the end of a copy's output when it
+                // exits.
                 closeAll(count)
                 return nil
             }
             guard id > 0 else { break }
-            made.append(id)
+            ids.append(id)
         }
         closeAll(count)
-        return made
+        return ids
     }
 
     private static func closeAll(_ count: Int) {

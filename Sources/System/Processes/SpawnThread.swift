@@ -3,37 +3,38 @@ import Glibc
 import Synchronization
 
 /// The thread that starts every child. It lives as long as the process, because the kernel kills a child when the
-/// *thread* that started it ends (PR_SET_PDEATHSIG).
+/// *thread* that started it exits (PR_SET_PDEATHSIG).
 enum SpawnThread {
-    /// A process ID, or 0 or less and an errno.
+    /// A process ID, or a value of 0 or less with an errno.
     typealias Outcome = (id: Int32, status: Int32)
 
-    /// The thread of this process: a forked copy has only the thread that forked.
+    /// The thread, with its process, since a forked copy has only the thread that called fork.
     private static let current = Mutex<(process: pid_t, thread: WorkThread)?>(nil)
 
-    /// Starts the thread with the calling thread's niceness; later threads can only be nicer.
+    /// Starts the thread with the calling thread's niceness, which later threads can only increase.
     ///
-    /// - Throws: `DeviceError` if the system permits no thread.
+    /// - Throws: `DeviceError` if the system permits no further threads.
     static func prepare() throws(DeviceError) { _ = try thread() }
 
-    /// Runs a body on the thread; returns its result.
+    /// Runs a body on the thread and returns its result.
     static func run(_ body: @escaping @Sendable () -> Outcome) throws(DeviceError) -> Outcome {
-        let answer = BlockingResult<Outcome>()
-        try thread().start { answer.set(body()) }
-        return answer.wait()
+        let result = BlockingResult<Outcome>()
+        try thread().start { result.set(body()) }
+        return result.wait()
     }
 
     private static func thread() throws(DeviceError) -> WorkThread {
-        let found = current.withLock { current -> WorkThread? in
+        let result = current.withLock { current -> WorkThread? in
             if let (process, thread) = current, process == getpid() { return thread }
             let thread = WorkThread(named: "spawn")
-            guard thread.isThere else { return nil }
-            // In a copy, nobody unlocks what the other process's thread had locked: that object must not be deinitialized.
-            if let (_, others) = current { _ = Unmanaged.passRetained(others) }
+            guard thread.hasStarted else { return nil }
+            // In a forked copy, locks that the original's thread held stay locked, so its object must not be
+            // deinitialized.
+            if let (_, original) = current { _ = Unmanaged.passRetained(original) }
             current = (getpid(), thread)
             return thread
         }
-        guard let found else { throw .system("pthread_create", status: EAGAIN, on: "spawn") }
-        return found
+        guard let result else { throw .system("pthread_create", status: EAGAIN, on: "spawn") }
+        return result
     }
 }

@@ -1,14 +1,14 @@
 /// A command of a program.
 package protocol Command {
-    /// Its name on the command line.
+    /// The command's name on the command line.
     static var name: String { get }
-    /// Aliases, which no list shows.
+    /// Aliases, which are not listed in the help.
     static var aliases: [String] { get }
-    /// An imperative of at most nine words for the list of commands.
+    /// The summary in the list of commands: an imperative of at most nine words.
     static var summary: String { get }
-    /// Paragraphs, arguments and options, in the order of the help.
+    /// The paragraphs, arguments and options, in the order in which the help shows them.
     static var help: [any HelpPart] { get }
-    /// The threads that it needs at a time; nil for a worker, whose parent has checked the system.
+    /// The number of threads that the command needs at the same time; nil for a worker, whose parent has checked this.
     static var threads: Int? { get }
 
     /// Runs the command.
@@ -24,7 +24,7 @@ extension Command {
 
     static var rows: [any HelpRow] { help.compactMap { $0 as? any HelpRow } }
 
-    /// The words that follow the name, for each form of the command line. Actions are alternatives.
+    /// The arguments after the name, for each form of the command line. Actions are alternatives.
     static var forms: [[String]] {
         var forms: [[String]] = [[]]
         var isAfterAction = false
@@ -38,12 +38,12 @@ extension Command {
         return forms
     }
 
-    /// The output of `--help`.
+    /// Returns the output of `--help`.
     static func helpText(in program: Program, width: Int) -> String {
-        let usage = forms.enumerated().flatMap { index, words in
+        let usage = forms.enumerated().flatMap { index, arguments in
             let start = "\(index == 0 ? "usage:" : "      ") \(program.name) \(name)"
-            // The line is not broken within a group such as `[--limit N]`.
-            let line = ([start] + words).map { $0.replacing(" ", with: "\u{A0}") }.joined(separator: " ")
+            // Nonbreaking spaces prevent line breaks within groups such as `[--limit N]`.
+            let line = ([start] + arguments).map { $0.replacing(" ", with: "\u{A0}") }.joined(separator: " ")
             return Terminal.wrapped(line, to: width, hanging: 11).map { $0.replacing("\u{A0}", with: " ") }
         }
         var parts = help
@@ -66,6 +66,6 @@ extension Command {
 }
 
 extension String {
-    /// Appends spaces up to a number of characters.
+    /// Returns the string padded with spaces to `count` characters.
     package func padded(to count: Int) -> String { self + String(repeating: " ", count: max(0, count - self.count)) }
 }

@@ -1,35 +1,35 @@
-/// A part of a command's help, in its order: a paragraph (`String`), a `Form`, an `Argument` or an `Option`.
+/// A part of a command's help: a paragraph (`String`), a `Form`, an `Argument` or an `Option`.
 package protocol HelpPart: Sendable {}
 
-/// Single line breaks are spaces; lines that begin with a space are kept.
+/// A paragraph. Single line breaks count as spaces; lines that begin with a space are not wrapped.
 extension String: HelpPart {}
 
-/// A paragraph that begins another form of the command line.
+/// A paragraph that introduces another form of the command line.
 package struct Form: HelpPart {
     let text: String
 
-    /// - Parameter text: What this form does.
+    /// - Parameter text: A description of this form.
     package init(_ text: String) { self.text = text }
 }
 
-/// A line of help that explains a word of the command line.
+/// A row in the help that explains an argument or option.
 package protocol HelpRow: HelpPart {
-    /// In the usage line, as `[--limit N]`.
+    /// The representation in the usage line, such as `[--limit N]`.
     var usage: String { get }
-    /// Before the explanation, as `--limit N`.
+    /// The representation before the explanation, such as `--limit N`.
     var title: String { get }
     /// The meaning and the default.
     var explanation: String { get }
-    /// Its shell completion.
+    /// The shell completion.
     var completion: Completion { get }
 }
 
-/// The shell completion of an argument or an option's value.
+/// The shell completion for an argument or an option's value.
 package enum Completion: Sendable {
     case nothing, files, folders, recordings, models, recorders
     case words([String])
 
-    /// For the shell's script, which replaces a line that begins with a colon.
+    /// The output for the completion script, which replaces lines that begin with a colon.
     var lines: [String] {
         switch self {
         case .nothing: []
@@ -39,16 +39,16 @@ package enum Completion: Sendable {
     }
 }
 
-/// An argument of a command. In lower case it begins with an action.
+/// A positional argument of a command. If it begins with a lowercase word, that word is an action.
 package struct Argument: HelpRow {
     package let usage: String
     package let explanation: String
     package let completion: Completion
 
     /// - Parameters:
-    ///   - usage: As in the usage line: `ID`, `[FILE...]` or `forget NAME`.
+    ///   - usage: The representation in the usage line: `ID`, `[FILE...]` or `forget NAME`.
     ///   - explanation: The meaning and the default.
-    ///   - completion: Its shell completion, or that of the word after an action.
+    ///   - completion: The shell completion for the argument, or for the word after an action.
     package init(_ usage: String, _ explanation: String, _ completion: Completion = .nothing) {
         self.usage = usage
         self.explanation = explanation
@@ -62,7 +62,7 @@ package struct Argument: HelpRow {
     }
 
     var isAction: Bool { !action.isEmpty }
-    /// The action; empty without one.
+    /// The action; empty if there is none.
     var action: String { String(usage.prefix { $0.isLowercase || $0 == "-" }) }
 }
 
@@ -71,13 +71,13 @@ protocol AnyOption: HelpRow {
     var name: String { get }
     var valueName: String? { get }
 
-    func check(_ texts: [String]) throws(UsageError)
+    func check(_ values: [String]) throws(UsageError)
 }
 
-/// An option of a command, declared once: look-up, help, completion and manual page follow from it.
+/// An option of a command. This single declaration is used for lookup, help, completion and the manual page.
 package struct Option<Value: Sendable>: AnyOption {
     let name: String
-    /// Nil for an option without a value.
+    /// The name of the value; nil if the option has no value.
     let valueName: String?
     package let explanation: String
     package let completion: Completion
@@ -100,17 +100,17 @@ package struct Option<Value: Sendable>: AnyOption {
     package var title: String { valueName.map { "\(name) \($0)" } ?? name }
     package var usage: String { isRequired ? title : "[\(title)]" }
 
-    func check(_ texts: [String]) throws(UsageError) { _ = try parse(texts) }
+    func check(_ values: [String]) throws(UsageError) { _ = try parse(values) }
 
-    /// Parses an option's last text.
+    /// Creates an option whose last value is parsed.
     ///
     /// - Parameters:
-    ///   - name: With its dashes.
-    ///   - valueName: The value in the help.
+    ///   - name: The name, including dashes.
+    ///   - valueName: The name of the value in the help.
     ///   - explanation: The meaning and the default.
     ///   - expectation: The remedy in errors, such as `give seconds`.
-    ///   - completion: The shell completion of the value.
-    ///   - parse: Returns nil for invalid text.
+    ///   - completion: The shell completion for the value.
+    ///   - parse: Must return nil for invalid text.
     package static func parsed<Parsed>(
         _ name: String, _ valueName: String, _ explanation: String, _ expectation: String,
         _ completion: Completion = .nothing, parse: @escaping @Sendable (String) -> Parsed?
@@ -124,20 +124,20 @@ package struct Option<Value: Sendable>: AnyOption {
 }
 
 extension Option where Value == Bool {
-    /// An option without a value.
+    /// Creates an option without a value.
     package static func flag(_ name: String, _ explanation: String) -> Self {
         Option(name, nil, explanation) { !$0.isEmpty }
     }
 
-    /// Output for programs.
+    /// Creates the `--json` option.
     package static func json(_ explanation: String) -> Self { flag("--json", explanation) }
     package static var json: Self { json("print one JSON array") }
 }
 
 extension Option where Value == String? {
-    /// An option with any text; the last one applies.
+    /// Creates an option with a text value. If the option is repeated, the last value applies.
     ///
-    /// - Parameter isRequired: Whether the usage line shows it without brackets.
+    /// - Parameter isRequired: Whether the usage line shows the option without brackets.
     package init(
         _ name: String, _ valueName: String, _ explanation: String, _ completion: Completion = .nothing,
         isRequired: Bool = false
@@ -145,32 +145,32 @@ extension Option where Value == String? {
         self.init(name, valueName, explanation, completion, isRequired: isRequired) { $0.last }
     }
 
-    /// The name of a file that a confined process reads, for its errors.
+    /// The name of the file that a sandboxed process reads, for its errors.
     package static var incomingName: Self { Self("--name", "NAME", "the file's name") }
 }
 
 extension Option where Value == [String] {
-    /// An option that may be repeated.
+    /// Creates an option that may be repeated.
     package init(repeated name: String, _ valueName: String, _ explanation: String) {
         self.init(name, valueName, explanation) { $0 }
     }
 }
 
 extension Option where Value == Int? {
-    /// A whole number.
+    /// Creates an option with a whole number.
     package static func number(_ name: String, _ explanation: String, in range: ClosedRange<Int>) -> Self {
         parsed(name, "N", explanation, numberExpectation(range)) { Int($0).flatMap { range.contains($0) ? $0 : nil } }
     }
 }
 
 extension Option where Value == Int {
-    /// A whole number with a default, which the help shows.
+    /// Creates an option with a whole number and a default, which the help shows.
     package static func number(
-        _ name: String, _ explanation: String, in range: ClosedRange<Int>, default usual: Int,
+        _ name: String, _ explanation: String, in range: ClosedRange<Int>, default defaultValue: Int,
         as valueName: String = "N"
     ) -> Self {
-        Option(name, valueName, "\(explanation); default \(usual)") { texts throws(UsageError) in
-            guard let text = texts.last else { return usual }
+        Option(name, valueName, "\(explanation); default \(defaultValue)") { values throws(UsageError) in
+            guard let text = values.last else { return defaultValue }
             guard let number = Int(text), range.contains(number) else { throw UsageError(numberExpectation(range)) }
             return number
         }
@@ -178,25 +178,25 @@ extension Option where Value == Int {
 }
 
 extension Option {
-    /// One of several values.
+    /// Creates an option with one of several values.
     ///
     /// - Parameters:
-    ///   - word: The word for a value.
-    ///   - explanation: Nil to list the words and the default.
+    ///   - word: Returns the word for a value.
+    ///   - explanation: The meaning; nil to list the words and the default.
     package static func choice(
         _ name: String, _ valueName: String, of all: [Value], named word: @escaping @Sendable (Value) -> String,
-        default usual: Value, explanation: String? = nil
+        default defaultValue: Value, explanation: String? = nil
     ) -> Self {
         let words = all.map(word)
-        let list = "\(words.joined(separator: ", ")); default \(word(usual))"
-        return Option(name, valueName, explanation ?? list, .words(words)) { texts throws(UsageError) in
-            guard let text = texts.last else { return usual }
+        let list = "\(words.joined(separator: ", ")); default \(word(defaultValue))"
+        return Option(name, valueName, explanation ?? list, .words(words)) { values throws(UsageError) in
+            guard let text = values.last else { return defaultValue }
             guard let index = words.firstIndex(of: text) else { throw UsageError(choiceExpectation(words)) }
             return all[index]
         }
     }
 
-    /// A case of an enumeration; nil by default.
+    /// Creates an option with a case of an enumeration; nil by default.
     package static func choice<Case: CaseIterable & RawRepresentable<String>>(
         _ name: String, _ valueName: String, _ explanation: String
     ) -> Self where Value == Case? {

@@ -1,7 +1,7 @@
 import Core
 import Glibc
 
-/// A program of several commands.
+/// A program with several commands.
 package struct Program {
     /// The executable's name.
     package let name: String
@@ -9,7 +9,7 @@ package struct Program {
     private let groups: [(title: String, commands: [any Command.Type])]
     /// Commands that only services and other commands start.
     private let hidden: [any Command.Type]
-    /// The options of every command.
+    /// The options that every command has.
     let common: [any HelpRow]
     private let hint: String
 
@@ -17,8 +17,8 @@ package struct Program {
     ///   - summary: The first sentence of the help.
     ///   - groups: The commands that the help lists.
     ///   - hidden: Commands that only services and other commands start.
-    ///   - common: The options of every command.
-    ///   - hint: The end of the help's last line.
+    ///   - common: The options that every command has.
+    ///   - hint: Text to append to the help's last line.
     package init(
         _ name: String, _ summary: String, groups: [(title: String, commands: [any Command.Type])],
         hidden: [any Command.Type] = [], common: [any HelpRow] = [], hint: String = ""
@@ -33,41 +33,44 @@ package struct Program {
         (listed + hidden).first { $0.name == name || name.map($0.aliases.contains) ?? false }
     }
 
-    /// Runs the command on the command line. Prints its error as one line and exits with its status.
+    /// Runs the command given on the command line. If it fails, prints the error in one line. Exits with the command's
+    /// status.
     ///
-    /// - Parameter readIncoming: Reads an untrusted file, in a process without other threads.
+    /// - Parameter readIncoming: Reads an untrusted file in a process with only one thread.
     package static func main(
         _ program: @escaping @Sendable () -> Program, readIncoming: (Arguments) throws -> Void
     ) -> Never {
-        Inheritance.repair()
-        // A closed pipe and a file-size limit are errors to handle, not reasons to end.
+        InheritedState.repair()
+        // A closed pipe or an exceeded file size limit is reported as an error instead of killing the process.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
-        let words = Array(CommandLine.arguments.dropFirst())
-        let own = program()
-        if words.first == ConfinedProcess.command { exit(own.confined(Array(words.dropFirst()), readIncoming)) }
-        own.checkSystem(for: own.find(words.first))
-        // With this thread's niceness, before other threads change theirs.
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let current = program()
+        if arguments.first == SandboxedProcess.command {
+            exit(current.readInSandbox(Array(arguments.dropFirst()), readIncoming))
+        }
+        current.checkSystem(for: current.find(arguments.first))
+        // The spawn thread inherits this thread's niceness, before other threads change theirs.
         try? SpawnThread.prepare()
         Task.detached { exit(await program().status()) }
-        // An asynchronous main would end this thread but keep its kernel task as root, since setresuid would not reach
-        // it.
+        // An asynchronous main would exit this thread but keep its kernel task as root, since setresuid does not affect
+        // that task.
         while true { pause() }
     }
 
     private func checkSystem(for command: (any Command.Type)?) {
         if let command, command.threads == nil { return }
-        do throws(DeviceError) { try Inheritance.checkThreads(command?.threads ?? 5) } catch {
+        do throws(DeviceError) { try InheritedState.checkThreads(command?.threads ?? 5) } catch {
             Terminal.say("\(name): \(error.message)")
             exit(error.exitStatus)
         }
         if let problem = Log.filter.problem { Terminal.say("\(name): \(problem)") }
     }
 
-    private func confined(_ words: [String], _ body: (Arguments) throws -> Void) -> Int32 {
+    private func readInSandbox(_ words: [String], _ body: (Arguments) throws -> Void) -> Int32 {
         do {
-            let rows: [any HelpRow] = [Argument("KIND", "what the file is"), Option.incomingName]
-            let arguments = try Arguments(words, of: ConfinedProcess.command, in: name, rows: rows + common)
+            let rows: [any HelpRow] = [Argument("KIND", "the kind of file"), Option.incomingName]
+            let arguments = try Arguments(words, of: SandboxedProcess.command, in: name, rows: rows + common)
             try arguments.expect(1, "the kind of file")
             try body(arguments)
             return 0
@@ -79,15 +82,15 @@ package struct Program {
 
     private func status() async -> Int32 {
         do {
-            try await run(commandLineWords())
+            try await run(commandLineArguments())
             return 0
-        } catch let ending as ExitError {
-            return ending.status
+        } catch let exit as ExitError {
+            return exit.status
         } catch let error as any UsageProblem {
             Terminal.say("\(name): \(error.message)")
             return 2
         } catch let error as DeviceError {
-            // The reader of our output has closed it.
+            // The program that reads the output has closed it.
             if error.cause == .closedOutput { return 0 }
             Terminal.say("\(name): \(error.message)")
             return error.exitStatus
@@ -99,14 +102,14 @@ package struct Program {
         }
     }
 
-    private func run(_ words: [String]) async throws {
-        let rest = Array(words.dropFirst())
-        switch words.first {
+    private func run(_ arguments: [String]) async throws {
+        let rest = Array(arguments.dropFirst())
+        switch arguments.first {
         case nil: return try Terminal.print(help)
         case "--help", "-h", "help":
             return try Terminal.print(rest.first.map { try command($0).helpText(in: self, width: width) } ?? help)
         case "--version": return try Terminal.print("\(ProgramVersion.text(of: name))\n")
-        // For the shell's completion and for the manual pages.
+        // For shell completion and the manual pages.
         case "complete": return try Terminal.print(completions(of: rest).map { "\($0)\n" }.joined())
         case "manual": return try Terminal.print(jsonText(description, isIndented: true))
         case let name?:
@@ -121,8 +124,8 @@ package struct Program {
 
     private func command(_ name: String) throws(UsageError) -> any Command.Type {
         if let command = find(name) { return command }
-        let known = listed.flatMap { [$0.name] + $0.aliases } + ["--help", "--version"]
-        let nearest = nearestName(to: [name.lowercased()], among: known)
+        let names = listed.flatMap { [$0.name] + $0.aliases } + ["--help", "--version"]
+        let nearest = nearestName(to: [name.lowercased()], among: names)
         throw UsageError(
             "\(name): no such command; \(nearest.map { "did you mean \($0)?" } ?? "see \(self.name) --help")")
     }
@@ -147,7 +150,7 @@ package struct Program {
 }
 
 extension Program {
-    /// The completions of the last word, and lines with a colon that the shell's script replaces.
+    /// Returns the completions for the last word, and lines with a colon that the completion script replaces.
     private func completions(of words: [String]) -> [String] {
         let word = words.last ?? ""
         var before = words.dropLast()[...]
@@ -173,7 +176,7 @@ extension Program {
         }
     }
 
-    /// The content of the manual page.
+    /// The content of the manual pages.
     private struct Description: Encodable {
         struct Group: Encodable {
             var title: String
@@ -187,7 +190,7 @@ extension Program {
             var parts: [Part]
         }
 
-        /// A paragraph, or a line of the list of arguments and options.
+        /// A paragraph, or a row in the list of arguments and options.
         struct Part: Encodable {
             var title: String?
             var text: String

@@ -1,7 +1,7 @@
 import Core
 import Glibc
 
-/// An attribute of a text on a terminal.
+/// An attribute for text on a terminal.
 package enum TextStyle: String, Sendable {
     case bold = "1"
     case dim = "2"
@@ -9,48 +9,49 @@ package enum TextStyle: String, Sendable {
     case green = "32"
     case yellow = "33"
 
-    /// Returns a text with this attribute, by escape sequences; unchanged if it is empty or not `isOn`.
+    /// Returns text with escape sequences for this attribute; unchanged if the text is empty or `isOn` is false.
     package func apply(to text: String, if isOn: Bool = true) -> String {
         isOn && !text.isEmpty ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
     }
 }
 
-/// A text with attributes on some pieces. Only attributes become escape sequences; those in a piece have no effect.
+/// Text with attributes on some pieces. Attributes become escape sequences; escape sequences in the pieces themselves
+/// are replaced.
 package struct StyledText: ExpressibleByStringInterpolation, Sendable {
-    /// Without attributes.
+    /// The text without attributes.
     package private(set) var plain = ""
-    /// With attributes, and without control characters of the pieces.
+    /// The text with attributes. Control characters in the pieces are replaced.
     package private(set) var styled = ""
 
-    /// A text without attributes.
+    /// Creates a text without attributes.
     package init(stringLiteral text: String) { append(text) }
 
-    /// The text of its parts.
+    /// Creates a text from an interpolated string.
     package init(stringInterpolation parts: StringInterpolation) { self = parts.text }
 
-    /// Appends a text, with an attribute if `style` is not nil.
+    /// Appends text, with an attribute if `style` is not nil.
     package mutating func append(_ text: String, _ style: TextStyle? = nil) {
         plain += text
         let text = Terminal.plain(text)
         styled += style?.apply(to: text) ?? text
     }
 
-    /// `"\(time, .dim)  \(text)"`
+    /// Supports strings such as `"\(time, .dim)  \(text)"`.
     package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = StyledText(stringLiteral: "")
 
-        /// Starts with no part.
+        /// Creates an empty text.
         package init(literalCapacity: Int, interpolationCount: Int) {}
 
-        /// Appends the program's own text.
+        /// Appends a literal part of the string.
         package mutating func appendLiteral(_ text: String) { self.text.append(text) }
 
-        /// Appends a text, with an attribute if `style` is not nil.
+        /// Appends text, with an attribute if `style` is not nil.
         package mutating func appendInterpolation(_ text: String, _ style: TextStyle? = nil) {
             self.text.append(text, style)
         }
 
-        /// Appends a text with its attributes.
+        /// Appends styled text.
         package mutating func appendInterpolation(_ other: StyledText) {
             text.plain += other.plain
             text.styled += other.styled
@@ -62,13 +63,13 @@ extension Terminal {
     package static let stylesOutput = showsOutput && allowsStyles(environmentVariable)
     package static let stylesErrors = showsErrors && allowsStyles(environmentVariable)
 
-    /// Whether the environment allows attributes. `NO_COLOR` forbids them if it is not empty: https://no-color.org.
+    /// Returns whether the environment allows attributes. A nonempty `NO_COLOR` forbids them: https://no-color.org.
     static func allowsStyles(_ environment: (String) -> String?) -> Bool {
         (environment("NO_COLOR") ?? "").isEmpty && environment("TERM") != "dumb"
     }
 
-    /// Writes a result: unchanged to a file or pipe; to a terminal without control characters, and with attributes if it shows
-    /// them.
+    /// Writes a result to standard output: the plain text to a file or pipe; on a terminal, the text without control
+    /// characters, and with attributes if they are allowed.
     ///
     /// - Throws: `DeviceError`, with `full` if the file cannot grow.
     package static func print(styled text: StyledText) throws(DeviceError) {

@@ -1,14 +1,14 @@
 import Core
 import Glibc
 
-/// Standard output for results, standard error for everything else.
+/// Writes results to standard output and everything else to standard error.
 package enum Terminal {
     /// Whether standard output is a terminal.
     package static let showsOutput = isatty(STDOUT_FILENO) == 1
     /// Whether standard error is a terminal.
     package static let showsErrors = isatty(STDERR_FILENO) == 1
 
-    /// Writes a result: unchanged to a file or pipe, without control characters to a terminal.
+    /// Writes a result to standard output: unchanged to a file or pipe, without control characters to a terminal.
     ///
     /// - Throws: `DeviceError`, with `full` if the file cannot grow.
     package static func print(_ text: String) throws(DeviceError) {
@@ -18,7 +18,7 @@ package enum Terminal {
 
     /// Writes a binary result to a file or pipe.
     ///
-    /// - Throws: `UsageError` on a terminal; `DeviceError`, with `full` if the file cannot grow.
+    /// - Throws: `UsageError` if standard output is a terminal; `DeviceError`, with `full` if the file cannot grow.
     package static func print(_ file: [UInt8], of format: String, fileExtension: String) throws {
         guard !showsOutput else {
             throw UsageError("\(format) is not text; write it to a file: > FILE.\(fileExtension)")
@@ -26,25 +26,25 @@ package enum Terminal {
         try write(file, to: STDOUT_FILENO, named: "standard output")
     }
 
-    /// Writes to standard output unchanged, as for cursor movements.
+    /// Writes text to standard output unchanged, for example to move the cursor.
     package static func paint(_ text: String) throws(DeviceError) {
         try write(text, to: STDOUT_FILENO, named: "standard output")
     }
 
-    /// Writes a line to standard error; ignores errors.
+    /// Writes a line to standard error. Ignores errors.
     package static func say(_ line: String) {
         TerminalStatusLine.whileCleared { try? write(plain(line) + "\n", to: STDERR_FILENO, named: "standard error") }
     }
 
-    /// Replaces control characters other than tab and newline, and bidirectional overrides. Transcripts and engines'
-    /// messages must not move the cursor, set the title, press keys or look like other text.
+    /// Replaces control characters other than tab and newline, as well as bidirectional overrides. Transcripts and
+    /// engine messages must not move the cursor, set the window title, send keystrokes or look like other text.
     package static func plain(_ text: String) -> String {
         let isControl = { (scalar: Unicode.Scalar) in
             scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"
                 || ("\u{202A}"..."\u{202E}").contains(scalar) || ("\u{2066}"..."\u{2069}").contains(scalar)
         }
         guard text.unicodeScalars.contains(where: isControl) else { return text }
-        // Lines of CSV end with CR LF, one Character here.
+        // Lines in CSV end with CR LF, which is a single Character.
         return text.split(separator: "\r\n", omittingEmptySubsequences: false).map { line in
             var shown = String.UnicodeScalarView()
             for scalar in line.unicodeScalars { shown.append(isControl(scalar) ? "\u{FFFD}" : scalar) }
@@ -52,15 +52,15 @@ package enum Terminal {
         }.joined(separator: "\r\n")
     }
 
-    /// Writes a prompt to standard error; the answer follows on the same line.
+    /// Writes a prompt, without a newline, to standard error.
     package static func prompt(_ text: String) {
         TerminalStatusLine.whileCleared { try? write(plain(text), to: STDERR_FILENO, named: "standard error") }
     }
 
-    /// The columns of the terminal behind standard error.
+    /// The width, in columns, of the terminal on standard error.
     package static var width: Int { columns(of: STDERR_FILENO) }
 
-    /// The columns of the terminal behind standard output.
+    /// The width, in columns, of the terminal on standard output.
     package static var outputWidth: Int { columns(of: STDOUT_FILENO) }
 
     private static func columns(of number: Int32) -> Int {

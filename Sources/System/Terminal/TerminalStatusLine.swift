@@ -3,17 +3,17 @@ import Synchronization
 
 /// The last line of the terminal on standard error, for progress or partial text.
 ///
-/// Other lines are written in `whileCleared`, so that none continues on the status line.
+/// Other output is written within `whileCleared`, so that it does not appear on the status line.
 package enum TerminalStatusLine {
     private static let isShown = Mutex(false)
-    /// Return to the first column; erase to the end of the line.
+    /// Moves to the first column and erases to the end of the line.
     private static let erase = "\r\u{1B}[K"
 
-    /// Replaces the status line; does nothing without a terminal.
+    /// Replaces the status line. Does nothing if standard error is not a terminal.
     ///
-    /// - Parameter text: At most one line, may contain escape sequences.
+    /// - Parameter text: At most one line, which may contain escape sequences.
     package static func show(_ text: String) {
-        // A stopped terminal (Ctrl-S) skips this update.
+        // Skips this update if the terminal is stopped (Ctrl-S).
         guard Terminal.showsErrors, FileDescriptor.isWritable(STDERR_FILENO) else { return }
         isShown.withLock { isShown in
             write(erase + text)
@@ -21,10 +21,10 @@ package enum TerminalStatusLine {
         }
     }
 
-    /// Erases the status line, if it is shown.
+    /// Erases the status line if it is shown.
     package static func clear() { whileCleared {} }
 
-    /// Erases the status line and runs `body`, during which no thread shows it.
+    /// Erases the status line and runs `body`. No thread can show the status line meanwhile.
     static func whileCleared<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
         guard Terminal.showsErrors else { return try body() }
         try isShown.withLock { isShown throws(Failure) in
@@ -36,6 +36,6 @@ package enum TerminalStatusLine {
 
     private static func write(_ text: String) {
         let bytes = Array(text.utf8)
-        _ = bytes.withUnsafeBytes { FileDescriptor.offer($0, to: STDERR_FILENO) }
+        _ = bytes.withUnsafeBytes { FileDescriptor.writeAvailable($0, to: STDERR_FILENO) }
     }
 }

@@ -1,16 +1,16 @@
 extension Terminal {
-    /// Returns the lines of a text that is wrapped at spaces to `width` columns; all but the first begin with `hanging` spaces,
-    /// but with no more than half a line.
+    /// Wraps text at spaces to `width` columns and returns the lines. All lines but the first are indented by `hanging`
+    /// spaces, but by at most half a line.
     package static func wrapped(_ text: String, to width: Int, hanging: Int) -> [String] {
-        // The last column stays free: terminals differ in when they wrap there.
-        let room = max(2, width - 1)
-        let hanging = min(hanging, room / 2)
+        // The last column stays empty, because terminals differ in whether they wrap there.
+        let available = max(2, width - 1)
+        let hanging = min(hanging, available / 2)
         var lines: [String] = []
         var line = ""
         var length = 0
         for (index, word) in text.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
             var rest = word[...]
-            if length > 0, length + 1 + columns(rest) > room {
+            if length > 0, length + 1 + columns(rest) > available {
                 lines.append(line)
                 line = String(repeating: " ", count: hanging)
                 length = hanging
@@ -18,8 +18,8 @@ extension Terminal {
                 line += " "
                 length += 1
             }
-            while !rest.isEmpty, length + columns(rest) > room {
-                let part = rest.prefix(max(1, (room - length) / 2))
+            while !rest.isEmpty, length + columns(rest) > available {
+                let part = rest.prefix(max(1, (available - length) / 2))
                 lines.append(line + part)
                 rest = rest.dropFirst(part.count)
                 line = String(repeating: " ", count: hanging)
@@ -31,14 +31,14 @@ extension Terminal {
         return lines + [line]
     }
 
-    /// The most columns that a text needs: wide East Asian characters take two.
+    /// Returns the maximum number of columns that text occupies. Wide East Asian characters count as two.
     package static func columns(_ text: Substring) -> Int {
         text.reduce(0) { sum, character in
             sum + ((character.unicodeScalars.first?.value ?? 0) < 0x1100 ? 1 : 2)
         }
     }
 
-    /// Returns the lines of a paragraph; lines that begin with a space stay as they are.
+    /// Wraps a paragraph and returns the lines. Lines that begin with a space are not wrapped.
     static func filled(_ text: String, to width: Int) -> [String] {
         var lines: [String] = []
         var isOpen = false

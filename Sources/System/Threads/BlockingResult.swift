@@ -1,13 +1,13 @@
 import Synchronization
 
-/// A result from another thread, for one waiting thread.
+/// A result that one thread waits for and another thread provides.
 package final class BlockingResult<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let wakeup = Wakeup()
 
     package init() {}
 
-    /// Sets the result, once.
+    /// Sets the result. Call this only once.
     package func set(_ value: Value) {
         self.value.withLock { $0 = value }
         wakeup.signal()

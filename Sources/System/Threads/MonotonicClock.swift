@@ -2,17 +2,17 @@ internal import CLinux
 import Glibc
 import Synchronization
 
-/// The clocks of the system. The monotonic one never jumps.
+/// The system's clocks. The monotonic clock never jumps.
 package enum MonotonicClock {
-    /// Nanoseconds on CLOCK_MONOTONIC; does not allocate, and needs no system call on usual machines.
+    /// Nanoseconds on CLOCK_MONOTONIC. Does not allocate, and on most machines needs no system call.
     package static var nanoseconds: Int64 { read(CLOCK_MONOTONIC) }
 
     /// Seconds on CLOCK_MONOTONIC.
     package static var seconds: Double { Double(nanoseconds) / 1e9 }
 
-    /// Seconds since 1970-01-01T00:00:00Z by the wall clock.
+    /// Seconds since 1970-01-01T00:00:00Z according to the wall clock.
     package static var wallSeconds: Double {
-        // Not in nanoseconds: an unset clock may be after 2262, their limit.
+        // Not computed from nanoseconds, because an unset clock may be after 2262, when those overflow.
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
@@ -20,30 +20,31 @@ package enum MonotonicClock {
 
     /// Whether the wall clock has been set from a trusted source since the machine started.
     package static var wallIsSynchronized: Bool {
-        if isBelieved.load(ordering: .relaxed) { return true }
+        if isTrusted.load(ordering: .relaxed) { return true }
         return isSet(maximumError: fieldscribe_clock_maximum_error()) || isSetByTimesyncd
     }
 
-    /// Whether the kernel reports its clock's state; the service's sandbox (ProtectClock=) forbids it.
-    package static var mayAskKernel: Bool { fieldscribe_clock_maximum_error() >= 0 }
+    /// Whether the kernel may be asked for the state of its clock, which the service's sandbox (ProtectClock=) forbids.
+    package static var canQueryKernel: Bool { fieldscribe_clock_maximum_error() >= 0 }
 
-    /// Treats the wall clock as set, on the word of a process that may ask the kernel.
-    package static func believeWall() { isBelieved.store(true, ordering: .relaxed) }
+    /// Treats the wall clock as set. Called when a process that may ask the kernel reports this.
+    package static func trustWallClock() { isTrusted.store(true, ordering: .relaxed) }
 
-    /// Whether a clock with this maximum error was set: the kernel starts at 16 s and reports less once it was set.
+    /// Returns whether a clock with this maximum error was set. The kernel starts at 16 s and reports less once the
+    /// clock was set.
     ///
-    /// STA_UNSYNC is not used: it stays set if the real-time clock is not adjusted too, as by chrony without `rtcsync`.
-    /// systemd's `timedatectl` does the same.
+    /// Like systemd's `timedatectl`, this ignores STA_UNSYNC, which remains set if the real-time clock is not adjusted
+    /// too, for example with chrony without `rtcsync`.
     ///
-    /// - Parameter microseconds: Below 0 if unknown.
+    /// - Parameter microseconds: The maximum error; negative if unknown.
     static func isSet(maximumError microseconds: Int) -> Bool { (0..<16_000_000).contains(microseconds) }
 
-    /// The file that systemd-timesyncd creates after it set the clock in this boot.
+    /// Whether the file exists that systemd-timesyncd creates after setting the clock in this boot.
     private static var isSetByTimesyncd: Bool { access("/run/systemd/timesync/synchronized", F_OK) == 0 }
 
-    private static let isBelieved = Atomic<Bool>(false)
+    private static let isTrusted = Atomic<Bool>(false)
 
-    /// CPU seconds of this process and its ended children.
+    /// The CPU time, in seconds, of this process and its children that have exited.
     package static var processSeconds: Double {
         [RUSAGE_SELF.rawValue, RUSAGE_CHILDREN.rawValue].reduce(0) { sum, who in
             var usage = rusage()
@@ -53,14 +54,14 @@ package enum MonotonicClock {
         }
     }
 
-    /// Sleeps until a time in nanoseconds on CLOCK_MONOTONIC; returns immediately if it has passed.
+    /// Sleeps until a time in nanoseconds on CLOCK_MONOTONIC. Returns immediately if the time has passed.
     package static func sleep(until nanoseconds: Int64) {
         var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
         // This call returns its error instead of setting errno.
         while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
     }
 
-    /// Returns nanoseconds.
+    /// Reads a clock in nanoseconds.
     static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         clock_gettime(clock, &time)

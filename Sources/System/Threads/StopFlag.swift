@@ -1,15 +1,15 @@
 import Synchronization
 
-/// A flag that any thread raises once: to stop what others do, or to do something only once.
+/// A flag that any thread can raise once, to stop other threads or to do something only once.
 package final class StopFlag: Sendable {
     private let raised = Atomic(false)
 
     package init() {}
 
-    /// Whether it is raised.
+    /// Whether the flag is raised.
     package var isRaised: Bool { raised.load(ordering: .acquiring) }
 
-    /// Raises it; returns false if it already was.
+    /// Raises the flag. Returns false if it was already raised.
     @discardableResult
     package func raise() -> Bool { !raised.exchange(true, ordering: .acquiringAndReleasing) }
 }

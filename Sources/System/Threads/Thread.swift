@@ -2,12 +2,12 @@ internal import CLinux
 import Glibc
 import Synchronization
 
-/// Runs a body on a new thread; returns its result after it has ended and released the body.
+/// Runs a body on a new thread. Returns the result after the thread has released the body.
 ///
 /// - Parameters:
-///   - name: At most 15 bytes, for `ps -L`.
-///   - realtimePriority: 1 to 99 for SCHED_FIFO if permitted; nil for the default scheduler.
-///   - niceness: 0 to 19, added to the thread's nice value.
+///   - name: The thread's name for `ps -L`, at most 15 bytes.
+///   - realtimePriority: A SCHED_FIFO priority from 1 to 99, used if permitted; nil for the default scheduler.
+///   - niceness: 0 to 19, which is added to the inherited nice value.
 package func onThread<Value: Sendable>(
     named name: String, realtimePriority: Int32? = nil, niceness: Int32 = 0,
     _ body: @escaping @Sendable () throws -> Value
@@ -22,12 +22,13 @@ package func onThread<Value: Sendable>(
                 continuation.resume(with: result)
             }
         }
-        // Without a thread the body runs here, so that the caller is always resumed.
+        // If no thread can be created, the body runs on this thread, so that the caller is always resumed.
         if !start.launch() { start.run() }
     }
 }
 
-/// Starts a thread that runs the body; returns false, and runs nothing, if the system permits none.
+/// Starts a thread that runs the body. Returns false, without running the body, if the system permits no further
+/// threads.
 func startThread(named name: String, niceness: Int32 = 0, _ body: @escaping @Sendable () -> Void) -> Bool {
     ThreadStart(name: name, realtimePriority: nil, niceness: niceness) {
         body()
@@ -35,10 +36,10 @@ func startThread(named name: String, niceness: Int32 = 0, _ body: @escaping @Sen
     }.launch()
 }
 
-/// The order between a thread's results and the tasks that read them, for the thread sanitizer.
+/// Tells the thread sanitizer that a thread's results are ordered before the tasks that read them.
 ///
-/// It cannot see this order when a continuation is resumed before its task awaits it: the runtime, which is built without
-/// the sanitizer, then continues the task without a synchronization that it reports.
+/// If a continuation is resumed before its task awaits it, the sanitizer cannot see this order, because the runtime,
+/// which is built without the sanitizer, then synchronizes in a way that the sanitizer does not observe.
 final class ThreadResults: Sendable {
     private let count = Atomic<Int>(0)
 
@@ -47,7 +48,7 @@ final class ThreadResults: Sendable {
     func acquire() { _ = count.load(ordering: .acquiring) }
 }
 
-/// The start parameters of a thread; freed when it ends.
+/// A thread's start parameters, which are deallocated when the thread exits.
 private final class ThreadStart {
     private let name: String
     private let realtimePriority: Int32?
@@ -69,7 +70,7 @@ private final class ThreadStart {
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         var thread = pthread_t()
-        // Safety: the new thread takes over the retained object; without a thread it is released.
+        // Safety: the new thread takes ownership of the retained object. If there is no thread, the object is released.
         let context = Unmanaged.passRetained(self)
         let status = pthread_create(
             &thread, &attributes,
@@ -87,7 +88,7 @@ private final class ThreadStart {
         if let realtimePriority {
             var parameters = sched_param()
             parameters.sched_priority = realtimePriority
-            // Refused without the privilege; the thread then has ordinary priority.
+            // Fails without the privilege; the thread then has normal priority.
             _ = pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
         }
         if niceness > 0 { _ = nice(niceness) }
@@ -95,7 +96,7 @@ private final class ThreadStart {
         finish?()
     }
 
-    /// Runs the body and releases it, with all that it captures, before the caller resumes.
+    /// Runs the body and releases it, with everything it captures, before the caller resumes.
     private func result() -> (() -> Void)? {
         let work = body
         body = nil

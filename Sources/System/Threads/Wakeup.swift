@@ -2,18 +2,18 @@ internal import CLinux
 import Glibc
 import Synchronization
 
-/// Wakes one waiting thread. A signal before the wait is kept; several count as one.
+/// Wakes one waiting thread. A signal that precedes the wait is kept. Several signals count as one.
 ///
-/// `signal` is callable from any thread, takes no lock and does not allocate. Only one thread may wait.
+/// `signal` can be called from any thread, takes no locks and does not allocate. Only one thread may wait.
 package final class Wakeup: @unchecked Sendable {
-    // Safety: allocated here and freed in deinit, so its address never changes; sem_t is made to be shared by threads.
+    // Safety: allocated once and freed in deinit, so its address never changes. sem_t may be shared between threads.
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
     private let signalled = Atomic<Bool>(false)
 
-    /// Starts without a signal.
+    /// Creates a wakeup with no pending signal.
     package init() {
         semaphore.initialize(to: sem_t())
-        // Fails only for an invalid start value.
+        // Fails only for an invalid initial value.
         sem_init(semaphore, 0, 0)
     }
 
@@ -22,14 +22,15 @@ package final class Wakeup: @unchecked Sendable {
         semaphore.deallocate()
     }
 
-    /// Ends the wait, or the next one. The waking thread sees what this thread wrote before.
+    /// Ends the current wait or, if no thread is waiting, the next one. The waiting thread sees everything that the
+    /// calling thread has written.
     package func signal() {
         if !signalled.exchange(true, ordering: .acquiringAndReleasing) { sem_post(semaphore) }
     }
 
-    /// Waits for a signal; returns false at the timeout.
+    /// Waits for a signal. Returns false at the timeout.
     ///
-    /// - Parameter timeout: On the monotonic clock; nil: no timeout.
+    /// - Parameter timeout: The timeout on the monotonic clock; nil for no timeout.
     @discardableResult
     package func wait(timeout: Duration? = nil) -> Bool {
         guard let timeout else {
@@ -39,7 +40,7 @@ package final class Wakeup: @unchecked Sendable {
         return uninterrupted { fieldscribe_wait_until(semaphore, &deadline) } == 0 && accept()
     }
 
-    // An exchange, not a store: it synchronizes with signals that found the flag set.
+    // An exchange instead of a store, to synchronize with signals that found the flag already set.
     private func accept() -> Bool { signalled.exchange(false, ordering: .acquiringAndReleasing) }
 
     private static func deadline(after timeout: Duration) -> timespec {

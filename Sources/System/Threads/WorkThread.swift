@@ -3,19 +3,19 @@ import Synchronization
 /// A thread that runs work items one after another.
 package final class WorkThread: Sendable {
     private let queue = WorkQueue()
-    /// Whether the thread exists; if not, callers run their work themselves.
-    let isThere: Bool
+    /// Whether the thread could be started. If not, callers run their work themselves.
+    let hasStarted: Bool
 
     /// - Parameters:
-    ///   - name: At most 15 bytes, for `ps -L`.
-    ///   - niceness: 0 to 19, added to the process's.
+    ///   - name: The thread's name for `ps -L`, at most 15 bytes.
+    ///   - niceness: 0 to 19, which is added to the inherited nice value.
     package init(named name: String, niceness: Int32 = 0) {
-        isThere = startThread(named: name, niceness: niceness) { [queue] in queue.serve() }
+        hasStarted = startThread(named: name, niceness: niceness) { [queue] in queue.serve() }
     }
 
-    deinit { queue.end() }
+    deinit { queue.finish() }
 
-    /// Runs a body after all earlier ones; returns its result after the thread released it.
+    /// Runs a body after all earlier work. Returns the result after the thread has released the body.
     package func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         defer { queue.results.acquire() }
         return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
@@ -26,22 +26,22 @@ package final class WorkThread: Sendable {
                     continuation.resume(with: result)
                 }
             }
-            if !isThere { queue.serveNow() }
+            if !hasStarted { queue.runQueued() }
         }
     }
 
-    /// Runs a body after all earlier ones, without waiting for it.
+    /// Runs a body after all earlier work, without waiting for it.
     package func start(_ body: @escaping @Sendable () -> Void) {
         queue.add {
             body()
             return {}
         }
-        if !isThere { queue.serveNow() }
+        if !hasStarted { queue.runQueued() }
     }
 }
 
 private final class WorkQueue: Sendable {
-    /// Runs, and returns the completion to call afterwards.
+    /// Does the work and returns a completion handler to call afterwards.
     typealias Work = @Sendable () -> @Sendable () -> Void
 
     private struct State {
@@ -58,28 +58,28 @@ private final class WorkQueue: Sendable {
         wakeup.signal()
     }
 
-    /// Ends the thread after its queue is empty.
-    func end() {
+    /// Lets the thread exit once the queue is empty.
+    func finish() {
         state.withLock { $0.hasEnded = true }
         wakeup.signal()
     }
 
-    /// Runs work until the end.
+    /// Runs work until the queue is finished.
     func serve() {
         while true {
-            serveNow()
+            runQueued()
             if state.withLock({ $0.hasEnded && $0.work.isEmpty }) { return }
             wakeup.wait()
         }
     }
 
     /// Runs the queued work.
-    func serveNow() {
-        while let tell = doNext() { tell() }
+    func runQueued() {
+        while let complete = runNext() { complete() }
     }
 
-    /// Runs the next item and releases it before its completion is called.
-    private func doNext() -> (@Sendable () -> Void)? {
+    /// Runs the next item and releases it. Returns its completion handler; nil if the queue is empty.
+    private func runNext() -> (@Sendable () -> Void)? {
         let work = state.withLock { $0.work.isEmpty ? nil : $0.work.removeFirst() }
         return work?()
     }

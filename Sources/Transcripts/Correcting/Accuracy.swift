@@ -1,47 +1,49 @@
 import Core
 
-/// The accuracy of a transcription, measured against a person's corrections. Nobody checks all of a long recording, so
-/// there are two figures with the true rate between them: unchecked words count as right in one, and not at all in the
-/// other.
+/// The accuracy of a transcription, measured against a person's corrections.
+///
+/// Nobody checks all of a long recording, so there are two error rates, and the true one is between them: in `whole`,
+/// unchecked words count as right; in `checked`, they do not count at all.
 package struct Accuracy: Hashable, Sendable {
-    /// Words in a range of confidence: how many, and how many a person left unchanged.
+    /// A count of words in a range of confidence.
     package struct Bin: Hashable, Sendable {
-        /// The words in segments that a person changed or confirmed.
+        /// The number of words in segments that a person changed or confirmed.
         package var words = 0
-        /// The unchanged ones.
+        /// The number of those words that the person left unchanged.
         package var right = 0
     }
 
-    /// Errors against the whole text: a lower bound.
+    /// Errors in the whole transcript: a lower bound.
     package private(set) var whole = WordErrors()
     /// Errors in the segments that a person changed or confirmed: an upper bound.
-    package private(set) var heard = WordErrors()
-    /// By confidence: below 0.25, 0.5, 0.75, and above.
+    package private(set) var checked = WordErrors()
+    /// Words by confidence: below 0.25, below 0.5, below 0.75, and 0.75 or more.
     package private(set) var bins = [Bin](repeating: Bin(), count: 4)
 
     /// Creates an empty count.
     package init() {}
 
     /// - Parameters:
-    ///   - read: The engine's text.
-    ///   - base: The text that the person saw.
-    ///   - corrected: The corrected text, with the same segments as `base`.
-    package init(of read: [Segment], base: [Segment], corrected: [Segment]) {
-        // By range: added lines change the numbers.
+    ///   - recognized: The engine's transcript.
+    ///   - base: The transcript that the person saw.
+    ///   - corrected: The corrected transcript, with the same segments as `base`.
+    package init(of recognized: [Segment], base: [Segment], corrected: [Segment]) {
+        // Segments are found by range, because added lines change their ids.
         let before = Dictionary(base.map { ($0.range, $0) }) { first, _ in first }
-        let words = read.flatMap(\.words)
+        let words = recognized.flatMap(\.words)
         var next = 0
         for (index, segment) in corrected.enumerated() {
-            // The words up to the next segment, wherever the engine cut.
+            // The words up to the start of the next segment. The engine's segments may be different.
             let end = index + 1 < corrected.count ? corrected[index + 1].range.start : SamplePosition(.max)
             let first = next
             while next < words.count, words[next].range.middle < end { next += 1 }
-            let there = Array(words[first..<next])
-            let errors = WordErrors(said: segment.text, read: there.map(\.text).joined(separator: " "))
+            let segmentWords = Array(words[first..<next])
+            let recognizedText = segmentWords.map(\.text).joined(separator: " ")
+            let errors = WordErrors(referenceText: segment.text, hypothesisText: recognizedText)
             whole = whole + errors
-            guard Self.isHeard(segment, before[segment.range]) else { continue }
-            heard = heard + errors
-            count(there, segment)
+            guard Self.isChecked(segment, before[segment.range]) else { continue }
+            checked = checked + errors
+            count(segmentWords, segment)
         }
     }
 
@@ -49,7 +51,7 @@ package struct Accuracy: Hashable, Sendable {
     package static func + (left: Self, right: Self) -> Self {
         var sum = left
         sum.whole = left.whole + right.whole
-        sum.heard = left.heard + right.heard
+        sum.checked = left.checked + right.checked
         for (index, bin) in right.bins.enumerated() {
             sum.bins[index].words += bin.words
             sum.bins[index].right += bin.right
@@ -57,8 +59,8 @@ package struct Accuracy: Hashable, Sendable {
         return sum
     }
 
-    /// Whether a person changed or confirmed anything in it.
-    private static func isHeard(_ segment: Segment, _ before: Segment?) -> Bool {
+    /// Whether a person changed or confirmed anything in a segment.
+    private static func isChecked(_ segment: Segment, _ before: Segment?) -> Bool {
         guard let before else { return true }
         return segment.text != before.text
             || zip(segment.words, before.words).contains { $0.confidence == 1 && $1.confidence < 1 }
@@ -67,49 +69,49 @@ package struct Accuracy: Hashable, Sendable {
     private mutating func count(_ words: [Word], _ segment: Segment) {
         let steps = WordErrors.align(segment.words.map(\.key), words.map(\.key))
         for step in steps {
-            let place: (index: Int, isRight: Bool)
+            let word: (index: Int, isRight: Bool)
             switch step {
-            case .same(_, let index): place = (index, true)
-            case .substituted(_, let index), .inserted(let index): place = (index, false)
+            case .same(_, let index): word = (index, true)
+            case .substituted(_, let index), .inserted(let index): word = (index, false)
             case .deleted: continue
             }
-            let bin = min(3, Int(words[place.index].confidence * 4))
+            let bin = min(3, Int(words[word.index].confidence * 4))
             bins[bin].words += 1
-            if place.isRight { bins[bin].right += 1 }
+            if word.isRight { bins[bin].right += 1 }
         }
     }
 }
 
-/// The accuracy of one reading, as in JSON.
+/// The accuracy of one transcript, for JSON.
 package struct AccuracyRow: Encodable {
     package var recording: Int
-    /// Its folder; nil on a recorder.
+    /// The recorder's folder in the office; nil on a recorder.
     package var recorder: String?
     /// When the recording started; nil in the office.
     package var started: String?
-    /// The reading's number within the recording; nil in the office.
+    /// The pass, counted from 1 within the recording; nil in the office.
     package var pass: Int?
     package var engine: EngineDescription
     /// The engine's profile; nil in the office.
     package var profile: String?
     private var words, errors, heardWords, heardErrors: Int
-    /// Word errors of the whole text.
+    /// The word error rate of the whole transcript.
     package private(set) var percent: Double
-    /// Word errors of lines that a person changed or confirmed.
+    /// The word error rate of lines that a person changed or confirmed.
     package private(set) var heardPercent: Double
 
     /// Creates a row without the optional fields.
     package init(recording: Int, engine: EngineDescription, _ accuracy: Accuracy) {
         (self.recording, self.engine) = (recording, engine)
         (words, errors, percent) = (accuracy.whole.words, accuracy.whole.errors, accuracy.whole.roundedPercent)
-        (heardWords, heardErrors) = (accuracy.heard.words, accuracy.heard.errors)
-        heardPercent = accuracy.heard.roundedPercent
+        (heardWords, heardErrors) = (accuracy.checked.words, accuracy.checked.errors)
+        heardPercent = accuracy.checked.roundedPercent
     }
 }
 
 /// The measured accuracy of one pass.
-package struct MeasuredReading: Hashable, Sendable {
-    /// Counted from 1 within the recording.
+package struct MeasuredPass: Hashable, Sendable {
+    /// The pass, counted from 1 within the recording.
     package var number: Int
     package var pass: PassSummary
     package var accuracy: Accuracy
@@ -120,20 +122,20 @@ extension ArchiveReading {
     /// confirmed a word.
     ///
     /// - Throws: `DeviceError` if the archive cannot be read.
-    package func measuredReadings(of recording: Int) async throws -> [MeasuredReading] {
+    package func measuredPasses(of recording: Int) async throws -> [MeasuredPass] {
         let passes = try await passes(of: recording)
         guard let shown = try await shownPass(of: recording), shown.correction != nil,
-            let heard = passes.heard(under: shown),
+            let basePass = passes.enginePass(under: shown),
             let corrected = try await transcript(of: recording, pass: shown.id)?.1.segments,
-            let base = try await transcript(of: recording, pass: heard.id)?.1.segments
+            let base = try await transcript(of: recording, pass: basePass.id)?.1.segments
         else { return [] }
-        var measured: [MeasuredReading] = []
+        var measured: [MeasuredPass] = []
         for (index, pass) in passes.enumerated() where pass.correction == nil && pass.isComplete {
-            guard let read = try await transcript(of: recording, pass: pass.id)?.1.segments else { continue }
-            let accuracy = Accuracy(of: read, base: base, corrected: corrected)
-            // Notes alone do not measure words.
-            guard accuracy.heard.words + accuracy.heard.errors > 0 else { continue }
-            measured.append(MeasuredReading(number: index + 1, pass: pass, accuracy: accuracy))
+            guard let recognized = try await transcript(of: recording, pass: pass.id)?.1.segments else { continue }
+            let accuracy = Accuracy(of: recognized, base: base, corrected: corrected)
+            // A person may have added only notes.
+            guard accuracy.checked.words + accuracy.checked.errors > 0 else { continue }
+            measured.append(MeasuredPass(number: index + 1, pass: pass, accuracy: accuracy))
         }
         return measured
     }

@@ -1,18 +1,19 @@
 import Core
 
-/// A corrected segment. Unchanged words keep their times; new words share those of the replaced ones.
+/// A corrected segment. Unchanged words keep their times; new words share the time of the words that they replace.
 package struct CorrectedSegment: Hashable, Sendable {
-    /// The segment with its new words; estimated times are marked.
+    /// The segment with its new words. Words with estimated times are marked.
     package private(set) var segment: Segment
     package private(set) var changes: [WordChange]
     /// Whether a person confirmed unchanged words.
     package private(set) var isConfirmed = false
-    /// Whether a person moved it or a word of it.
+    /// Whether a person moved the segment or a word in it.
     package private(set) var isMoved = false
-    /// Whether its words fill its range, which a person set.
+    /// Whether the words must fill the segment's range, which a person set.
     private var isFilled = false
-    /// The shortest gap for an inserted word; otherwise it takes half of the previous word. 100 ms, in samples.
-    private static let shortest: Int64 = 1_600
+    /// The minimum gap for an inserted word: 100 ms, in samples. If the gap is shorter, the word takes half of the
+    /// previous word's range.
+    private static let minimumGap: Int64 = 1_600
 
     /// Creates an unchanged segment.
     package init(_ segment: Segment) {
@@ -22,18 +23,18 @@ package struct CorrectedSegment: Hashable, Sendable {
 
     /// - Parameters:
     ///   - old: The original segment.
-    ///   - words: The current words, without spaces in them.
+    ///   - words: The new words, without spaces in them.
     ///   - confirmed: Whether a person confirmed the word at an index.
     package init(_ old: Segment, words: [String], confirmed: (Int) -> Bool = { _ in false }) {
-        let (new, known) = (words.map(NumberedWords.key), old.words.map { NumberedWords.key(of: $0.text) })
-        let counterparts = TextAlignment.counterparts(of: new, in: known)
-        var made: [Word] = []
+        let (newKeys, oldKeys) = (words.map(NumberedWords.key), old.words.map { NumberedWords.key(of: $0.text) })
+        let counterparts = TextAlignment.counterparts(of: newKeys, in: oldKeys)
+        var result: [Word] = []
         changes = []
         var (next, index) = (0, 0)
         while index < words.count || next < old.words.count {
-            let isSame = { (place: Int) in
-                guard let other = counterparts[place] else { return false }
-                return known[other] == new[place]
+            let isSame = { (index: Int) in
+                guard let other = counterparts[index] else { return false }
+                return oldKeys[other] == newKeys[index]
             }
             if index < words.count, isSame(index), counterparts[index] == next {
                 var word = old.words[next]
@@ -44,45 +45,46 @@ package struct CorrectedSegment: Hashable, Sendable {
                 if confirmed(index), word.confidence < 1 { isConfirmed = true }
                 if word.text != words[index] || confirmed(index) { word.confidence = 1 }
                 word.text = words[index]
-                made.append(word)
+                result.append(word)
                 (next, index) = (next + 1, index + 1)
                 continue
             }
-            // Up to the next unchanged word on both sides.
+            // The changed words, up to the next unchanged word in both texts.
             let end = (index..<words.count).first(where: isSame) ?? words.count
             let last = end < words.count ? counterparts[end] ?? old.words.count : old.words.count
-            let gone = Array(old.words[next..<max(next, last)])
+            let removed = Array(old.words[next..<max(next, last)])
             let new = Array(words[index..<end])
-            let place = Self.place(
-                of: gone, before: made.last, after: last < old.words.count ? old.words[last] : nil, in: old)
-            if gone.isEmpty, let previous = made.last, previous.range.end > place.start {
-                made[made.count - 1].range = SampleRange(previous.range.start, max(previous.range.start, place.start))
+            let range = Self.range(
+                of: removed, before: result.last, after: last < old.words.count ? old.words[last] : nil, in: old)
+            if removed.isEmpty, let previous = result.last, previous.range.end > range.start {
+                result[result.count - 1].range = SampleRange(
+                    previous.range.start, max(previous.range.start, range.start))
             }
-            made += Self.words(new, instead: gone, at: place)
-            changes.append(WordChange(segment: old.id, range: place, was: gone.map(\.text), now: new))
+            result += Self.words(new, replacing: removed, in: range)
+            changes.append(WordChange(segment: old.id, range: range, was: removed.map(\.text), now: new))
             (next, index) = (max(next, last), end)
         }
         segment = old
-        segment.words = made
+        segment.words = result
         if !changes.isEmpty { segment.alternatives = [] }
     }
 
-    /// Replaces estimated times.
+    /// Replaces estimated times by measured times.
     ///
-    /// - Parameter times: A range for each word; those of measured words are ignored.
+    /// - Parameter times: A range for each word. The ranges of words that have measured times are ignored.
     package mutating func apply(times: [SampleRange]) {
         guard times.count == segment.words.count else { return }
         var latest = [SamplePosition](repeating: segment.range.end, count: times.count)
         for index in segment.words.indices.dropLast().reversed() {
             let next = segment.words[index + 1]
-            latest[index] = next.isSpread ? latest[index + 1] : next.range.start
+            latest[index] = next.hasEstimatedTime ? latest[index + 1] : next.range.start
         }
-        for index in segment.words.indices where segment.words[index].isSpread {
+        for index in segment.words.indices where segment.words[index].hasEstimatedTime {
             let earliest = index > 0 ? segment.words[index - 1].range.end : segment.range.start
             let range = SampleRange(max(earliest, times[index].start), min(latest[index], times[index].end))
             guard !range.isEmpty else { continue }
             segment.words[index].range = range
-            segment.words[index].isSpread = false
+            segment.words[index].hasEstimatedTime = false
         }
         guard isFilled, let first = segment.words.first, let last = segment.words.last else { return }
         segment.words[0].range = SampleRange(segment.range.start, first.range.end)
@@ -92,31 +94,31 @@ package struct CorrectedSegment: Hashable, Sendable {
 
     /// Moves words to times that a person set.
     ///
-    /// - Parameter times: By word index.
-    mutating func put(_ times: [Int: SampleRange]) {
+    /// - Parameter times: The new ranges, by word index.
+    mutating func moveWords(to times: [Int: SampleRange]) {
         for (index, range) in times where segment.words.indices.contains(index) && !range.isEmpty {
             guard segment.words[index].range != range else { continue }
             segment.words[index].range = range
-            segment.words[index].isSpread = false
+            segment.words[index].hasEstimatedTime = false
             isMoved = true
         }
         if isMoved { limit(to: segment.range) }
     }
 
-    /// Marks it as moved.
+    /// Marks the segment as moved.
     ///
-    /// - Parameter isFilled: Whether its words fill its range.
+    /// - Parameter isFilled: Whether the words must fill the segment's range.
     mutating func markMoved(isFilled: Bool) {
         isMoved = true
         self.isFilled = isFilled
     }
 
-    mutating func number(_ id: Int) {
+    mutating func renumber(_ id: Int) {
         segment.id = id
         for index in changes.indices { changes[index].segment = id }
     }
 
-    /// Limits it and its words to a range; words stay in order.
+    /// Limits the segment and its words to a range. The words stay in order.
     mutating func limit(to range: SampleRange) {
         segment.range = range
         var earliest = range.start
@@ -128,25 +130,25 @@ package struct CorrectedSegment: Hashable, Sendable {
         }
     }
 
-    /// Returns its parts before and after another line within it.
-    func parted(by range: SampleRange) -> [CorrectedSegment] {
+    /// Returns the parts before and after another line's range.
+    func split(around range: SampleRange) -> [CorrectedSegment] {
         let middle = range.middle
-        let place = segment.words.firstIndex { $0.range.middle >= middle } ?? segment.words.count
-        var (before, behind) = (self, self)
-        before.segment.words = Array(segment.words[..<place])
-        behind.segment.words = Array(segment.words[place...])
-        behind.changes = []
+        let split = segment.words.firstIndex { $0.range.middle >= middle } ?? segment.words.count
+        var (before, after) = (self, self)
+        before.segment.words = Array(segment.words[..<split])
+        after.segment.words = Array(segment.words[split...])
+        after.changes = []
         before.limit(to: SampleRange(min(segment.range.start, range.start), min(segment.range.end, range.start)))
-        behind.limit(to: SampleRange(max(segment.range.start, range.end), max(segment.range.end, range.end)))
-        (before.segment.alternatives, behind.segment.alternatives) = ([], [])
-        return [before, behind].filter {
+        after.limit(to: SampleRange(max(segment.range.start, range.end), max(segment.range.end, range.end)))
+        (before.segment.alternatives, after.segment.alternatives) = ([], [])
+        return [before, after].filter {
             !$0.segment.words.isEmpty || segment.words.isEmpty && !$0.segment.range.isEmpty
         }
     }
 
-    /// Returns a line for each part of its words.
+    /// Splits the segment into lines.
     ///
-    /// - Parameter breaks: The indices of words that begin a line, in ascending order.
+    /// - Parameter breaks: The indices of the words that begin a new line, in ascending order.
     fileprivate func split(before breaks: [Int]) -> [CorrectedSegment] {
         var lines: [CorrectedSegment] = []
         let inner = breaks.filter { segment.words.indices.dropFirst().contains($0) }
@@ -178,39 +180,40 @@ package struct CorrectedSegment: Hashable, Sendable {
         isConfirmed = isConfirmed || next.isConfirmed
     }
 
-    /// Returns the range of the removed words; without any, the gap between their neighbours, extended into the
-    /// previous word if too short.
-    private static func place(of gone: [Word], before: Word?, after: Word?, in segment: Segment) -> SampleRange {
-        if let first = gone.first, let last = gone.last { return SampleRange(first.range.start, last.range.end) }
+    /// Returns the range of the removed words. If there are none, returns the gap between the neighbouring words, which
+    /// is extended into the previous word if it is too short.
+    private static func range(of removed: [Word], before: Word?, after: Word?, in segment: Segment) -> SampleRange {
+        if let first = removed.first, let last = removed.last { return SampleRange(first.range.start, last.range.end) }
         let end = max(after?.range.start ?? segment.range.end, before?.range.end ?? segment.range.start)
         let start = before?.range.end ?? segment.range.start
-        guard end - start < shortest, let before else { return SampleRange(start, end) }
+        guard end - start < minimumGap, let before else { return SampleRange(start, end) }
         return SampleRange(before.range.middle, end)
     }
 
-    private static func words(_ texts: [String], instead gone: [Word], at place: SampleRange) -> [Word] {
-        if texts.count == gone.count {
-            return zip(texts, gone).map { Word($0, $1.range, confidence: 1, isSpread: $1.isSpread) }
+    private static func words(_ texts: [String], replacing removed: [Word], in range: SampleRange) -> [Word] {
+        if texts.count == removed.count {
+            return zip(texts, removed).map { Word($0, $1.range, confidence: 1, hasEstimatedTime: $1.hasEstimatedTime) }
         }
-        return spread(texts.map { Word($0, place, confidence: 1) }, over: [place])
+        return spread(texts.map { Word($0, range, confidence: 1) }, over: [range])
     }
 }
 
 extension CorrectionsFile {
+    /// Whether any lines are split or joined.
     package var isDivided: Bool { edits.contains { $0.isJoined || !$0.breaks.isEmpty } }
 
-    /// Whether a text has all edited segments, with these words whatever their case and punctuation.
+    /// Whether a transcript has all edited segments with these words, ignoring case and punctuation.
     package func matches(_ segments: [Segment], _ words: (Edit) -> [String]) -> Bool {
         func keys(_ words: [String]) -> [String] {
             words.flatMap { $0.split(separator: " ") }.map { Word.key(of: String($0)) }.filter { !$0.isEmpty }
         }
-        let known = Dictionary(segments.map { ($0.id, $0) }) { first, _ in first }
+        let segmentsByID = Dictionary(segments.map { ($0.id, $0) }) { first, _ in first }
         return edits.allSatisfy { edit in
-            known[edit.segment].map { keys(words(edit)) == keys($0.words.map(\.text)) } ?? false
+            segmentsByID[edit.segment].map { keys(words(edit)) == keys($0.words.map(\.text)) } ?? false
         }
     }
 
-    /// Returns a text with the corrected words, in the same lines.
+    /// Returns a transcript with the corrected words, in the same lines.
     package func lines(over segments: [Segment]) -> [CorrectedSegment] {
         let edits = Dictionary(edits.map { ($0.segment, $0) }) { first, _ in first }
         return segments.map { segment in
@@ -220,7 +223,8 @@ extension CorrectionsFile {
         }
     }
 
-    /// Returns `lines(over:)` split and joined as on the page, with new numbers if any was.
+    /// Returns the result of `lines(over:)` with lines split and joined as on the page. If any was split or joined, all
+    /// lines have new ids.
     package func divided(_ lines: [CorrectedSegment]) -> [CorrectedSegment] {
         guard isDivided else { return lines }
         let edits = Dictionary(edits.map { ($0.segment, $0) }) { first, _ in first }
@@ -233,13 +237,14 @@ extension CorrectionsFile {
             }
             divided += parts
         }
-        for index in divided.indices { divided[index].number(index + 1) }
+        for index in divided.indices { divided[index].renumber(index + 1) }
         return divided
     }
 }
 
-/// A change of words by a person.
+/// A person's change to consecutive words.
 package struct WordChange: Hashable, Sendable {
+    /// The segment's id.
     package var segment: Int
     package var range: SampleRange
     /// The original words; empty for an insertion.
@@ -247,12 +252,12 @@ package struct WordChange: Hashable, Sendable {
     /// The new words; empty for a deletion.
     package var now: [String]
 
-    /// Returns the changes from one text of a recording to another, in chronological order.
+    /// Returns the changes from one transcript of a recording to another, in chronological order.
     package static func changes(from old: [Segment], to new: [Segment]) -> [WordChange] {
         let (old, lines) = comparable(old, new)
-        let known = Dictionary(old.map { ($0.id, $0) }) { first, _ in first }
+        let oldByID = Dictionary(old.map { ($0.id, $0) }) { first, _ in first }
         var changes = lines.flatMap { segment in
-            known[segment.id].map { CorrectedSegment($0, words: segment.words.map(\.text)).changes } ?? []
+            oldByID[segment.id].map { CorrectedSegment($0, words: segment.words.map(\.text)).changes } ?? []
         }
         guard lines.count != new.count else { return changes }
         var line = 0
@@ -263,7 +268,8 @@ package struct WordChange: Hashable, Sendable {
         return changes
     }
 
-    /// Returns both texts with the same segments. If lines were added or moved, each text becomes one segment.
+    /// Returns both transcripts with the same segments. If lines were added or moved, each transcript becomes a single
+    /// segment.
     static func comparable(_ old: [Segment], _ new: [Segment]) -> (old: [Segment], new: [Segment]) {
         let areSame = old.count == new.count && zip(old, new).allSatisfy { $0.id == $1.id && $0.range == $1.range }
         if areSame { return (old, new) }

@@ -1,8 +1,8 @@
 import Core
 
-/// English function words: recognizers know them well, so boosting them gains nothing.
+/// English function words. Recognizers know them well, so boosting them gains nothing.
 enum FunctionWords {
-    /// The keys (`Word.key`) of all, and of numbers in letters.
+    /// The keys (`Word.key`) of the function words and of spelled-out numbers.
     static let keys = Set(
         """
         a an the this that these those i me my mine we us our ours you your yours he him his she her hers it its they them

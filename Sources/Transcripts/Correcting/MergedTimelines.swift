@@ -1,28 +1,29 @@
 import Core
 
-/// Merges two people's corrections of a recording.
+/// Merges two people's corrections to a recording.
 package struct MergedTimelines: Sendable {
-    /// The merged text; in a conflict it has the first person's line.
+    /// The merged transcript. In a conflict, it has the line from `mine`.
     package var timeline: Timeline
-    /// The starts of lines that both changed differently.
+    /// The starts of the lines that the two people changed differently.
     package var conflicts: [SamplePosition] = []
-    /// Whether it differs from `mine`.
+    /// Whether the merged transcript differs from `mine`.
     package var isMore: Bool
 
+    /// Returns nil if the lines of `mine` or `theirs` differ from those of `base`.
+    ///
     /// - Parameters:
-    ///   - mine: Wins conflicts.
-    ///   - theirs: The text saved in the meantime.
-    ///   - base: The text that both were made from.
-    /// - Returns: nil if their lines differ from `base`.
+    ///   - mine: The transcript that wins conflicts.
+    ///   - theirs: The transcript that was saved in the meantime.
+    ///   - base: The transcript that both were made from.
     package init?(_ mine: Timeline, _ theirs: Timeline, over base: Timeline) {
         guard Self.lines(mine) == Self.lines(base), Self.lines(theirs) == Self.lines(base) else { return nil }
         timeline = theirs
         isMore = false
         for (index, segment) in base.segments.enumerated() {
             let own = mine.segments[index]
-            let (said, other) = (Self.said(own), Self.said(theirs.segments[index]))
-            if said == Self.said(segment) || said == other { continue }
-            if other != Self.said(segment) { conflicts.append(segment.range.start) }
+            let (ownContent, otherContent) = (Self.visibleWords(own), Self.visibleWords(theirs.segments[index]))
+            if ownContent == Self.visibleWords(segment) || ownContent == otherContent { continue }
+            if otherContent != Self.visibleWords(segment) { conflicts.append(segment.range.start) }
             timeline.segments[index] = own
         }
         let (own, other) = (mine.annotations ?? Annotations(), theirs.annotations ?? Annotations())
@@ -50,17 +51,17 @@ package struct MergedTimelines: Sendable {
         timeline.engine = mine.engine
     }
 
-    /// Whether two texts have the same lines at the same times, whatever their words.
-    package static func haveSameLines(_ one: Timeline, _ other: Timeline) -> Bool { lines(one) == lines(other) }
+    /// Whether two transcripts have the same lines at the same times. Their words may differ.
+    package static func haveSameLines(_ left: Timeline, _ right: Timeline) -> Bool { lines(left) == lines(right) }
 
-    /// Whether both have the same words, bookmarks and annotations.
-    package static func areSame(_ one: Timeline, _ other: Timeline) -> Bool {
-        lines(one) == lines(other) && one.segments.map(said) == other.segments.map(said) && one.marks == other.marks
-            && one.annotations ?? Annotations() == other.annotations ?? Annotations()
+    /// Whether two transcripts have the same lines, words, bookmarks and annotations.
+    package static func areSame(_ left: Timeline, _ right: Timeline) -> Bool {
+        lines(left) == lines(right) && left.segments.map(visibleWords) == right.segments.map(visibleWords)
+            && left.marks == right.marks && left.annotations ?? Annotations() == right.annotations ?? Annotations()
     }
 
-    /// The visible content of a line: its words, and which are certain.
-    package static func said(_ segment: Segment) -> [String] {
+    /// Returns a line's visible content: its words, and which of them are certain.
+    package static func visibleWords(_ segment: Segment) -> [String] {
         segment.words.map { "\($0.text)\($0.confidence < 1 ? "" : " ")" }
     }
 
@@ -68,7 +69,7 @@ package struct MergedTimelines: Sendable {
         timeline.segments.map { [Int64($0.id), $0.range.start.samples, $0.range.end.samples] }
     }
 
-    /// Three-way merge of lists: theirs, without what I removed, plus what I added.
+    /// Merges three lists: returns `theirs` without the items that `mine` removed, plus the items that `mine` added.
     private static func merged<Item: Hashable>(_ mine: [Item], _ theirs: [Item], over base: [Item]) -> [Item] {
         let (own, other, old) = (Set(mine), Set(theirs), Set(base))
         return theirs.filter { own.contains($0) || !old.contains($0) }

@@ -1,6 +1,6 @@
 import Core
 
-/// Removes what formats insert between words: gaps, marks, speakers, time stamps.
+/// Removes the insertions that formats make between words: gaps, marks, speakers and time stamps.
 struct SpokenWords {
     /// Bracketed insertions by their first two words, longest first.
     private var insertions: [ArraySlice<UInt8>: [[UInt8]]] = [:]
@@ -18,26 +18,26 @@ struct SpokenWords {
             insertions[Self.head(bytes[...]), default: []].append(bytes)
         }
         for head in insertions.keys { insertions[head]?.sort { $0.count > $1.count } }
-        let tellsPeople = timeline.hasSeveralSpeakers && ["text", "qda", "srt"].contains(format)
+        let hasNames = timeline.hasSeveralSpeakers && ["text", "qda", "srt"].contains(format)
         hasOverlaps = timeline.hasSeveralSpeakers && !(timeline.speakers?.alongside.isEmpty ?? true)
-        let names = (0..<(tellsPeople ? timeline.speakers?.count ?? 0 : 0)).flatMap {
+        let names = (0..<(hasNames ? timeline.speakers?.count ?? 0 : 0)).flatMap {
             [oneLine(timeline.name(ofSpeaker: $0)), Speakers.label($0)]
         }
-        // As SubRip writes them, and after time stamps and pauses were removed.
-        let written = names.flatMap { [$0, withoutArrow($0), withoutTimeStamps("\($0) #00:00:00-0#")] }
-        people = Set(written).map { Array("\($0): ".utf8) }.sorted { $0.count > $1.count }
+        // The names as such, as SubRip writes them, and without time stamps and pauses.
+        let variants = names.flatMap { [$0, withoutArrow($0), withoutTimeStamps("\($0) #00:00:00-0#")] }
+        people = Set(variants).map { Array("\($0): ".utf8) }.sorted { $0.count > $1.count }
     }
 
-    /// Returns the words of a piece, without overlap marks.
-    func tokens(of piece: String) -> [String] {
-        var line = withoutInsertions(oneLine(piece))
+    /// Returns the words in an entry of a file, without overlap marks.
+    func tokens(of entry: String) -> [String] {
+        var line = withoutInsertions(oneLine(entry))
         if hasTimeStamps { line = withoutTimeStamps(line) }
-        let words = words(in: people.isEmpty ? line : withoutPerson(line))
+        let words = words(in: people.isEmpty ? line : withoutSpeaker(line))
         let isPlain = !hasOverlaps && line.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: ">") }
         return isPlain ? words : words.map(bare).filter { !$0.isEmpty }
     }
 
-    /// Returns the words of a recognized word, in the same form.
+    /// Returns the tokens of a recognized word, in the same form.
     func tokens(ofWord word: String) -> [String] {
         if !hasOverlaps, !word.isEmpty, word.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x3E }) {
             return [word]
@@ -45,7 +45,7 @@ struct SpokenWords {
         return words(in: word).map(bare).filter { !$0.isEmpty }
     }
 
-    /// Returns a word without a format's additions.
+    /// Returns a word without the characters that formats add or replace.
     private func bare(_ word: String) -> String {
         let word = hasOverlaps ? withoutOverlapSign(word) : word
         guard word.utf8.contains(where: { $0 >= 0x80 || $0 == UInt8(ascii: ">") }) else { return word }
@@ -56,7 +56,7 @@ struct SpokenWords {
         return withoutArrow(String(scalars))
     }
 
-    private func withoutPerson(_ line: String) -> String {
+    private func withoutSpeaker(_ line: String) -> String {
         let bytes = line.utf8
         guard let person = people.first(where: { bytes.starts(with: $0) }) else { return line }
         return String(Substring(bytes.dropFirst(person.count)))
@@ -66,29 +66,29 @@ struct SpokenWords {
         let open = UInt8(ascii: "[")
         guard line.utf8.contains(open) else { return line }
         let bytes = Array(line.utf8)
-        var left: [UInt8] = []
+        var kept: [UInt8] = []
         var isFirst = true
         var index = 0
         while index < bytes.count {
             if bytes[index] == open, let end = endOfInsertion(bytes[index...], isFirst: isFirst) {
-                left.append(0x20)
+                kept.append(0x20)
                 index = end
             } else {
                 isFirst = isFirst && bytes[index] == 0x20
-                left.append(bytes[index])
+                kept.append(bytes[index])
                 index += 1
             }
         }
-        return oneLine(String(decoding: left, as: UTF8.self))
+        return oneLine(String(decoding: kept, as: UTF8.self))
     }
 
-    /// Returns the end of an insertion here; nil if there is none. If the recording has changed, its insertions were
-    /// different.
+    /// Returns the end of the insertion at the start of `rest`; nil if there is none. Also recognizes insertions by
+    /// their form, because the insertions in the file differ if the recording has changed.
     ///
-    /// - Parameter isFirst: Whether it starts the piece, as a bookmark does.
+    /// - Parameter isFirst: Whether `rest` starts the entry, as a bookmark does.
     private func endOfInsertion(_ rest: ArraySlice<UInt8>, isFirst: Bool) -> Int? {
-        if let known = insertions[Self.head(rest)]?.first(where: { rest.starts(with: $0) }) {
-            return rest.startIndex + known.count
+        if let insertion = insertions[Self.head(rest)]?.first(where: { rest.starts(with: $0) }) {
+            return rest.startIndex + insertion.count
         }
         let isNumber = { (byte: UInt8) in byte.isASCIIDigit || byte == 0x2E || byte == 0x3A }
         if rest.starts(with: "[gap ".utf8) {
@@ -98,8 +98,8 @@ struct SpokenWords {
             return Self.end(cause.drop { (0x61...0x7A).contains($0) })
         }
         if rest.starts(with: "[transcribed up to ".utf8) {
-            let of = rest.dropFirst(19).drop(while: isNumber)
-            return of.starts(with: " of ".utf8) ? Self.end(of.dropFirst(4).drop(while: isNumber)) : nil
+            let total = rest.dropFirst(19).drop(while: isNumber)
+            return total.starts(with: " of ".utf8) ? Self.end(total.dropFirst(4).drop(while: isNumber)) : nil
         }
         if rest.starts(with: "[not transcribed yet: ".utf8) {
             return Self.end(rest.dropFirst(22).drop(while: isNumber))
@@ -113,11 +113,11 @@ struct SpokenWords {
         rest.first == UInt8(ascii: "]") ? rest.startIndex + 1 : nil
     }
 
-    /// Returns the bytes up to the second space.
+    /// Returns the bytes before the second space, at most 40.
     private static func head(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        let near = bytes.prefix(40)
-        let blank = near.firstIndex(of: 0x20) ?? near.endIndex
-        let second = near[blank...].dropFirst().firstIndex(of: 0x20) ?? near.endIndex
-        return near[..<second]
+        let prefix = bytes.prefix(40)
+        let first = prefix.firstIndex(of: 0x20) ?? prefix.endIndex
+        let second = prefix[first...].dropFirst().firstIndex(of: 0x20) ?? prefix.endIndex
+        return prefix[..<second]
     }
 }

@@ -2,54 +2,55 @@ import Core
 
 /// Aligns two texts of any length word by word.
 ///
-/// Runs of three words that are unique in both are anchors; between them it finds a shortest edit script.
+/// Runs of three words that are unique in both texts are anchors. Words between anchors are aligned by a shortest edit
+/// script.
 enum TextAlignment {
-    /// The largest product of lengths to align; a longer passage counts as replaced.
+    /// The maximum product of two passages' lengths. Longer passages are not aligned and count as replaced.
     private static let maxCompared = 4_000_000
 
-    /// Returns for each word of `new` the index of the equal or replaced word of `old`; nil for an insertion.
+    /// Returns, for each word in `new`, the index of the word in `old` that it equals or replaces; nil if inserted.
     static func counterparts(of new: [String], in old: [String]) -> [Int?] {
         let (new, old) = WordErrors.numbered(new, old)
         var found = [Int?](repeating: nil, count: new.count)
         var (from, to) = (0, 0)
-        for (place, anchor) in anchors(new, old) + [(new.count, old.count)] {
-            align(new, from..<place, old, to..<anchor, &found)
-            if place < new.count { found[place] = anchor }
-            (from, to) = (place + 1, anchor + 1)
+        for (newAnchor, oldAnchor) in anchors(new, old) + [(new.count, old.count)] {
+            align(new, from..<newAnchor, old, to..<oldAnchor, &found)
+            if newAnchor < new.count { found[newAnchor] = oldAnchor }
+            (from, to) = (newAnchor + 1, oldAnchor + 1)
         }
         return found
     }
 
     private static func align(
-        _ new: [Int32], _ place: Range<Int>, _ old: [Int32], _ other: Range<Int>, _ found: inout [Int?]
+        _ new: [Int32], _ newRange: Range<Int>, _ old: [Int32], _ oldRange: Range<Int>, _ found: inout [Int?]
     ) {
-        var (place, other) = (place, other)
+        var (newRange, oldRange) = (newRange, oldRange)
         // Common prefixes and suffixes need no alignment.
-        while let first = place.first, let second = other.first, new[first] == old[second] {
+        while let first = newRange.first, let second = oldRange.first, new[first] == old[second] {
             found[first] = second
-            (place, other) = (place.dropFirst(), other.dropFirst())
+            (newRange, oldRange) = (newRange.dropFirst(), oldRange.dropFirst())
         }
-        while let last = place.last, let second = other.last, new[last] == old[second] {
+        while let last = newRange.last, let second = oldRange.last, new[last] == old[second] {
             found[last] = second
-            (place, other) = (place.dropLast(), other.dropLast())
+            (newRange, oldRange) = (newRange.dropLast(), oldRange.dropLast())
         }
-        guard !place.isEmpty, !other.isEmpty, place.count <= maxCompared / other.count else { return }
-        let counterparts = WordErrors.counterparts(of: Array(new[place]), in: Array(old[other]))
-        for (index, counterpart) in zip(place, counterparts) {
-            found[index] = counterpart.map { other.lowerBound + $0 }
+        guard !newRange.isEmpty, !oldRange.isEmpty, newRange.count <= maxCompared / oldRange.count else { return }
+        let counterparts = WordErrors.counterparts(of: Array(new[newRange]), in: Array(old[oldRange]))
+        for (index, counterpart) in zip(newRange, counterparts) {
+            found[index] = counterpart.map { oldRange.lowerBound + $0 }
         }
     }
 
-    /// Returns pairs of the first words of runs that are unique in both texts, in order.
+    /// Returns, in order, the indices in both texts at which runs that are unique in both texts start.
     private static func anchors(_ new: [Int32], _ old: [Int32]) -> [(Int, Int)] {
-        let places = indicesOfUnique(runs(old))
-        return rising(indicesOfUnique(runs(new)).compactMap { key, place in places[key].map { (place, $0) } })
+        let oldIndices = indicesOfUnique(runs(old))
+        return rising(indicesOfUnique(runs(new)).compactMap { key, index in oldIndices[key].map { (index, $0) } })
     }
 
-    /// Returns the longest chain of pairs in which both numbers increase.
+    /// Returns the longest sequence of pairs in which both numbers increase.
     static func rising(_ unordered: [(Int, Int)]) -> [(Int, Int)] {
         let pairs = unordered.sorted { $0.0 < $1.0 }
-        // For each chain length, the pair with the smallest end.
+        // For each length, the last pair of the sequence with the smallest end.
         var ends: [Int] = []
         var before = [Int?](repeating: nil, count: pairs.count)
         for index in pairs.indices {
@@ -57,13 +58,13 @@ enum TextAlignment {
             before[index] = low > 0 ? ends[low - 1] : nil
             if low == ends.count { ends.append(index) } else { ends[low] = index }
         }
-        var chain: [(Int, Int)] = []
+        var sequence: [(Int, Int)] = []
         var next = ends.last
         while let index = next {
-            chain.append(pairs[index])
+            sequence.append(pairs[index])
             next = before[index]
         }
-        return chain.reversed()
+        return sequence.reversed()
     }
 
     private struct Run: Hashable {
@@ -78,10 +79,10 @@ enum TextAlignment {
 
     /// Returns the index of each element that occurs once.
     static func indicesOfUnique<Element: Hashable>(_ elements: [Element]) -> [Element: Int] {
-        var places: [Element: Int?] = [:]
+        var indices: [Element: Int?] = [:]
         for (index, element) in elements.enumerated() {
-            places[element] = places[element] == nil ? .some(index) : .some(nil)
+            indices[element] = indices[element] == nil ? .some(index) : .some(nil)
         }
-        return places.compactMapValues { $0 }
+        return indices.compactMapValues { $0 }
     }
 }

@@ -4,15 +4,16 @@ import System
 /// The name of the history file in a copy.
 package let historyFileName = "history.json"
 
-/// Returns the history as a JSON array with an entry per line, exactly as chained, so that its digests can be checked.
+/// Returns the history as a JSON array with an entry per line, byte for byte as in the hash chain, so that its digests
+/// can be verified.
 package func historyDocument(_ lines: [HistoryLine]) -> String {
     lines.isEmpty ? "[]\n" : "[\n" + lines.map(\.text).joined(separator: ",\n") + "\n]\n"
 }
 
 extension HistoryEntry {
-    /// The entry in words: `copied to the stick 1A2B-3C4D, recorder/000007_2026-11-20_09-30-12`.
+    /// A description for people: `copied to the stick 1A2B-3C4D, recorder/000007_2026-11-20_09-30-12`.
     package var sentence: String {
-        let place = from.map { "from \(Self.clock($0)) to \(Self.clock(to ?? $0))" }
+        let range = from.map { "from \(Self.clock($0)) to \(Self.clock(to ?? $0))" }
         let details: String? =
             switch act {
             case .recorded: length.map { "\(Self.clock($0)), ended by: \(reason ?? "unknown")" }
@@ -24,7 +25,7 @@ extension HistoryEntry {
             case .sealed: digest.map { "SHA-256 \($0)" }
             case .signed: sound.map { "by the recorder's key, sound SHA-256 \($0)" }
             case .erased: "from the recorder"
-            case .redacted, .paused: place
+            case .redacted, .paused: range
             case .restored: "from its journal, after a power cut"
             case .mended: "the history, from the database"
             default: nil
@@ -37,7 +38,7 @@ extension HistoryEntry {
     }
 }
 
-/// Returns the history for a page's footer; empty if there is none.
+/// Returns the history as HTML for a page's footer; empty if there are no entries.
 func historyPart(_ entries: [HistoryEntry]) -> String {
     guard !entries.isEmpty else { return "" }
     let items = entries.map { entry in
@@ -47,7 +48,7 @@ func historyPart(_ entries: [HistoryEntry]) -> String {
     return "<details><summary>History</summary>\n<ol>\n\(items.joined(separator: "\n"))\n</ol></details>\n"
 }
 
-/// Parses what `historyDocument` writes; nil for anything else.
+/// Parses the output of `historyDocument`. Returns nil for anything else.
 package func historyLines(in text: String) -> [HistoryLine]? {
     let rows = text.split(separator: "\n").map(String.init)
     if rows == ["[]"] { return [] }

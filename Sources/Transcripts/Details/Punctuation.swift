@@ -1,14 +1,15 @@
 /// The punctuation in exports. The archive keeps the recognized text.
 package enum Punctuation: String, Sendable, CaseIterable {
-    /// The engine's own, possibly none.
+    /// The engine's own punctuation, if it writes any.
     case engine
-    /// None: removes an engine's punctuation and capitals.
+    /// No punctuation: removes the engine's punctuation and capitals.
     case none
-    /// Full stops and capitals where pauses and the language model indicate the end of a sentence; or the engine's own.
+    /// The engine's own punctuation. If it writes none: full stops and capitals where pauses and the language model
+    /// indicate the end of a sentence.
     case automatic
     /// Replaces spoken names of punctuation: comma, period, question mark, new line, new paragraph.
     case spoken
-    /// `automatic` and `spoken`, or the engine's own punctuation.
+    /// The engine's own punctuation. If it writes none: `automatic` and `spoken`.
     case both
 
     var isAutomatic: Bool { self == .automatic || self == .both }

@@ -2,21 +2,21 @@ import Core
 
 /// Adds punctuation and capitals to a transcript for export. Words keep their times and segments.
 package struct Punctuator: Sendable {
-    /// Returns the log odds (natural logarithm) that a sentence ends between these words, given in order of distance on
-    /// either side.
+    /// Returns the log odds (natural logarithm) that a sentence ends between `before` and `after`. Each array starts
+    /// with the word next to the boundary.
     package typealias SentenceOdds = @Sendable (_ before: [String], _ after: [String]) -> Double
 
-    /// Returns the odds when first needed; nil to end no sentence automatically.
+    /// Returns the odds, when they are first needed; nil if no sentence should end automatically.
     package typealias OddsSource = @Sendable () throws(DeviceError) -> SentenceOdds?
 
     /// A boundary between two words where a sentence may end.
     package struct Boundary: Sendable {
-        /// The index of the word before it, in the whole transcript.
+        /// The index of the word before the boundary, in the whole transcript.
         package var word: Int
         package var pauseSeconds: Double
-        /// `SentenceOdds`.
+        /// The log odds from `SentenceOdds`.
         package var odds: Double
-        /// How far the voice fell before it, in semitones; only known at a segment's end.
+        /// How far the voice fell before the boundary, in semitones; nil except at a segment's end.
         var lowering: Double?
 
         package init(word: Int, pauseSeconds: Double, odds: Double, lowering: Double? = nil) {
@@ -26,85 +26,86 @@ package struct Punctuator: Sendable {
             self.lowering = lowering
         }
 
-        /// A sentence ends above 0. The weights come from `benchmark punctuation`.
+        /// A sentence ends here if the score is above 0. The weights come from `benchmark punctuation`.
         package var score: Double {
-            let lowering = lowering ?? Self.middleLowering
-            return Self.weights[0] + Self.weights[1] * min(pauseSeconds, Self.longestPause)
+            let lowering = lowering ?? Self.neutralLowering
+            return Self.weights[0] + Self.weights[1] * min(pauseSeconds, Self.maxPauseSeconds)
                 + Self.weights[2] * max(-Self.maxOdds, min(Self.maxOdds, odds))
-                + Self.weights[3] * (max(0, min(Self.maxLowering, lowering)) - Self.middleLowering)
+                + Self.weights[3] * (max(0, min(Self.maxLowering, lowering)) - Self.neutralLowering)
         }
 
         private static let weights = [-1.8, 4.8, 0.5, 0.25]
-        /// The longest pause that counts, in seconds.
-        private static let longestPause = 1.0
+        /// Longer pauses count as this one.
+        private static let maxPauseSeconds = 1.0
         private static let maxOdds = 10.0
-        /// In semitones: a neutral fall, and the largest that counts.
-        private static let middleLowering = 3.0
+        /// The fall in semitones that changes the score in neither direction.
+        private static let neutralLowering = 3.0
+        /// Deeper falls, in semitones, count as this one.
         private static let maxLowering = 8.0
     }
 
-    private struct Place {
+    /// A word with the punctuation after it.
+    private struct PunctuatedWord {
         var segment: Int
         var word: Word
-        /// For the last word of a segment, if known.
+        /// See `Boundary.lowering`; only for the last word in a segment.
         var lowering: Double?
-        /// The punctuation after the word.
-        var sign = ""
+        var mark = ""
     }
 
-    private static let names: [(words: [String], sign: String)] = [
+    private static let names: [(words: [String], mark: String)] = [
         (["comma"], ","), (["period"], "."), (["full", "stop"], "."), (["question", "mark"], "?"),
         (["new", "line"], newLine), (["new", "paragraph"], newParagraph),
     ]
     static let newLine = "\u{2028}"
     private static let newParagraph = newLine + newLine
-    /// The words of context on either side for the language model.
-    private static let context = 2
+    /// The number of words on either side that the language model gets.
+    private static let contextWords = 2
 
     private let punctuation: Punctuation
     private let odds: OddsSource
     private let engines: Set<String>
 
     /// - Parameters:
-    ///   - engines: The names of engines that write punctuation and capitals.
-    ///   - odds: Nil to end no sentence automatically.
+    ///   - engines: The names of the engines that write punctuation and capitals themselves.
+    ///   - odds: Nil if no sentence should end automatically.
     init(_ punctuation: Punctuation, writtenBy engines: Set<String> = [], odds: SentenceOdds? = nil) {
         self.init(punctuation, writtenBy: engines, asking: { () throws(DeviceError) in odds })
     }
 
-    /// - Parameter source: Called for each transcript that needs it.
+    /// - Parameter source: Called for each transcript that needs the odds.
     package init(_ punctuation: Punctuation, writtenBy engines: Set<String> = [], asking source: @escaping OddsSource) {
         self.punctuation = punctuation
         self.engines = engines
         odds = source
     }
 
-    /// Returns the transcript with punctuation added or removed. Leaves out segments with only punctuation or its
-    /// names.
+    /// Returns the transcript with punctuation added or removed. Drops segments that consist only of punctuation or its
+    /// spoken names.
     ///
-    /// - Throws: The error of the odds' source.
+    /// - Throws: The error of the `OddsSource`.
     package func punctuated(_ timeline: Timeline) throws(DeviceError) -> Timeline {
-        let isWritten = engines.contains(timeline.engine.name)
+        let hasPunctuation = engines.contains(timeline.engine.name)
         switch punctuation {
         case .engine: return timeline
-        case .none: return isWritten ? Self.bare(timeline) : timeline
-        case .automatic, .both: if isWritten { return timeline }
+        case .none: return hasPunctuation ? Self.withoutPunctuation(timeline) : timeline
+        case .automatic, .both: if hasPunctuation { return timeline }
         case .spoken: break
         }
-        var places = Self.places(of: timeline)
-        if punctuation.isSpoken { places = Self.withSpokenMarks(places, isWritten: isWritten) }
+        var entries = Self.entries(of: timeline)
+        if punctuation.isSpoken { entries = Self.withSpokenMarks(entries, hasPunctuation: hasPunctuation) }
         if punctuation.isAutomatic, let odds = try odds() {
-            for boundary in Self.boundaries(places, odds) where boundary.score > 0 {
-                places[boundary.word].sign = "." + places[boundary.word].sign
+            for boundary in Self.boundaries(entries, odds) where boundary.score > 0 {
+                entries[boundary.word].mark = "." + entries[boundary.word].mark
             }
-            if let last = places.indices.last, places[last].sign.isEmpty { places[last].sign = "." }
+            if let last = entries.indices.last, entries[last].mark.isEmpty { entries[last].mark = "." }
         }
-        Self.capitalize(&places, isEnglish: timeline.engine.model.hasPrefix("en"))
+        Self.capitalize(&entries, isEnglish: timeline.engine.model.hasPrefix("en"))
         var timeline = timeline
         for index in timeline.segments.indices.reversed() where !timeline.segments[index].words.isEmpty {
-            let words = places.filter { $0.segment == index }.map { place in
-                var word = place.word
-                word.text += place.sign
+            let words = entries.filter { $0.segment == index }.map { entry in
+                var word = entry.word
+                word.text += entry.mark
                 return word
             }
             timeline.segments[index].words = words
@@ -113,7 +114,7 @@ package struct Punctuator: Sendable {
         return timeline
     }
 
-    private static func bare(_ timeline: Timeline) -> Timeline {
+    private static func withoutPunctuation(_ timeline: Timeline) -> Timeline {
         var timeline = timeline
         for index in timeline.segments.indices.reversed() where !timeline.segments[index].words.isEmpty {
             let words = timeline.segments[index].words.map { word in
@@ -131,76 +132,76 @@ package struct Punctuator: Sendable {
         return timeline
     }
 
-    /// Returns every boundary between words of a transcript without punctuation.
+    /// Returns every boundary between words in a transcript without punctuation.
     package static func boundaries(of timeline: Timeline, odds: SentenceOdds) -> [Boundary] {
-        boundaries(places(of: timeline), odds)
+        boundaries(entries(of: timeline), odds)
     }
 
-    private static func places(of timeline: Timeline) -> [Place] {
+    private static func entries(of timeline: Timeline) -> [PunctuatedWord] {
         timeline.segments.enumerated().flatMap { index, segment in
             segment.words.enumerated().map { number, word in
-                Place(
+                PunctuatedWord(
                     segment: index, word: word,
                     lowering: number == segment.words.count - 1 ? segment.voice?.finalLowering : nil)
             }
         }
     }
 
-    private static func boundaries(_ places: [Place], _ odds: SentenceOdds) -> [Boundary] {
-        let words = places.map { $0.word.text.lowercased() }
-        return places.indices.dropLast().compactMap { index in
-            guard places[index].sign.allSatisfy({ String($0) == newLine }) else {
+    private static func boundaries(_ entries: [PunctuatedWord], _ odds: SentenceOdds) -> [Boundary] {
+        let words = entries.map { $0.word.text.lowercased() }
+        return entries.indices.dropLast().compactMap { index in
+            guard entries[index].mark.allSatisfy({ String($0) == newLine }) else {
                 return nil
             }
-            let after = Array(words[(index + 1)...].prefix(context))
-            let before = Array(words[...index].suffix(context).reversed())
-            let pause = places[index + 1].word.range.start - places[index].word.range.end
+            let after = Array(words[(index + 1)...].prefix(contextWords))
+            let before = Array(words[...index].suffix(contextWords).reversed())
+            let pause = entries[index + 1].word.range.start - entries[index].word.range.end
             return Boundary(
                 word: index, pauseSeconds: Double(pause) / Double(SamplePosition.rate), odds: odds(before, after),
-                lowering: places[index].lowering)
+                lowering: entries[index].lowering)
         }
     }
 
-    private static func withSpokenMarks(_ places: [Place], isWritten: Bool) -> [Place] {
-        var marked: [Place] = []
-        var rest = places[...]
-        while let place = rest.first {
+    private static func withSpokenMarks(_ entries: [PunctuatedWord], hasPunctuation: Bool) -> [PunctuatedWord] {
+        var result: [PunctuatedWord] = []
+        var rest = entries[...]
+        while let entry = rest.first {
             let name = names.first { name in
                 rest.prefix(name.words.count).map { bareWord($0.word.text) } == name.words
             }
             if let name {
                 rest = rest.dropFirst(name.words.count)
-                guard let last = marked.indices.last else { continue }
-                // Replaces the engine's punctuation for the pause before the name.
-                if isWritten, name.sign.first?.isPunctuation ?? false, marked[last].word.text.count > 1,
-                    let sign = marked[last].word.text.last, ",.;:".contains(sign)
+                guard let last = result.indices.last else { continue }
+                // Replaces the punctuation that the engine wrote for the pause before the spoken name.
+                if hasPunctuation, name.mark.first?.isPunctuation ?? false, result[last].word.text.count > 1,
+                    let mark = result[last].word.text.last, ",.;:".contains(mark)
                 {
-                    marked[last].word.text.removeLast()
+                    result[last].word.text.removeLast()
                 }
-                marked[last].sign += name.sign
+                result[last].mark += name.mark
             } else {
                 rest = rest.dropFirst()
-                marked.append(place)
+                result.append(entry)
             }
         }
-        return marked
+        return result
     }
 
-    private static func capitalize(_ places: inout [Place], isEnglish: Bool) {
-        var begins = true
-        for index in places.indices {
-            let text = places[index].word.text
-            if begins || isEnglish && (text == "i" || text.hasPrefix("i'")) {
-                places[index].word.text = text.prefix(1).uppercased() + text.dropFirst()
+    private static func capitalize(_ entries: inout [PunctuatedWord], isEnglish: Bool) {
+        var startsSentence = true
+        for index in entries.indices {
+            let text = entries[index].word.text
+            if startsSentence || isEnglish && (text == "i" || text.hasPrefix("i'")) {
+                entries[index].word.text = text.prefix(1).uppercased() + text.dropFirst()
             }
-            begins = places[index].sign.contains { ".?\(newLine)".contains($0) }
+            startsSentence = entries[index].mark.contains { ".?\(newLine)".contains($0) }
         }
     }
 }
 
 /// Returns a word in lower case without surrounding punctuation; may be empty.
 ///
-/// Keeps inner punctuation (apostrophes, hyphens, decimal points) and spoken signs: `&`, `%`, `#`, `@`.
+/// Keeps inner punctuation (apostrophes, hyphens, decimal points) and symbols that are spoken: `&`, `%`, `#`, `@`.
 func bareWord(_ text: String) -> String {
     let isMark = { (character: Character) in character.isPunctuation && !"&%#@".contains(character) }
     var word = text[...].drop(while: isMark)

@@ -1,12 +1,12 @@
 import Core
 
-/// Details of a recording for pages, besides its transcript.
+/// A recording's details for pages and documents, besides its transcript.
 package struct RecordingDetails: Hashable, Sendable {
-    /// The page's title if nobody gave one.
+    /// The title to use if nobody gave the recording one.
     package var title: String
-    /// The start in local time for people; nil if unknown.
+    /// The start in local time, formatted for people; nil if unknown.
     var started: String?
-    /// RFC 3339.
+    /// The start as RFC 3339; nil if unknown.
     var startedAt: String?
     /// Whether the clock was set at the start.
     var clock: RecordingSummary.Clock?
@@ -15,17 +15,17 @@ package struct RecordingDetails: Hashable, Sendable {
     var device: String?
     /// Identifies the recording when the file is imported; nil if unknown.
     package var identity: RecordingIdentity?
-    /// A file in the page's folder.
+    /// The name of the audio file in the page's folder.
     package var audio: String
     /// The relative link to the list of recordings; nil if there is none.
     var index: String?
-    /// The peaks of equal parts of the recording, 0 to 255; may be empty.
+    /// The waveform's peaks, 0 to 255, for equal parts of the recording; may be empty.
     var peaks: [UInt8]
-    /// The shortest pause that `qda` shows, in seconds.
+    /// The minimum pause that `qda` shows, in seconds.
     package var pauseSeconds = 3
-    /// Unconfirmed names for speakers by their labels, from voices in other recordings.
+    /// Unconfirmed names for the speakers, by label. They come from similar voices in other recordings.
     package var proposals: [String: String] = [:]
-    /// Oldest first.
+    /// The history, oldest entry first.
     package var history: [HistoryEntry] = []
     /// The page's connection to its server; nil for a file.
     package var served: ServedPage?
@@ -47,12 +47,14 @@ package struct RecordingDetails: Hashable, Sendable {
         self.peaks = peaks
     }
 
-    /// Derives the details from a transcript: without a title, it is named after its file, or the folder of `audio.wav`.
+    /// Derives the details from a transcript.
+    ///
+    /// - Parameter title: If nil, the title is the timeline's name.
     package init(_ timeline: Timeline, title: String? = nil) {
         self.init(title: title ?? timeline.name, audio: timeline.name.contains(".") ? timeline.name : "audio.wav")
     }
 
-    /// Returns the recording's own title, else `title`.
+    /// Returns the recording's own title or, if it has none, `title`.
     func title(of timeline: Timeline) -> String {
         let own = oneLine(timeline.title ?? "")
         return own.isEmpty ? title : own

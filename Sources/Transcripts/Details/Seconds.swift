@@ -1,11 +1,11 @@
 import Core
 
-/// Returns a position in seconds, exact, without an exponent: `0.42`, `12`, `360000.5`.
+/// Returns a position in seconds, exactly and without an exponent: `0.42`, `12`, `360000.5`.
 package func decimalSeconds(_ position: SamplePosition) -> String {
     // A sample is 0.0000625 s.
     let units = max(0, position.samples) * 625
-    let kept = (units % 10_000_000).padded(to: 7).reversed().drop { $0 == "0" }.reversed()
-    return "\(units / 10_000_000)" + (kept.isEmpty ? "" : "." + String(kept))
+    let fraction = (units % 10_000_000).padded(to: 7).reversed().drop { $0 == "0" }.reversed()
+    return "\(units / 10_000_000)" + (fraction.isEmpty ? "" : "." + String(fraction))
 }
 
 /// Returns hours, minutes and seconds for people: `3:07`, `1:03:07`.

@@ -1,14 +1,14 @@
 import Core
 
-/// Consecutive words of one speaker within a segment.
+/// Consecutive words by one speaker within a segment.
 struct SpokenTurn {
-    /// Nil if not diarized, or there is only one speaker.
+    /// The speaker's index; nil if not diarized, or if there is only one speaker.
     var speaker: Int?
     var words: [Word]
 }
 
 extension Timeline {
-    /// Splits a segment's words by speaker. One turn if there is one speaker or no word.
+    /// Splits a segment's words by speaker. Returns one turn if there is only one speaker, or if there are no words.
     func turns(of segment: Segment) -> [SpokenTurn] {
         guard hasSeveralSpeakers, let speakers else { return [SpokenTurn(speaker: nil, words: segment.words)] }
         var turns: [SpokenTurn] = []
@@ -23,8 +23,8 @@ extension Timeline {
         return turns.isEmpty ? [SpokenTurn(speaker: nil, words: [])] : turns
     }
 
-    /// Returns the turns with simultaneous speech between double slashes: `//WORDS//`. An unclear segment is the word
-    /// `[unclear]`.
+    /// Returns the turns with simultaneous speech between double slashes: `//WORDS//`. An unclear segment is one turn
+    /// with the word `[unclear]`.
     func readableTurns(of segment: Segment) -> [SpokenTurn] {
         if segment.heldBack != nil { return [SpokenTurn(speaker: nil, words: segment.shownWords)] }
         return turns(of: segment).map { turn in
@@ -32,7 +32,7 @@ extension Timeline {
             for run in overlaps(in: turn.words) {
                 let (first, last) = (run.lowerBound, run.upperBound - 1)
                 turn.words[first].text = overlapSign + turn.words[first].text
-                // A requested line break stays at the end.
+                // A dictated line break stays at the end.
                 let text = turn.words[last].text
                 let end = text.lastIndex { String($0) != Punctuator.newLine }.map(text.index(after:)) ?? text.startIndex
                 turn.words[last].text = text[..<end] + overlapSign + text[end...]
@@ -41,7 +41,7 @@ extension Timeline {
         }
     }
 
-    /// Whether a line starts like a speaker's name; it then needs the real name as a prefix.
+    /// Whether a line's text starts like a speaker's name. The line then needs the actual speaker's name before it.
     func startsLikeName(_ line: String) -> Bool {
         guard hasSeveralSpeakers, line.utf8.contains(UInt8(ascii: ":")) else { return false }
         return (0..<(speakers?.count ?? 0)).contains { speaker in
@@ -51,19 +51,19 @@ extension Timeline {
         }
     }
 
-    /// Returns the ranges of a turn's words that overlap another speaker.
+    /// Returns the index ranges of a turn's words that overlap another speaker.
     func overlaps(in words: [Word]) -> [Range<Int>] {
         guard hasSeveralSpeakers, let speakers, !speakers.alongside.isEmpty else { return [] }
         return Array(words.indices { speakers.isOverlapped($0.range) && !oneLine($0.text).isEmpty }.ranges)
     }
 }
 
-/// Marks simultaneous speech on both sides, as transcripts of interviews do.
+/// Marks the start and the end of simultaneous speech, as interview transcripts do.
 let overlapSign = "//"
 
 /// Returns a word without overlap marks.
 func withoutOverlapSign(_ word: String) -> String {
-    // Compares bytes: with a combining mark it would be another Character.
+    // Compares bytes: with a combining mark after it, the last slash would be a different `Character`.
     let sign = overlapSign.utf8
     var bytes = word.utf8[...]
     if bytes.starts(with: sign) { bytes = bytes.dropFirst(sign.count) }

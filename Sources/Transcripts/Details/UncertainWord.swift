@@ -1,66 +1,73 @@
 import Core
 
-/// A low-confidence word in its context, to listen to again; or an unclear segment, as the word `[unclear]` before the
-/// held-back text.
+/// A low-confidence word with its context, for a person to review. An unclear segment is represented by the word
+/// `[unclear]`, and its held-back text is in `after`.
 struct UncertainWord: Hashable, Sendable {
     var segment: Int
     var word: Word
-    /// Up to four words of the segment before it.
+    /// Up to four words before it in the segment.
     var before: String
-    /// Up to four words of the segment after it.
+    /// Up to four words after it in the segment.
     var after: String
     var isUnclear = false
 
-    private static let around = 4
-    /// The confidence from which a word is certain, and the length up to which it is not worth learning: `the`, `in`.
-    private static let (sure, short) = (0.5, 3)
+    private static let contextWords = 4
+    /// Words with at least this confidence are certain.
+    private static let certainConfidence = 0.5
+    /// Words of up to this length, such as `the` and `in`, are not worth learning.
+    private static let maxShortLength = 3
 
-    /// Returns up to `most` words: unclear segments first, then the others in the order of `order`. Ignores lone punctuation.
-    static func worst(_ most: Int, of segments: [Segment], below limit: Double = 1) -> [UncertainWord] {
+    /// Returns up to `maxCount` words: unclear segments first, then words in the order of `reviewOrder`. Ignores lone
+    /// punctuation.
+    static func worst(_ maxCount: Int, of segments: [Segment], below threshold: Double = 1) -> [UncertainWord] {
         let unclear = segments.compactMap { segment in
             segment.heldBack.map {
                 UncertainWord(
                     segment: segment.id, word: segment.shownWords[0], before: "", after: $0, isUnclear: true)
             }
         }
-        let places = segments.flatMap { segment in segment.words.indices.map { (segment, $0) } }
-        let uncertain = places.filter {
+        let positions = segments.flatMap { segment in segment.words.indices.map { (segment, $0) } }
+        let uncertain = positions.filter {
             let word = $0.0.words[$0.1]
-            return word.confidence < limit && !word.key.isEmpty
+            return word.confidence < threshold && !word.key.isEmpty
         }
-        let worst = order(uncertain.map { $0.0.words[$0.1] }).prefix(max(0, most - unclear.count)).map { place in
-            let (segment, index) = uncertain[place]
+        let order = reviewOrder(uncertain.map { $0.0.words[$0.1] })
+        let worst = order.prefix(max(0, maxCount - unclear.count)).map { number in
+            let (segment, index) = uncertain[number]
             let text = { (words: ArraySlice<Word>) in words.map(\.text).joined(separator: " ") }
             return UncertainWord(
                 segment: segment.id, word: segment.words[index],
-                before: text(segment.words[max(0, index - around)..<index]),
-                after: text(segment.words[(index + 1)..<min(segment.words.count, index + 1 + around)]))
+                before: text(segment.words[max(0, index - contextWords)..<index]),
+                after: text(segment.words[(index + 1)..<min(segment.words.count, index + 1 + contextWords)]))
         }
-        return unclear.prefix(max(0, most)) + worst
+        return unclear.prefix(max(0, maxCount)) + worst
     }
 
-    /// Returns the indices of words in the order to review them. For a word that is uncertain in many places, the least
-    /// certain one represents all and comes first: the answer is likely the same, and a name that is often missed is
-    /// worth most. The others follow by confidence, then by time.
-    static func order(_ words: [Word]) -> [Int] {
-        var first: [String: Int] = [:]
+    /// Returns the indices of the words in the order in which a person should review them.
+    ///
+    /// If a word is uncertain in several positions, its least certain occurrence represents them all and comes first:
+    /// the answer is probably the same for all, and a name that is often missed is worth the most. The other
+    /// occurrences follow by confidence, then by time.
+    static func reviewOrder(_ words: [Word]) -> [Int] {
+        var leastCertain: [String: Int] = [:]
         var sums: [String: Double] = [:]
-        for (index, word) in words.enumerated() where word.confidence < sure && word.key.count > short {
+        for (index, word) in words.enumerated()
+        where word.confidence < certainConfidence && word.key.count > maxShortLength {
             sums[word.key, default: 0] += 1 - word.confidence
-            let known = first[word.key]
-            if known.map({ word.confidence < words[$0].confidence }) ?? true { first[word.key] = index }
+            let earlier = leastCertain[word.key]
+            if earlier.map({ word.confidence < words[$0].confidence }) ?? true { leastCertain[word.key] = index }
         }
         let scores = words.enumerated().map { index, word in
-            first[word.key] == index ? sums[word.key] ?? 0 : 1 - word.confidence
+            leastCertain[word.key] == index ? sums[word.key] ?? 0 : 1 - word.confidence
         }
         return words.indices.sorted { (scores[$1], $0) < (scores[$0], $1) }
     }
 }
 
-/// A low-confidence word and its position, for `review`.
+/// A low-confidence word and its position, for the command `review`.
 package struct UncertainWordRow: Encodable {
     package let recording: Int
-    /// If there are several.
+    /// Nil unless there are several recorders.
     package let recorder: String?
     private let segment: Int
     private let start: Double
@@ -69,7 +76,7 @@ package struct UncertainWordRow: Encodable {
     private let confidence: Double
     private let before: String
     private let after: String
-    /// True if the segment's text was rejected: `after` is the held-back text.
+    /// True if the segment is unclear; `after` is then the held-back text. Otherwise nil.
     private let unclear: Bool?
 
     fileprivate init(_ word: UncertainWord, of recording: Int, _ recorder: String?) {
@@ -83,7 +90,7 @@ package struct UncertainWordRow: Encodable {
     }
 
     /// The start of the word.
-    package var place: SamplePosition { SamplePosition(seconds: start) }
+    package var position: SamplePosition { SamplePosition(seconds: start) }
     /// The confidence in percent.
     package var percent: Int { Int(nearest: confidence * 100) }
     /// The word in brackets, in its context.
@@ -94,7 +101,7 @@ package struct UncertainWordRow: Encodable {
 
 /// The low-confidence words of several recordings.
 package struct UncertainWordList {
-    /// The maximum number of words of one recording; these include the overall worst.
+    /// The number of words kept for each recording, unless `limit` is greater.
     private static let maxPerRecording = 1_000
 
     private let limit: Int
@@ -102,10 +109,10 @@ package struct UncertainWordList {
     private var rows: [UncertainWordRow] = []
     private var words: [Word] = []
 
-    /// - Parameter limit: The number of words wanted.
+    /// - Parameter limit: The maximum number of words in the list.
     package init(limit: Int) { self.limit = limit }
 
-    /// Adds a recording's text.
+    /// Adds a recording's low-confidence words.
     package mutating func add(_ segments: [Segment], of recording: Int, recorder: String? = nil) {
         for word in UncertainWord.worst(max(limit, Self.maxPerRecording), of: segments) {
             guard !word.isUnclear else {
@@ -117,8 +124,8 @@ package struct UncertainWordList {
         }
     }
 
-    /// The first `limit`: unclear segments, then words in the order of `UncertainWord.order`.
+    /// The first `limit` rows: unclear segments, then words in the order of `UncertainWord.reviewOrder`.
     package var worst: [UncertainWordRow] {
-        Array((unclear + UncertainWord.order(words).map { rows[$0] }).prefix(limit))
+        Array((unclear + UncertainWord.reviewOrder(words).map { rows[$0] }).prefix(limit))
     }
 }

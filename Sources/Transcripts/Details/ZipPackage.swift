@@ -1,9 +1,9 @@
 import Core
 
-/// The headers and the directory of a ZIP file with stored entries, written from its beginning to its end. The same entries
-/// give the same bytes.
+/// Makes the headers and the directory of a ZIP file with stored (uncompressed) entries, which is written sequentially.
+/// The same entries always give the same bytes.
 ///
-/// Sizes and offsets from 4 GiB on are in ZIP64 fields (APPNOTE 4.5.3).
+/// Sizes and offsets of 4 GiB or more are in ZIP64 fields (APPNOTE 4.5.3).
 package struct ZipPackage {
     private struct Entry {
         var name: [UInt8]
@@ -14,28 +14,28 @@ package struct ZipPackage {
         var hasDescriptor: Bool
     }
 
-    /// The value from which a 32-bit field refers to ZIP64.
+    /// Values from this one on do not fit into 32-bit fields and need ZIP64.
     private let limit: Int64
     private var entries: [Entry] = []
     private var offset: Int64 = 0
 
-    /// - Parameter limit: Less than 4 GiB for tests.
+    /// - Parameter limit: The smallest value that needs ZIP64. Tests pass less than 4 GiB.
     package init(limit: Int64 = 0xFFFF_FFFF) { self.limit = limit }
 
-    /// Returns a whole file.
+    /// Returns a whole ZIP file.
     static func stored(_ entries: [(name: String, bytes: [UInt8])]) -> [UInt8] {
         var zip = ZipPackage()
         return entries.flatMap { zip.entry($0.name, $0.bytes) } + zip.directory()
     }
 
-    /// Returns an entry with its content.
+    /// Adds an entry. Returns its header and content.
     package mutating func entry(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
         begin(name, length: Int64(bytes.count), sum: CRC32.of(bytes)) + bytes
     }
 
-    /// Returns the header before a content.
+    /// Adds an entry. Returns its header, which precedes the content.
     ///
-    /// - Parameter sum: Nil if it is not known yet; then `end` must follow the content.
+    /// - Parameter sum: The CRC-32 of the content. If it is not known yet, pass nil, and call `end` after the content.
     package mutating func begin(_ name: String, length: Int64, sum: UInt32? = nil) -> [UInt8] {
         let entry = Entry(
             name: Array(name.utf8), length: length, offset: offset, sum: sum ?? 0, hasDescriptor: sum == nil)
@@ -46,7 +46,7 @@ package struct ZipPackage {
         return header
     }
 
-    /// Returns the checksum and the sizes of the last entry, which follow its content.
+    /// Returns the last entry's data descriptor (checksum and sizes), which follows its content.
     package mutating func end(sum: UInt32) -> [UInt8] {
         guard let last = entries.indices.last else { return [] }
         entries[last].sum = sum
@@ -56,14 +56,14 @@ package struct ZipPackage {
         return descriptor
     }
 
-    /// Returns the directory, which ends the file.
+    /// Returns the directory, which is the end of the file.
     package func directory() -> [UInt8] {
         var directory: [UInt8] = []
         for entry in entries {
             var large = entry.length >= limit ? number(entry.length, 8) + number(entry.length, 8) : []
             if entry.offset >= limit { large += number(entry.offset, 8) }
             directory += Array("PK\u{1}\u{2}".utf8) + version(large) + common(entry, zip64: large)
-            // No comment, first disk, no attributes.
+            // Without a comment or attributes, on the first disk.
             directory += number(0, 2) + number(0, 2) + number(0, 2) + number(0, 4) + field(entry.offset) + entry.name
             directory += Self.zip64(large)
         }
@@ -80,15 +80,15 @@ package struct ZipPackage {
 
     /// The fields that an entry's header and the directory share.
     private func common(_ entry: Entry, zip64: [UInt8]) -> [UInt8] {
-        // The checksum follows; the name is in UTF-8.
+        // Bit 3: a data descriptor follows the content. Bit 11: the name is in UTF-8.
         let flags = (entry.hasDescriptor ? 8 : 0) | (entry.name.allSatisfy { $0 < 0x80 } ? 0 : 0x800)
-        // Stored, 1980-01-01 00:00, so that the output does not depend on the clock.
+        // Stored, with the fixed date 1980-01-01 00:00 so that the output does not depend on the clock.
         let fixed = version(zip64) + number(flags, 2) + number(0, 2) + number(0, 2) + number(0x21, 2)
         return fixed + number(entry.sum, 4) + field(entry.length) + field(entry.length) + number(entry.name.count, 2)
             + number(Self.zip64(zip64).count, 2)
     }
 
-    /// The version that is needed: 2.0, or 4.5 for ZIP64.
+    /// The ZIP version that a reader needs: 2.0, or 4.5 for ZIP64.
     private func version(_ zip64: [UInt8]) -> [UInt8] { number(zip64.isEmpty ? 20 : 45, 2) }
 
     private static func zip64(_ fields: [UInt8]) -> [UInt8] {
@@ -98,7 +98,7 @@ package struct ZipPackage {
     private func field(_ value: Int64) -> [UInt8] { number(value >= limit ? 0xFFFF_FFFF : value, 4) }
 }
 
-/// Little-endian.
+/// Returns a number's little-endian bytes.
 private func number(_ value: some BinaryInteger, _ bytes: Int) -> [UInt8] {
     (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
 }

@@ -1,12 +1,12 @@
 import Core
 
 extension TranscriptFormat {
-    /// ELAN.
-    package static let eaf = TranscriptFormat("eaf", holdsIdentity: true, form: annotationDocument)
+    /// ELAN annotations.
+    package static let eaf = TranscriptFormat("eaf", holdsIdentity: true, renderer: annotationDocument)
 }
 
-/// Returns an ELAN annotation document (EAF 3.0): words included in segments, turns and overlaps of several speakers,
-/// gaps, and marks, which last 0.1 s because annotations need a length.
+/// Returns an ELAN annotation document (EAF 3.0) with tiers for segments and their words, for the turns and overlaps of
+/// several speakers, for gaps and for marks. Marks last up to 0.1 s because annotations need a duration.
 func annotationDocument(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     let tiers = Tiers(timeline, unit: milliseconds)
     var document = AnnotationDocument()
@@ -25,7 +25,7 @@ func annotationDocument(_ timeline: Timeline, _ details: RecordingDetails) -> St
     return document.text(details)
 }
 
-/// Returns ELAN's media type; `unknown` is ELAN's word for others.
+/// Returns ELAN's media type for a file; ELAN calls all others `unknown`.
 private func mediaType(_ name: String) -> String {
     switch name.split(separator: ".").last?.lowercased() {
     case "wav": "audio/x-wav"
@@ -85,9 +85,10 @@ private struct AnnotationDocument {
         var count = 0
         for tier in tiers {
             let parent = tier.parent.map { #" PARENT_REF="\#($0)""# } ?? ""
-            let who = tier.participant.map { #" PARTICIPANT="\#(markup($0))""# } ?? ""
+            let participant = tier.participant.map { #" PARTICIPANT="\#(markup($0))""# } ?? ""
             lines.append(
-                #"    <TIER LINGUISTIC_TYPE_REF="\#(tier.type)"\#(parent)\#(who) TIER_ID="\#(markup(tier.name))">"#)
+                #"    <TIER LINGUISTIC_TYPE_REF="\#(tier.type)"\#(parent)\#(participant)"#
+                    + #" TIER_ID="\#(markup(tier.name))">"#)
             for annotation in tier.annotations {
                 count += 1
                 lines += [

@@ -1,7 +1,7 @@
 import Core
 
 extension TranscriptFormat {
-    /// Audacity.
+    /// Audacity labels.
     static let labels = TranscriptFormat("labels", fileExtension: "labels.txt", fileName: "labels.txt") {
         timeline, _ in audacityLabels(timeline)
     }

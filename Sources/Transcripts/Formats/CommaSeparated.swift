@@ -1,14 +1,15 @@
 import Core
 
 extension TranscriptFormat {
-    /// A table.
+    /// A table for spreadsheets.
     static let csv = TranscriptFormat("csv") { timeline, _ in commaSeparated(timeline) }
 }
 
-/// Returns comma-separated values (RFC 4180): a row per segment, followed by its words; gaps and marks in order.
+/// Returns comma-separated values (RFC 4180): a row for each segment, followed by rows for its words, with gaps and
+/// marks in chronological order.
 ///
-/// If diarized, a last column has the speaker; the detail of a word is `overlap` if somebody else speaks at the same
-/// time.
+/// If the timeline is diarized, the last column is the speaker, and a word's `detail` is `overlap` if somebody else
+/// speaks at the same time.
 func commaSeparated(_ timeline: Timeline) -> String {
     var entries: [(start: SamplePosition, rows: [[String]])] = []
     for segment in timeline.segments {
@@ -48,13 +49,13 @@ private func row(
     ]
 }
 
-/// Quotes a field if needed. Spaces at the ends are kept, which some readers drop.
+/// Quotes a field if needed. Keeps leading and trailing spaces, although some readers drop them.
 private func field(_ text: String) -> String {
     let special = text.unicodeScalars.contains { $0 == "\"" || $0 == "," || $0 == "\r" || $0 == "\n" }
     return special ? quoted(text) : text
 }
 
-/// Prefixes `'` if a spreadsheet would treat the field as a formula.
+/// Prepends `'` if a spreadsheet would treat the field as a formula.
 func withGuard(_ text: String) -> String { beginsAsFormula(text) ? "'" + text : text }
 
 /// Reverses `withGuard`.
@@ -62,7 +63,7 @@ func withoutGuard(_ field: String) -> String {
     field.utf8.first == UInt8(ascii: "'") && beginsAsFormula(field) ? String(Substring(field.utf8.dropFirst())) : field
 }
 
-/// Whether it starts like a formula, guarded or not.
+/// Whether the text starts like a formula, guarded or not.
 private func beginsAsFormula(_ text: String) -> Bool {
     switch text.unicodeScalars.first(where: { $0 != "'" }) {
     case "=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠": true

@@ -1,26 +1,26 @@
 import Core
 
-/// A subtitle: one or two lines, with lines of marks above, from `start` to `end` in milliseconds.
+/// A subtitle from `start` to `end` in milliseconds: one or two spoken lines, below any lines with marks.
 struct Cue: Equatable {
     var start: Int64
     var end: Int64
     var lines: [String]
-    /// The speaker's name; nil if unknown or the only one.
+    /// The speaker's name; nil if unknown or if there is only one speaker.
     var speaker: String?
-    /// The number of spoken lines; those above are marks.
-    var spoken = 0
+    /// The number of spoken lines; the lines above them are marks.
+    var spokenCount = 0
 }
 
 /// Limits of readable subtitles.
 enum CueLimits {
-    /// Characters per line; only a single longer word has more.
+    /// Characters per line; exceeded only by a single longer word.
     static let lineLength = 42
-    static let longest: Int64 = 7_000
-    /// The shortest display time, if there is time.
-    static let shortest: Int64 = 1_000
+    static let maxMilliseconds: Int64 = 7_000
+    /// The minimum display time, if the next cue leaves enough time.
+    static let minMilliseconds: Int64 = 1_000
 }
 
-/// Returns the transcript as cues: in order, without overlaps, none of length 0.
+/// Returns the transcript as non-empty cues in chronological order, without overlaps.
 func cues(of timeline: Timeline) -> [Cue] {
     let gaps = timeline.gaps.sorted { $0.range.start < $1.range.start }
     var spoken: [Cue] = []
@@ -32,37 +32,37 @@ func cues(of timeline: Timeline) -> [Cue] {
                 spoken.append(
                     Cue(
                         start: milliseconds(first.range.start), end: milliseconds(last.range.end), lines: lines,
-                        speaker: turn.speaker.map { timeline.name(ofSpeaker: $0) }, spoken: lines.count))
+                        speaker: turn.speaker.map { timeline.name(ofSpeaker: $0) }, spokenCount: lines.count))
             }
         }
     }
-    let silent = gaps.map {
+    let gapCues = gaps.map {
         Cue(start: milliseconds($0.range.start), end: milliseconds($0.range.end), lines: [description(of: $0)])
     }
     let length = milliseconds(timeline.length)
-    return marked(spaced(merged(spoken, silent), length: length), marksWithText(of: timeline), length: length)
+    return marked(spaced(merged(spoken, gapCues), length: length), marksWithText(of: timeline), length: length)
 }
 
-/// Puts each mark above the cue at its time or within a second after it, else in its own cue. So cues never overlap,
-/// which some players do not support.
+/// Puts each mark above the cue at its time or up to a second later, otherwise in its own cue. So cues never overlap;
+/// some players do not support overlaps.
 private func marked(_ cues: [Cue], _ marks: [(time: SamplePosition, line: String)], length: Int64) -> [Cue] {
     var cues = cues
-    // Backwards, so that the first of several marks in one place is on top.
+    // Backwards, so that the earliest of several marks above one cue is on top.
     for mark in marks.reversed() {
         let time = milliseconds(mark.time)
         let lines = markLines(mark.line)
         let low = cues.indices.partitionPoint { cues[$0].end > time }
-        if low < cues.count, cues[low].start < time + CueLimits.shortest {
+        if low < cues.count, cues[low].start < time + CueLimits.minMilliseconds {
             cues[low].lines = lines + cues[low].lines
         } else {
-            let next = low < cues.count ? cues[low].start : max(length, time + CueLimits.shortest)
-            cues.insert(Cue(start: time, end: min(time + 2 * CueLimits.shortest, next), lines: lines), at: low)
+            let next = low < cues.count ? cues[low].start : max(length, time + CueLimits.minMilliseconds)
+            cues.insert(Cue(start: time, end: min(time + 2 * CueLimits.minMilliseconds, next), lines: lines), at: low)
         }
     }
     return cues
 }
 
-/// Returns a mark in at most two lines, truncated; other formats have its full text.
+/// Returns a mark in at most two lines, truncated if necessary; formats other than subtitles have its full text.
 func markLines(_ line: String) -> [String] {
     let words = line.split(separator: " ").map(String.init)
     if fitsTwoLines(words.map(\.count)) { return lines(words) }
@@ -74,7 +74,7 @@ func markLines(_ line: String) -> [String] {
     return lines(kept + ["…]"])
 }
 
-/// Splits a segment's words where two lines are full, at the longest duration, and at gaps.
+/// Splits a segment's words into cues: when two lines are full, at the maximum duration, and at gaps.
 private func groups(of words: [Word], in range: SampleRange, brokenBy gaps: [Gap]) -> [[Word]] {
     let breaks = gaps.map(\.range.start).filter { range.start <= $0 && $0 < range.end }
     var groups: [[Word]] = []
@@ -84,8 +84,8 @@ private func groups(of words: [Word], in range: SampleRange, brokenBy gaps: [Gap
         if word.text.isEmpty { continue }
         if let first = group.first, let last = group.last {
             let isCut = breaks.contains { last.range.start < $0 && $0 <= word.range.start }
-            let lasts = milliseconds(word.range.end) - milliseconds(first.range.start)
-            if isCut || lasts > CueLimits.longest || !fitsTwoLines(lengths + [word.text.count]) {
+            let length = milliseconds(word.range.end) - milliseconds(first.range.start)
+            if isCut || length > CueLimits.maxMilliseconds || !fitsTwoLines(lengths + [word.text.count]) {
                 groups.append(group)
                 (group, lengths) = ([], [])
             }
@@ -96,7 +96,7 @@ private func groups(of words: [Word], in range: SampleRange, brokenBy gaps: [Gap
     return group.isEmpty ? groups : groups + [group]
 }
 
-/// - Parameter lengths: The words' characters.
+/// - Parameter lengths: The words' lengths in characters.
 private func fitsTwoLines(_ lengths: [Int]) -> Bool {
     let total = lengths.reduce(lengths.count - 1, +)
     var upper = -1
@@ -108,7 +108,7 @@ private func fitsTwoLines(_ lengths: [Int]) -> Bool {
     return false
 }
 
-/// Returns one line if the words fit, else two of similar length.
+/// Returns one line if the words fit, otherwise two lines of similar length.
 private func lines(_ words: [String]) -> [String] {
     let line = words.joined(separator: " ")
     if line.count <= CueLimits.lineLength || words.count < 2 { return [line] }
@@ -122,10 +122,10 @@ private func lines(_ words: [String]) -> [String] {
     return [words.prefix(best.count).joined(separator: " "), words.dropFirst(best.count).joined(separator: " ")]
 }
 
-/// Merges both in chronological order; gaps first.
-private func merged(_ spoken: [Cue], _ silent: [Cue]) -> [Cue] {
+/// Merges cues and gaps in chronological order; a gap comes before a cue with the same start.
+private func merged(_ spoken: [Cue], _ gapCues: [Cue]) -> [Cue] {
     var merged: [Cue] = []
-    var rest = silent[...]
+    var rest = gapCues[...]
     for cue in spoken {
         while let gap = rest.first, gap.start <= cue.start {
             merged.append(gap)
@@ -136,27 +136,29 @@ private func merged(_ spoken: [Cue], _ silent: [Cue]) -> [Cue] {
     return merged + rest
 }
 
-/// Ends each cue before the next starts, or delays the next if nothing would be left, even if an engine's times are out
+/// Ends each cue when the next starts, or delays the next if the cue would be empty, even if an engine's times are out
 /// of order.
 private func spaced(_ cues: [Cue], length: Int64) -> [Cue] {
     var spaced: [Cue] = []
     for (index, cue) in cues.enumerated() {
         let start = max(cue.start, spaced.last?.end ?? 0)
         let next = index + 1 < cues.count ? cues[index + 1].start : max(length, cue.end)
-        let wanted = max(cue.end, min(start + CueLimits.shortest, next))
-        let end = min(wanted, next, start + CueLimits.longest)
+        let preferredEnd = max(cue.end, min(start + CueLimits.minMilliseconds, next))
+        let end = min(preferredEnd, next, start + CueLimits.maxMilliseconds)
         spaced.append(
-            Cue(start: start, end: max(end, start + 1), lines: cue.lines, speaker: cue.speaker, spoken: cue.spoken))
+            Cue(
+                start: start, end: max(end, start + 1), lines: cue.lines, speaker: cue.speaker,
+                spokenCount: cue.spokenCount))
     }
     return spaced
 }
 
-/// The nearest millisecond.
+/// Rounds a position to the nearest millisecond.
 func milliseconds(_ position: SamplePosition) -> Int64 {
     (position.samples * 1_000 + Int64(SamplePosition.rate) / 2) / Int64(SamplePosition.rate)
 }
 
-/// Describes a gap by its length and cause.
+/// Returns a gap's length and cause: `[gap 1.0 s: redacted]`.
 func description(of gap: Gap) -> String {
     let milliseconds = milliseconds(SamplePosition(gap.range.count))
     if milliseconds < 100 { return "[gap \(milliseconds) ms: \(gap.cause.rawValue)]" }

@@ -1,17 +1,17 @@
 import Core
 
-/// A paragraph of a document for people; each text is a single line.
+/// A paragraph in a document for people. Each text is a single line.
 package enum DocumentParagraph: Sendable {
     case title(String)
     case fact(String)
-    /// A turn, or a segment if there is one speaker.
+    /// A turn, or a segment if there is only one speaker.
     case turn(speaker: String?, start: SamplePosition, text: String)
     /// A bookmark, a note, a gap, a pause, a redaction, or the end of an incomplete text.
     case note(String)
 }
 
-/// Returns title, metadata, the speakers with their times, what a person wrote about the recording, and a paragraph per
-/// turn or, with one speaker, per segment, with the notes between them.
+/// Returns the title, the metadata, the speakers with their speaking times, a person's remarks on the recording, and
+/// the transcript with its notes: a paragraph per turn or, with only one speaker, per segment.
 package func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetails) -> [DocumentParagraph] {
     var body = [DocumentParagraph.title(oneLine(details.title(of: timeline)))]
     let started = details.started.map { oneLine($0) + (details.clock == .unverified ? " (clock unverified)" : "") }
@@ -24,11 +24,11 @@ package func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetail
         body.append(.fact("Speakers: \(people.joined(separator: ", "))"))
     }
     let annotations = timeline.annotations ?? Annotations()
-    body += annotations.about.map { .fact("\($0.name): \($0.text)") }
+    body += annotations.remarks.map { .fact("\($0.name): \($0.text)") }
 
     let notes = annotations.notes.map { ($0, oneLine($0.text)) }.filter { !$1.isEmpty }
         .map { (time: $0.position, line: "[note \(clockTime($0.position)): \($1)]", isGap: false) }
-    var left = (linesBetweenWords(of: timeline) + notes).stablySorted(by: \.time)[...]
+    var remainingNotes = (linesBetweenWords(of: timeline) + notes).stablySorted(by: \.time)[...]
     var open: (speaker: Int?, start: SamplePosition, words: [String])?
     func close() {
         guard let turn = open else { return }
@@ -41,10 +41,10 @@ package func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetail
             for word in turn.words {
                 let text = oneLine(word.text)
                 guard !text.isEmpty else { continue }
-                while let note = left.first, note.time <= word.range.start {
+                while let note = remainingNotes.first, note.time <= word.range.start {
                     close()
                     body.append(.note(note.line))
-                    left = left.dropFirst()
+                    remainingNotes = remainingNotes.dropFirst()
                 }
                 let isNew = turn.speaker == nil ? word == segment.shownWords.first : turn.speaker != open?.speaker
                 if isNew { close() }
@@ -54,14 +54,14 @@ package func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetail
         }
     }
     close()
-    for rest in left { body.append(.note(rest.line)) }
-    if let rest = unwrittenText(timeline) { body.append(.note("[\(rest)]")) }
+    for note in remainingNotes { body.append(.note(note.line)) }
+    if let progress = transcriptionProgress(timeline) { body.append(.note("[\(progress)]")) }
     return body
 }
 
 extension Annotations {
-    /// What a person wrote about the recording, besides title and notes; each text is a single line, not empty.
-    var about: [(name: String, text: String)] {
+    /// A person's remarks on the recording besides its title and notes. Each text is a single, non-empty line.
+    var remarks: [(name: String, text: String)] {
         [("People", people), ("Place", place), ("Note", note), ("Consent", consent)]
             .map { ($0, oneLine($1)) }.filter { !$1.isEmpty }
     }

@@ -1,7 +1,7 @@
 import Core
 import System
 
-/// Returns an event as one line of JSON, without its newline.
+/// Returns an event as one line of JSON, without a newline.
 package func eventJSON(_ event: Event) throws -> String { try jsonObject(EventLine(event: event)) }
 
 private struct EventLine: Encodable {
@@ -14,7 +14,7 @@ private struct EventLine: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var line = encoder.container(keyedBy: CodingKeys.self)
-        // No member may be optional: nil would be written as null instead of being left out.
+        // Members must not be optional: nil would be encoded as null instead of being left out.
         func write(_ name: String, _ members: KeyValuePairs<CodingKeys, any Encodable>) throws {
             try line.encode(name, forKey: .event)
             for (key, value) in members { try line.encode(value, forKey: key) }
@@ -56,5 +56,5 @@ private struct EventLine: Encodable {
     }
 }
 
-/// Rounds to 0.1 dB; digital silence (minus infinity) becomes -120, below 16 bits.
+/// Rounds to 0.1 dB. Digital silence (minus infinity) becomes -120, which is below the noise of 16-bit audio.
 private func decibels(_ level: Double) -> Double { level > -120 ? (min(level, 120) * 10).rounded() / 10 : -120 }

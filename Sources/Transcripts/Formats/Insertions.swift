@@ -1,9 +1,7 @@
 import Core
 
-/// Returns everything that formats insert between words, as a single line: gaps, marks, and texts for segments without
-/// words.
-///
-/// Readers of edited transcripts remove these.
+/// Returns everything that formats insert between words, each as a single line: gaps, marks, and the labels of segments
+/// without words. Parsers of edited transcripts remove these insertions.
 func insertions(in timeline: Timeline) -> Set<String> {
     var texts: Set<String> = ["[no words]", "[not read]"]
     texts.formUnion(timeline.gaps.map { description(of: $0) })
@@ -11,6 +9,6 @@ func insertions(in timeline: Timeline) -> Set<String> {
         texts.insert(mark.line)
         texts.insert(markLines(mark.line).joined(separator: " "))
     }
-    if let rest = unwrittenText(timeline) { texts.insert("[\(rest)]") }
+    if let progress = transcriptionProgress(timeline) { texts.insert("[\(progress)]") }
     return texts
 }

@@ -8,7 +8,7 @@ extension TranscriptFormat {
     }
 }
 
-/// Returns a header, then segments, gaps and marks in chronological order, then the statistics, one line each.
+/// Returns one JSON object per line: a header; segments, gaps and marks in chronological order; and the statistics.
 func jsonLines(_ timeline: Timeline) throws -> String {
     var entries: [(start: SamplePosition, line: String)] = []
     for segment in timeline.segments {

@@ -1,15 +1,15 @@
 import Core
 
 extension TranscriptFormat {
-    /// Notes and wikis (CommonMark).
+    /// Markdown for notes and wikis (CommonMark).
     package static let markdown = TranscriptFormat(
-        "markdown", fileExtension: "md", isUsual: false, form: markdownText)
+        "markdown", fileExtension: "md", isUsual: false, renderer: markdownText)
 }
 
-/// Returns the paragraphs separated by blank lines: `0:25 **A:** WORDS`; bookmarks and gaps in italics.
+/// Returns paragraphs such as `0:25 **A:** WORDS`, separated by blank lines; bookmarks and gaps are in italics.
 private func markdownText(_ timeline: Timeline, _ details: RecordingDetails) -> String {
-    documentParagraphs(timeline, details).map { part in
-        switch part {
+    documentParagraphs(timeline, details).map { element in
+        switch element {
         case .title(let text): return "# \(literal(text))\n"
         case .fact(let text): return "\(literal(text))\n"
         case .note(let text): return "*\(literal(text))*\n"
@@ -19,7 +19,7 @@ private func markdownText(_ timeline: Timeline, _ details: RecordingDetails) -> 
     }.joined(separator: "\n")
 }
 
-/// Escapes Markdown within a line.
+/// Escapes Markdown's special characters within a line.
 private func literal(_ text: String) -> String {
     var literal = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

@@ -1,6 +1,6 @@
 import Core
 
-/// Escapes text for content and quoted attributes of XML and HTML; characters that are invalid there become U+FFFD.
+/// Escapes text for content and quoted attributes in XML and HTML; invalid characters become U+FFFD.
 package func markup(_ text: String) -> String {
     var escaped = ""
     escaped.reserveCapacity(text.utf8.count)
@@ -19,10 +19,10 @@ package func markup(_ text: String) -> String {
     return escaped
 }
 
-/// Returns a file name as a relative link of one path segment.
+/// Returns a relative link to a file in the same folder.
 func relativeLink(_ name: String) -> String { "./\(percentEncoded(name))" }
 
-/// Percent-encodes a file name or a value of a query.
+/// Percent-encodes a file name or a value in a query.
 package func percentEncoded(_ name: String) -> String {
     name.utf8.map { byte in
         let character = Character(Unicode.Scalar(byte))

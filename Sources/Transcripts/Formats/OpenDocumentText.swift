@@ -1,7 +1,7 @@
 import Core
 
 extension TranscriptFormat {
-    /// A document for word processors (OpenDocument Text 1.2): LibreOffice, Word, and others.
+    /// A document for LibreOffice, Word and other word processors (OpenDocument Text 1.2).
     static let odt = TranscriptFormat("odt", isUsual: false, package: openDocument) { timeline, details in
         documentContent(documentParagraphs(timeline, details))
     }
@@ -37,7 +37,7 @@ private let documentNamespaces =
     .joined(separator: " ")
     + #" xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0" office:version="1.2""#
 
-/// Styles with the names of word processors, so that users can restyle all paragraphs of a kind.
+/// Named styles, so that users can restyle all paragraphs of a kind at once.
 private let documentStyles =
     xmlStart + "<office:document-styles \(documentNamespaces)><office:styles>"
     + #"<style:default-style style:family="paragraph"><style:text-properties fo:font-size="11pt"/></style:default-style>"#
@@ -58,8 +58,8 @@ private func documentContent(_ paragraphs: [DocumentParagraph]) -> String {
     func paragraph(_ style: String, _ content: String) -> String {
         #"<text:p text:style-name="\#(style)">\#(content)</text:p>"# + "\n"
     }
-    let body = paragraphs.map { part in
-        switch part {
+    let body = paragraphs.map { element in
+        switch element {
         case .title(let text): return paragraph("Title", markup(text))
         case .fact(let text): return paragraph("Standard", markup(text))
         case .note(let text): return paragraph("Note", markup(text))

@@ -1,38 +1,38 @@
 import Core
 
 extension TranscriptFormat {
-    /// Only the words.
+    /// Plain text.
     package static let text = TranscriptFormat("text", fileExtension: "txt") { timeline, _ in plainText(timeline) }
 }
 
-/// Returns the words, one line per segment, or with several speakers one paragraph per turn: `A: WORDS`; more lines
-/// where somebody said "new line". A bookmark with text is a line before the next segment, a gap one before the next
-/// word. A last line marks an incomplete text.
+/// Returns the words with a line per segment or, with several speakers, a paragraph per turn: `A: WORDS`. A spoken "new
+/// line" starts another line. A bookmark with text has a line before the next segment; a gap has one before the next
+/// word. If the transcript is incomplete, the last line says so.
 func plainText(_ timeline: Timeline) -> String {
     var notes = linesBetweenWords(of: timeline)[...]
     var gaps = timeline.gaps.map(\.range.start).sorted()[...]
     var text = ""
-    var isBehindNote = false
+    var followsNote = false
     func addNotes(upTo end: SamplePosition) {
         while let note = notes.first, note.time <= end {
             text += "\(escapingSigns(note.line))\n"
-            isBehindNote = true
+            followsNote = true
             if note.isGap { gaps = gaps.dropFirst() }
             notes = notes.dropFirst()
         }
     }
-    var last: Int?
+    var lastSpeaker: Int?
     func add(_ words: ArraySlice<Word>, _ speaker: Int?) {
         let spoken = spokenLines(words.map(\.text).joined(separator: " "))
         guard !spoken.isEmpty else { return }
         if let speaker {
-            let isNew = speaker != last || isBehindNote
-            if isNew, last != nil { text += "\n" }
+            let isNew = speaker != lastSpeaker || followsNote
+            if isNew, lastSpeaker != nil { text += "\n" }
             if isNew || timeline.startsLikeName(spoken) { text += "\(oneLine(timeline.name(ofSpeaker: speaker))): " }
-            last = speaker
+            lastSpeaker = speaker
         }
         text += spoken
-        isBehindNote = false
+        followsNote = false
     }
     for segment in timeline.segments {
         addNotes(upTo: segment.range.start)
@@ -40,17 +40,17 @@ func plainText(_ timeline: Timeline) -> String {
             var words = turn.words[...]
             while let first = words.first {
                 if let gap = gaps.first, gap <= first.range.start { addNotes(upTo: first.range.start) }
-                let piece = words.prefix { word in gaps.first.map { word.range.start < $0 } ?? true }
-                add(piece, turn.speaker)
-                words = words.dropFirst(piece.count)
+                let beforeGap = words.prefix { word in gaps.first.map { word.range.start < $0 } ?? true }
+                add(beforeGap, turn.speaker)
+                words = words.dropFirst(beforeGap.count)
             }
         }
     }
     addNotes(upTo: SamplePosition(.max))
-    return text + (unwrittenText(timeline).map { "[\($0)]\n" } ?? "")
+    return text + (transcriptionProgress(timeline).map { "[\($0)]\n" } ?? "")
 }
 
-/// Returns a segment's words as one line, or more if somebody said "new line".
+/// Returns a segment's words as one line, or as several if somebody said "new line".
 private func spokenLines(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
         let line = escapingSigns(oneLine(text))
@@ -62,7 +62,7 @@ private func spokenLines(_ text: String) -> String {
     return spoken.map { $0 + "\n" }.joined()
 }
 
-/// Returns bookmarks with text, in chronological order, as lines: `[bookmark 0:12: WORDS]`.
+/// Returns the bookmarks with text as lines in chronological order: `[bookmark 0:12: WORDS]`.
 func marksWithText(of timeline: Timeline) -> [(time: SamplePosition, line: String)] {
     timeline.marks.sorted { $0.position < $1.position }.compactMap { mark in
         let text = oneLine(mark.text)
@@ -70,36 +70,37 @@ func marksWithText(of timeline: Timeline) -> [(time: SamplePosition, line: Strin
     }
 }
 
-/// Returns bookmarks with text and gaps, in chronological order.
+/// Returns the gaps and the bookmarks with text as lines in chronological order.
 func linesBetweenWords(of timeline: Timeline) -> [(time: SamplePosition, line: String, isGap: Bool)] {
     let gaps = timeline.gaps.map { (time: $0.range.start, line: description(of: $0), isGap: true) }
     return (marksWithText(of: timeline).map { (time: $0.time, line: $0.line, isGap: false) } + gaps)
         .stablySorted(by: \.time)
 }
 
-/// Describes how far the text is transcribed; nil if complete.
-package func unwrittenText(_ timeline: Timeline) -> String? {
-    timeline.unwritten.map { rest in
-        rest.start == .zero
+/// Describes how much of the recording is transcribed; nil if the transcript is complete.
+package func transcriptionProgress(_ timeline: Timeline) -> String? {
+    timeline.untranscribed.map { range in
+        range.start == .zero
             ? "not transcribed yet: \(clockTime(timeline.length))"
-            : "transcribed up to \(clockTime(rest.start)) of \(clockTime(timeline.length))"
+            : "transcribed up to \(clockTime(range.start)) of \(clockTime(timeline.length))"
     }
 }
 
-/// Returns a text as a part of one line: every run of control and space characters becomes one space.
+/// Returns a text as a single line: every run of control characters and spaces becomes one space, except at the ends,
+/// where it is removed.
 ///
-/// Works on scalars: as a `Character`, a space with a combining mark is not a space.
+/// Works on scalars: a space with a combining mark is not a space as a `Character`.
 package func oneLine(_ text: String) -> String {
     if isOneLine(text) { return text }
     var line = String.UnicodeScalarView()
-    var isBehindSpace = false
+    var followsSpace = false
     for scalar in text.unicodeScalars {
         if isSpace(scalar) {
-            isBehindSpace = !line.isEmpty
+            followsSpace = !line.isEmpty
             continue
         }
-        if isBehindSpace { line.append(" ") }
-        isBehindSpace = false
+        if followsSpace { line.append(" ") }
+        followsSpace = false
         line.append(scalar)
     }
     return String(line)
@@ -109,14 +110,14 @@ func words(in text: String) -> [String] {
     oneLine(text).utf8.split(separator: UInt8(ascii: " ")).map { String(Substring($0)) }
 }
 
-/// Whether `oneLine` would not change a text, judged by its bytes; may be false for others.
+/// A quick test: true only if `oneLine` would not change the text. False for any text that is not ASCII.
 private func isOneLine(_ text: String) -> Bool {
-    var isBehindSpace = true
+    var followsSpace = true
     for byte in text.utf8 {
-        guard (0x20..<0x7F).contains(byte), byte > 0x20 || !isBehindSpace else { return false }
-        isBehindSpace = byte == 0x20
+        guard (0x20..<0x7F).contains(byte), byte > 0x20 || !followsSpace else { return false }
+        followsSpace = byte == 0x20
     }
-    return !isBehindSpace || text.isEmpty
+    return !followsSpace || text.isEmpty
 }
 
 private func isSpace(_ scalar: Unicode.Scalar) -> Bool {

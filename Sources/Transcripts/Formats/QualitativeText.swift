@@ -1,40 +1,42 @@
 import Core
 
 extension TranscriptFormat {
-    /// Programs for coding interviews: f4, MAXQDA, ATLAS.ti.
+    /// Text for programs that code interviews: f4, MAXQDA, ATLAS.ti.
     static let qda = TranscriptFormat(
         "qda", fileExtension: "qda.txt", isUsual: false
-    ) { timeline, details in qualitativeText(timeline, leastPause: details.pauseSeconds) }
+    ) { timeline, details in qualitativeText(timeline, minPauseSeconds: details.pauseSeconds) }
 }
 
-/// Returns a paragraph per turn, with its speaker and end time: `A: WORDS #00:01:23-4#`. Shows pauses from `leastPause`
-/// seconds, `(3 s)`, and gaps as in other formats. With one speaker, a paragraph is a segment.
-func qualitativeText(_ timeline: Timeline, leastPause: Int) -> String {
+/// Returns a paragraph per turn, with its speaker and end time: `A: WORDS #00:01:23-4#`. With only one speaker, each
+/// segment is a paragraph. Shows gaps as other formats do, and pauses of at least `minPauseSeconds`: `(3 s)`.
+func qualitativeText(_ timeline: Timeline, minPauseSeconds: Int) -> String {
     struct Paragraph {
         var speaker: Int?
         var text: [String]
         var end: SamplePosition
     }
     var paragraphs: [Paragraph] = []
-    var spoken = ""
+    var previousText = ""
     var gaps = timeline.gaps.sorted { $0.range.start < $1.range.start }[...]
     for segment in timeline.segments {
         for turn in timeline.readableTurns(of: segment) {
             for word in turn.words {
                 var text = oneLine(word.text)
                 guard !text.isEmpty else { continue }
-                text = escapingSigns(text, behind: spoken)
-                spoken = text
+                text = escapingSigns(text, after: previousText)
+                previousText = text
                 var before: [String] = []
                 let last = paragraphs.last?.end ?? .zero
-                var lost = SamplePosition.zero
+                var gapEnd = SamplePosition.zero
                 while let gap = gaps.first, gap.range.start <= word.range.start {
                     before.append(description(of: gap))
-                    lost = max(lost, gap.range.end)
+                    gapEnd = max(gapEnd, gap.range.end)
                     gaps = gaps.dropFirst()
                 }
-                let pause = SampleRange(max(last, lost), word.range.start).seconds
-                if !paragraphs.isEmpty, pause >= Double(leastPause) { before.append("(\(Int(pause.rounded())) s)") }
+                let pause = SampleRange(max(last, gapEnd), word.range.start).seconds
+                if !paragraphs.isEmpty, pause >= Double(minPauseSeconds) {
+                    before.append("(\(Int(pause.rounded())) s)")
+                }
                 let isNew =
                     turn.speaker == nil ? word == segment.shownWords.first : turn.speaker != paragraphs.last?.speaker
                 if isNew || paragraphs.isEmpty {
@@ -46,7 +48,7 @@ func qualitativeText(_ timeline: Timeline, leastPause: Int) -> String {
             }
         }
     }
-    let rest = gaps.map { description(of: $0) + "\n" } + (unwrittenText(timeline).map { ["[\($0)]\n"] } ?? [])
+    let rest = gaps.map { description(of: $0) + "\n" } + (transcriptionProgress(timeline).map { ["[\($0)]\n"] } ?? [])
     return
         (paragraphs.map { paragraph in
             let name = paragraph.speaker.map { "\(oneLine(timeline.name(ofSpeaker: $0))): " } ?? ""
@@ -54,23 +56,23 @@ func qualitativeText(_ timeline: Timeline, leastPause: Int) -> String {
         } + rest).joined(separator: "\n")
 }
 
-/// Returns `#00:01:23-4#`: hours, minutes, seconds, tenths.
+/// Returns hours, minutes, seconds and tenths of a second: `#00:01:23-4#`.
 private func timeStamp(_ position: SamplePosition) -> String {
     let tenths = max(0, position.samples) * 10 / Int64(SamplePosition.rate)
     let clock = timecode(tenths * 100, decimal: ".").prefix { $0 != "." }
     return "#\(clock)-\(tenths % 10)#"
 }
 
-/// Returns a line without its time stamps and pauses; unchanged without time stamps.
+/// Removes time stamps and pauses from a line. A line without time stamps is returned unchanged.
 func withoutTimeStamps(_ line: String) -> String {
     guard line.utf8.contains(UInt8(ascii: "#")) else { return line }
     let words = line.utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }
     guard words.contains(where: isTimeStamp) else { return line }
-    var left: [Substring] = []
+    var kept: [Substring] = []
     for word in words where !isTimeStamp(word) {
-        if isPause(left.last ?? "", word) { left.removeLast() } else { left.append(word) }
+        if isPause(kept.last ?? "", word) { kept.removeLast() } else { kept.append(word) }
     }
-    return left.joined(separator: " ")
+    return kept.joined(separator: " ")
 }
 
 /// Whether a word is `#00:01:23-4#`, with any number of digits for hours.
@@ -82,7 +84,7 @@ func isTimeStamp(_ word: Substring) -> Bool {
         && shape.dropFirst(10).dropLast().allSatisfy { $0 == UInt8(ascii: "0") }
 }
 
-/// `(3 s)`.
+/// Whether two words are a pause, such as `(3 s)`.
 private func isPause(_ word: Substring, _ next: Substring) -> Bool {
     guard next == "s)", word.utf8.first == UInt8(ascii: "(") else { return false }
     return word.utf8.count > 1 && word.utf8.dropFirst().allSatisfy(\.isASCIIDigit)
@@ -90,8 +92,8 @@ private func isPause(_ word: Substring, _ next: Substring) -> Bool {
 
 /// Inserts an invisible character into words that look like time stamps or pauses.
 ///
-/// - Parameter last: The previous word.
-func escapingSigns(_ line: String, behind last: String = "") -> String {
+/// - Parameter last: The word before the line.
+func escapingSigns(_ line: String, after last: String = "") -> String {
     guard line.utf8.contains(where: { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ")") }) else { return line }
     var words: [String] = []
     for word in line.utf8.split(separator: UInt8(ascii: " ")).map({ Substring($0) }) {

@@ -1,21 +1,21 @@
 import Core
 
 extension TranscriptFormat {
-    /// Subtitles.
+    /// SubRip subtitles.
     package static let srt = TranscriptFormat("srt") { timeline, _ in subRip(timeline) }
 }
 
-/// Returns the transcript as SubRip (srt). The format has no comments, so only bookmarks with text are shown, and no
-/// voices: with several speakers the first cue of a turn starts with the name, `A: `, and so does any cue that starts
-/// like a name.
+/// Returns the transcript as SubRip (srt). The format has no comments, so bookmarks without text are left out. It has
+/// no voices either: with several speakers, the first cue of a turn starts with the speaker's name, `A: `, as does any
+/// cue whose text starts like a name.
 func subRip(_ timeline: Timeline) -> String {
     var last: String?
     return cues(of: timeline).enumerated().map { index, cue in
         var lines = cue.lines
         if let speaker = cue.speaker {
-            let spoken = lines.count - cue.spoken
-            if lines.indices.contains(spoken), speaker != last || timeline.startsLikeName(lines[spoken]) {
-                lines[spoken] = "\(oneLine(speaker)): \(lines[spoken])"
+            let firstSpoken = lines.count - cue.spokenCount
+            if lines.indices.contains(firstSpoken), speaker != last || timeline.startsLikeName(lines[firstSpoken]) {
+                lines[firstSpoken] = "\(oneLine(speaker)): \(lines[firstSpoken])"
             }
             last = speaker
         }
@@ -36,8 +36,8 @@ func timecode(_ milliseconds: Int64, decimal: String) -> String {
     return clock + decimal + (milliseconds % 1_000).padded(to: 3)
 }
 
-/// Keeps players from finding markup or cue times in a text. SubRip has no escapes, so it inserts an invisible
-/// character after `<`, `{` and `\\`, and within the arrow.
+/// Keeps players from finding markup or cue times in a text. SubRip has no escapes, so this function inserts an
+/// invisible character after `<`, `{` and `\\`, and within the arrow `-->`.
 private func withoutMarkup(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 == 0x3C || $0 == 0x3E || $0 == 0x7B || $0 == 0x5C }) else { return text }
     var shown = String.UnicodeScalarView()
@@ -51,12 +51,12 @@ private func withoutMarkup(_ text: String) -> String {
     return String(shown)
 }
 
-/// Separates two characters that would form a sign; invisible.
+/// An invisible character that separates two characters which would otherwise be read as markup.
 let wordJoiner: Unicode.Scalar = "\u{2060}"
 
-/// Replaces `-->`, which starts cue times and cannot be escaped everywhere.
+/// Replaces `-->` by `→`: it separates cue times, and not every format can escape it.
 func withoutArrow(_ text: String) -> String {
-    // Compares scalars: with a combining mark the arrow is another Character, but the same bytes.
+    // Compares scalars: a combining mark makes the arrow another `Character`, although its bytes are the same.
     var scalars: [Unicode.Scalar] = []
     for scalar in text.unicodeScalars {
         if scalar == ">" && scalars.suffix(2) == ["-", "-"] {

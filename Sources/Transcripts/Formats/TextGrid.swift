@@ -1,22 +1,22 @@
 import Core
 
 extension TranscriptFormat {
-    /// Praat.
+    /// Praat TextGrid.
     static let textgrid = TranscriptFormat("textgrid", fileExtension: "TextGrid", holdsIdentity: true) {
         timeline, details in textGrid(timeline, details.identity)
     }
 }
 
-/// Returns a Praat TextGrid in its long form: tiers of segments, words, gaps and marks; one with the recording's
-/// identity, since Praat has no comments; and with several speakers a tier for each, and one for overlaps.
+/// Returns a Praat TextGrid in the long form. It has tiers for segments, words, gaps and marks, and one for the
+/// recording's identity, since Praat has no comments. With several speakers, each has a tier, and overlaps have one.
 func textGrid(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> String {
     let tiers = Tiers(timeline) { $0.samples }
     let end = decimalSeconds(SamplePosition(tiers.end))
-    var behind = tiers.speakers.map { (name: $0.tier, spans: $0.spans) }
-    if !tiers.overlaps.isEmpty { behind.append(("overlap", tiers.overlaps)) }
+    var speakerTiers = tiers.speakers.map { (name: $0.tier, spans: $0.spans) }
+    if !tiers.overlaps.isEmpty { speakerTiers.append(("overlap", tiers.overlaps)) }
     var lines = [
         "File type = \"ooTextFile\"", "Object class = \"TextGrid\"", "", "xmin = 0", "xmax = \(end)",
-        "tiers? <exists>", "size = \((identity == nil ? 4 : 5) + behind.count)", "item []:",
+        "tiers? <exists>", "size = \((identity == nil ? 4 : 5) + speakerTiers.count)", "item []:",
     ]
     let intervals = [("segments", tiers.segments), ("words", tiers.words.flatMap { $0 }), ("gaps", tiers.gaps)]
     for (index, (name, spans)) in intervals.enumerated() {
@@ -30,11 +30,11 @@ func textGrid(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> Str
         ]
     }
     if let identity {
-        let whole = Tiers.Span(start: 0, end: tiers.end, text: identity.text)
-        lines += intervalTier(5, "recording", [whole], tiers.end)
+        let wholeRecording = Tiers.Span(start: 0, end: tiers.end, text: identity.text)
+        lines += intervalTier(5, "recording", [wholeRecording], tiers.end)
     }
-    // After the others, since programs may use tier numbers.
-    for (index, tier) in behind.enumerated() {
+    // The speakers' tiers come last, since programs may refer to the other tiers by number.
+    for (index, tier) in speakerTiers.enumerated() {
         let number = (identity == nil ? 5 : 6) + index
         lines += intervalTier(number, tier.name, tier.spans, tiers.end)
     }
@@ -74,7 +74,7 @@ private func tiled(_ spans: [Tiers.Span], end: Int64) -> [Tiers.Span] {
     return tiled
 }
 
-/// Returns text in quotation marks, with its own doubled.
+/// Returns a text in quotation marks, with the quotation marks in it doubled.
 func quoted(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {

@@ -1,7 +1,7 @@
 import Core
 
-/// Tiers for annotation tools: on each tier spans in order, without overlaps, not empty, and words within their
-/// segments. Moves an engine's wrong times as little as necessary.
+/// Tiers for annotation tools. The spans on a tier are in chronological order, do not overlap and are not empty, and
+/// words are within their segments. If an engine's times break these rules, they are moved as little as necessary.
 struct Tiers {
     struct Span: Equatable {
         var start: Int64
@@ -13,16 +13,16 @@ struct Tiers {
     /// The words of each segment, in the order of `segments`.
     var words: [[Span]] = []
     var gaps: [Span] = []
-    /// The turns of each of several speakers, with the name and a unique tier name.
+    /// Each speaker's turns, with the name and a unique tier name; empty if there is only one speaker.
     var speakers: [(name: String, tier: String, spans: [Span])] = []
-    /// Where several people speak at once: `A, B`.
+    /// Ranges in which several people speak at once, with their names: `A, B`.
     var overlaps: [Span] = []
-    /// Points in time, all different.
+    /// Marks at distinct points in time.
     var marks: [(time: Int64, text: String)] = []
-    /// The length of the recording, or of its content if that is longer; at least 1.
+    /// The end of the recording, or of its content if that is later; at least 1.
     var end: Int64
 
-    /// - Parameter unit: Converts a position to the tool's integer unit.
+    /// - Parameter unit: Converts a position to the tool's integer unit of time.
     init(_ timeline: Timeline, unit: (SamplePosition) -> Int64) {
         end = max(1, unit(timeline.length))
         addSegments(of: timeline, unit: unit)
@@ -44,24 +44,24 @@ struct Tiers {
     }
 
     private mutating func addSegments(of timeline: Timeline, unit: (SamplePosition) -> Int64) {
-        var free: Int64 = 0
+        var earliestStart: Int64 = 0
         for (index, segment) in timeline.segments.enumerated() {
-            let start = max(free, unit(segment.range.start))
+            let start = max(earliestStart, unit(segment.range.start))
             let spoken = segment.words.map { (oneLine($0.text), $0.range) }.filter { !$0.0.isEmpty }
-            let inside = Self.separated(
+            let wordSpans = Self.separated(
                 spoken.map { Span(start: unit($0.1.start), end: unit($0.1.end), text: $0.0) }, from: start)
-            let least = max(start + 1, inside.last?.end ?? 0)
-            var end = max(least, unit(segment.range.end))
+            let minEnd = max(start + 1, wordSpans.last?.end ?? 0)
+            var end = max(minEnd, unit(segment.range.end))
             if index + 1 < timeline.segments.count {
-                end = max(least, min(end, unit(timeline.segments[index + 1].range.start)))
+                end = max(minEnd, min(end, unit(timeline.segments[index + 1].range.start)))
             }
             segments.append(Span(start: start, end: end, text: label(of: segment)))
-            words.append(inside)
-            free = end
+            words.append(wordSpans)
+            earliestStart = end
         }
     }
 
-    /// Turns end with their segment.
+    /// Adds turns and overlaps. A turn ends with its segment at the latest.
     private mutating func addSpeakers(of timeline: Timeline, unit: (SamplePosition) -> Int64) {
         guard timeline.hasSeveralSpeakers, let count = timeline.speakers?.count else { return }
         var spans = [[Span]](repeating: [], count: count)
@@ -84,17 +84,17 @@ struct Tiers {
             }
             return (names[speaker], "speaker \(tier)", separated)
         }
-        let both = timeline.speakers?.alongside.compactMap { turn -> Span? in
+        let overlapSpans = timeline.speakers?.alongside.compactMap { turn -> Span? in
             guard let speakers = timeline.speakers, let other = speakers.speaker(of: turn.range), other != turn.speaker
             else { return nil }
             let both = [other, turn.speaker].sorted().map { names[$0] }
             return Span(start: unit(turn.range.start), end: unit(turn.range.end), text: both.joined(separator: ", "))
         }
-        overlaps = Self.separated(both ?? [], from: 0)
+        overlaps = Self.separated(overlapSpans ?? [], from: 0)
         end = max(end, overlaps.last?.end ?? 0)
     }
 
-    /// Ends each span where the next starts, or delays the next if nothing would be left.
+    /// Ends each span when the next starts, or delays the next if the span would be empty.
     private static func separated(_ spans: [Span], from first: Int64) -> [Span] {
         var separated: [Span] = []
         for (index, span) in spans.enumerated() {
@@ -106,18 +106,18 @@ struct Tiers {
     }
 }
 
-/// The text of a segment whose reading the engine rejected as improbable.
+/// The text shown for a segment whose result the engine rejected as improbable.
 let unclearText = "[unclear]"
 
 extension Segment {
-    /// Its text; of an unclear segment, `[unclear]`.
+    /// The segment's text, or `[unclear]`.
     package var shownText: String { heldBack == nil ? text : unclearText }
 
-    /// Its words; of an unclear segment, `[unclear]` as the only one.
+    /// The segment's words, or the single word `[unclear]`.
     var shownWords: [Word] { heldBack == nil ? words : [Word(unclearText, range, confidence: 0)] }
 }
 
-/// Returns a segment's text, or why it has none.
+/// Returns a segment's text, or a label in brackets if it has no text.
 func label(of segment: Segment) -> String {
     let text = oneLine(segment.shownText)
     if !text.isEmpty { return text }

@@ -5,34 +5,35 @@ import System
 package struct TranscriptFormat: Sendable {
     /// The name in `--format` and `export.formats`.
     package let rawValue: String
-    /// Without the dot.
+    /// The extension without the dot.
     package let fileExtension: String
     /// The file name in a recording's folder.
     package let fileName: String
-    /// Whether it is a default of `export.formats`.
+    /// Whether the format is in the default of `export.formats`.
     package let isUsual: Bool
-    /// Whether it names its recording, so several can be concatenated without headings.
+    /// Whether a file names its recording, so that several can be concatenated without headings.
     package let namesItsRecording: Bool
-    /// Whether it contains `RecordingDetails.identity`.
+    /// Whether a file contains `RecordingDetails.identity`.
     package let holdsIdentity: Bool
 
-    /// Whether the file is a package of several; `render` then returns the one with the words.
+    /// Whether the file is a package of several files; `render` then returns the one with the transcript.
     package var isPackage: Bool { package != nil }
 
     private let package: (@Sendable (_ title: String, _ content: String) -> [UInt8])?
-    private let form: @Sendable (Timeline, RecordingDetails) throws -> String
+    private let renderer: @Sendable (Timeline, RecordingDetails) throws -> String
 
     /// - Parameters:
     ///   - name: The name in `--format` and `export.formats`, in lower case.
-    ///   - fileExtension: Without the dot; nil: the name.
-    ///   - fileName: In a recording's folder; nil: `transcript` with the extension.
-    ///   - package: Packs the text into several files, for a title of one line; nil if the text is the file.
-    ///   - form: See `render`.
+    ///   - fileExtension: The extension without the dot. If nil, it is the name.
+    ///   - fileName: The file name in a recording's folder. If nil, it is `transcript` with the extension.
+    ///   - package: Packs the content with other files, which contain the title (a single line); nil if the rendered
+    ///     text is the whole file.
+    ///   - renderer: See `render`.
     init(
         _ name: String, fileExtension: String? = nil, fileName: String? = nil, isUsual: Bool = true,
         namesItsRecording: Bool = false, holdsIdentity: Bool = false,
         package: (@Sendable (_ title: String, _ content: String) -> [UInt8])? = nil,
-        form: @escaping @Sendable (Timeline, RecordingDetails) throws -> String
+        renderer: @escaping @Sendable (Timeline, RecordingDetails) throws -> String
     ) {
         rawValue = name
         self.fileExtension = fileExtension ?? name
@@ -41,28 +42,27 @@ package struct TranscriptFormat: Sendable {
         self.namesItsRecording = namesItsRecording
         self.holdsIdentity = holdsIdentity
         self.package = package
-        self.form = form
+        self.renderer = renderer
     }
 
-    /// Returns the file in UTF-8 with a newline at its end; empty only if the format has no header and there is no
-    /// content.
+    /// Returns the transcript, ending with a newline; empty only if the format has no header and there is no content.
     ///
-    /// - Parameter details: Additional facts, used by `eaf` and `html`.
+    /// - Parameter details: Additional facts for formats that contain them, such as `eaf` and `html`.
     package func render(_ timeline: Timeline, details: RecordingDetails? = nil) throws -> String {
-        try form(timeline, details ?? RecordingDetails(timeline))
+        try renderer(timeline, details ?? RecordingDetails(timeline))
     }
 
-    /// Returns the bytes of the file: those of `render`, or of the package.
+    /// Returns the file's bytes: the rendered text in UTF-8, or the package.
     package func file(_ timeline: Timeline, details: RecordingDetails? = nil) throws -> [UInt8] {
         let details = details ?? RecordingDetails(timeline)
-        let text = try form(timeline, details)
+        let text = try renderer(timeline, details)
         return package?(oneLine(details.title(of: timeline)), text) ?? Array(text.utf8)
     }
 }
 
 extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStringConvertible {
-    /// All formats, in the manual's order. The first of a copy's formats shows whether its text has changed
-    /// (`CopySettings.tellingFormat`), so a new first format would renew every copy.
+    /// All formats, in the manual's order. A copy's first format shows whether its text has changed
+    /// (`CopySettings.comparedFormat`), so putting a new format first would rewrite every copy.
     package static let allCases: [TranscriptFormat] = [
         .text, .json, .jsonl, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html, .qda, .docx,
         .odt, .markdown,
@@ -70,13 +70,13 @@ extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStri
 
     package static var names: [String] { allCases.map(\.rawValue) }
 
-    /// The format with this name; nil if there is none.
+    /// Returns nil if no format has this name.
     package init?(rawValue: String) {
         guard let format = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
         self = format
     }
 
-    /// Whether a file has the name of a transcript in a recording's folder.
+    /// Whether a path's file name is that of a transcript in a recording's folder.
     package static func isFileName(_ path: String) -> Bool {
         let name = path.split(separator: "/").last
         return allCases.contains { $0.fileName[...] == name }

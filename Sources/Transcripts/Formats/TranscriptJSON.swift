@@ -8,7 +8,7 @@ extension TranscriptFormat {
     }
 }
 
-/// Rounds to four decimals; JSON has only finite numbers, so others become 0.
+/// Rounds to four decimals. JSON has no infinities or NaN, so these become 0.
 func rounded(_ number: Double) -> Double {
     let tenThousandths = (number * 10_000).rounded()
     return tenThousandths.isFinite ? tenThousandths / 10_000 : 0
@@ -49,18 +49,18 @@ struct TranscriptJSON: Encodable {
 
 struct HeaderJSON: Encodable {
     var file: String
-    /// Only if a person gave it one, or it is an added file.
+    /// Only if a person gave the recording a title, or an added file has one.
     var title: String?
     var duration: Double
     var sampleRate = SamplePosition.rate
     var engine: EngineDescription
-    /// Only if the text is incomplete.
+    /// The end of the transcribed part in seconds; only if the transcript is incomplete.
     var writtenUpTo: Double?
     /// Only if diarized.
     var speakers: [SpeakerJSON]?
 
     init(_ timeline: Timeline) {
-        writtenUpTo = timeline.unwritten?.start.seconds
+        writtenUpTo = timeline.untranscribed?.start.seconds
         file = timeline.name
         title = timeline.title
         duration = timeline.length.seconds
@@ -76,7 +76,7 @@ struct SpeakerJSON: Encodable {
     var speaker: String
     /// Only if the speaker has a name.
     var name: String?
-    /// How long the person speaks in all.
+    /// The speaker's total speaking time.
     var seconds: Double
 
     init(_ timeline: Timeline, speaker: Int, seconds: Double) {
@@ -96,7 +96,7 @@ struct SegmentJSON: Encodable {
     var endedBy: EndReason
     var words: [WordJSON]
     var alternatives: [Alternative]
-    /// True if the engine rejected its reading as improbable: the first alternative.
+    /// True if the engine rejected its result, the first alternative, as improbable.
     var unclear: Bool?
     /// Only if known.
     var voice: VoiceAnalytics?
@@ -104,10 +104,10 @@ struct SegmentJSON: Encodable {
     var metadata: MetadataJSON?
     /// Only if diarized.
     var speaker: String?
-    /// Only if somebody else speaks during most of it.
+    /// True if somebody else speaks during most of the segment; otherwise nil.
     var overlap: Bool?
 
-    /// - Parameter timeline: Contains who spoke, if diarized.
+    /// - Parameter timeline: The segment's timeline, which has the speakers if it is diarized.
     init(_ segment: Segment, of timeline: Timeline? = nil) {
         id = segment.id
         start = segment.range.start.seconds
@@ -145,11 +145,11 @@ struct WordJSON: Encodable {
     var start: Double
     var end: Double
     var confidence: Double
-    /// Only if the times are estimated.
+    /// True if the times are estimated; otherwise nil.
     var timeEstimated: Bool?
     /// Only if diarized.
     var speaker: String?
-    /// Only if somebody else speaks at the same time.
+    /// True if somebody else speaks at the same time; otherwise nil.
     var overlap: Bool?
 
     init(_ word: Word, _ speakers: Speakers?) {
@@ -159,7 +159,7 @@ struct WordJSON: Encodable {
         start = word.range.start.seconds
         end = word.range.end.seconds
         confidence = rounded(word.confidence)
-        timeEstimated = word.isSpread ? true : nil
+        timeEstimated = word.hasEstimatedTime ? true : nil
     }
 }
 
@@ -176,12 +176,12 @@ struct GapJSON: Codable, Equatable {
 }
 
 func rounded(_ statistics: Statistics) -> Statistics {
-    var shown = statistics
-    shown.audioSeconds = rounded(statistics.audioSeconds)
-    shown.speechSeconds = rounded(statistics.speechSeconds)
-    shown.cpuSeconds = rounded(statistics.cpuSeconds)
-    shown.wallSeconds = rounded(statistics.wallSeconds)
-    return shown
+    var result = statistics
+    result.audioSeconds = rounded(statistics.audioSeconds)
+    result.speechSeconds = rounded(statistics.speechSeconds)
+    result.cpuSeconds = rounded(statistics.cpuSeconds)
+    result.wallSeconds = rounded(statistics.wallSeconds)
+    return result
 }
 
 private func rounded(_ voice: VoiceAnalytics) -> VoiceAnalytics {

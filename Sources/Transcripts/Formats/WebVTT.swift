@@ -1,14 +1,14 @@
 import Core
 
 extension TranscriptFormat {
-    /// Subtitles of the web.
+    /// WebVTT, the subtitles of web pages.
     static let vtt = TranscriptFormat("vtt", holdsIdentity: true) { timeline, details in
         webVTT(timeline, details.identity)
     }
 }
 
-/// Returns the transcript as WebVTT. With several speakers, cues have voices. A bookmark is a comment at its time; one
-/// with text is also shown.
+/// Returns the transcript as WebVTT. With several speakers, cues have voices. Each bookmark is a comment at its time; a
+/// bookmark with text is also shown.
 func webVTT(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> String {
     var blocks = ["WEBVTT"] + (identity.map { ["NOTE \($0.text)"] } ?? [])
     var marks = timeline.marks.sorted { $0.position < $1.position }[...]
@@ -22,9 +22,9 @@ func webVTT(_ timeline: Timeline, _ identity: RecordingIdentity? = nil) -> Strin
         addMarks(before: cue.end)
         let times = "\(timecode(cue.start, decimal: ".")) --> \(timecode(cue.end, decimal: "."))"
         let voice = cue.speaker.map { "<v \(escaped(oneLine($0)))>" } ?? ""
-        // A bookmark's lines are above the spoken ones and have no voice.
-        let spoken = cue.lines.count - cue.spoken
-        let lines = cue.lines.enumerated().map { ($0.offset == spoken ? voice : "") + escaped($0.element) }
+        // A bookmark's lines are above the spoken lines and have no voice.
+        let firstSpoken = cue.lines.count - cue.spokenCount
+        let lines = cue.lines.enumerated().map { ($0.offset == firstSpoken ? voice : "") + escaped($0.element) }
         blocks.append(([times] + lines).joined(separator: "\n"))
     }
     addMarks(before: .max / Int64(SamplePosition.rate))
@@ -36,7 +36,7 @@ private func note(_ mark: Bookmark) -> String {
     return withoutArrow(oneLine("NOTE mark \(time) \(mark.text)"))
 }
 
-/// Escapes markup and the arrow in cue text.
+/// Escapes markup, including the arrow `-->`, in cue text.
 private func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {

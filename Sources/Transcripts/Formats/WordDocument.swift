@@ -36,7 +36,7 @@ private func wordPackage(title: String, content: String) -> [UInt8] {
     let documentLinks = relationshipList([
         ("\(relationships)/styles", "styles.xml"), ("\(relationships)/settings", "settings.xml"),
     ])
-    // The list of types comes first: file(1) looks for it there.
+    // The content types come first because file(1) looks for them there.
     return ZipPackage.stored(
         [
             ("[Content_Types].xml", contentTypes), ("_rels/.rels", links), ("word/document.xml", content),
@@ -51,12 +51,12 @@ private func relationshipList(_ links: [(type: String, target: String)]) -> Stri
         .joined() + "</Relationships>\n"
 }
 
-/// The mode of Word 2013 and later. Without it, Word opens the document in its compatibility mode.
+/// Selects the mode of Word 2013 and later. Otherwise, Word would open the document in its compatibility mode.
 private let wordSettings =
     xmlStart + #"<w:settings xmlns:w="\#(wordNamespace)"><w:compat><w:compatSetting w:name="compatibilityMode""#
     + #" w:uri="http://schemas.microsoft.com/office/word" w:val="15"/></w:compat></w:settings>"# + "\n"
 
-/// The styles of `odt`, with the same names and sizes.
+/// The same styles as in `odt`, with the same names and sizes.
 private let wordStyles: String = {
     func style(_ type: String, _ name: String, isDefault: Bool = false, _ properties: String) -> String {
         let attributes = isDefault ? #" w:default="1""# : name == "Title" ? "" : #" w:customStyle="1""#
@@ -88,8 +88,8 @@ private func wordContent(_ paragraphs: [DocumentParagraph]) -> String {
     func paragraph(_ style: String, _ runs: String) -> String {
         #"<w:p><w:pPr><w:pStyle w:val="\#(style)"/></w:pPr>\#(runs)</w:p>"# + "\n"
     }
-    let body = paragraphs.map { part in
-        switch part {
+    let body = paragraphs.map { element in
+        switch element {
         case .title(let text): return paragraph("Title", run(text))
         case .fact(let text): return paragraph("Normal", run(text))
         case .note(let text): return paragraph("Note", run(text))

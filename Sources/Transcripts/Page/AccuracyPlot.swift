@@ -4,72 +4,72 @@ import Core
 package struct PlottedReading: Hashable, Sendable {
     var recording: Int
     var title: String
-    /// The engine and profile: `moonshine final`.
+    /// The engine and profile, such as `moonshine final`.
     var engine: String
-    /// The word error rate of the whole text in percent, if everything unchanged is right.
+    /// The word error rate of the whole transcript in percent, assuming that unchanged words are right.
     var whole: Double
     /// The word error rate of changed or confirmed lines, in percent.
-    var heard: Double
+    var checked: Double
 
-    package init(recording: Int, title: String, engine: String, whole: Double, heard: Double) {
+    package init(recording: Int, title: String, engine: String, whole: Double, checked: Double) {
         self.recording = recording
         self.title = title
         self.engine = engine
         self.whole = whole
-        self.heard = heard
+        self.checked = checked
     }
 }
 
-/// Plots word errors over time as SVG, a sign per pass, with a table; empty without passes.
+/// Plots word error rates over time as SVG, with a symbol for each pass, and adds a table; empty if there is no pass.
 struct AccuracyPlot {
     private static let size = (width: 640, height: 220)
     private static let margin = (left: 44, right: 12, top: 14, bottom: 26)
-    /// Engines differ by sign, not by colour alone.
-    private static let signs = 4
-    /// The most recordings: the latest.
-    private static let limit = 60
-    /// The earliest recording first, those of one recording together.
+    /// Engines have different symbols, so that they can be told apart without colours.
+    private static let symbolCount = 4
+    /// The maximum number of recordings; only the latest are plotted.
+    private static let maxRecordings = 60
+    /// Passes, the oldest recording first; the passes of a recording are adjacent.
     private let readings: [PlottedReading]
     private let recordings: [(id: Int, title: String)]
     private let engines: [String]
     private let top: Double
 
-    /// - Parameter readings: In the order of recordings, oldest first.
+    /// - Parameter readings: Passes, the oldest recording first; the passes of a recording are adjacent.
     init(_ readings: [PlottedReading]) {
         var recordings: [(id: Int, title: String)] = []
         for reading in readings where recordings.last?.id != reading.recording {
             recordings.append((reading.recording, reading.title))
         }
-        recordings = recordings.suffix(Self.limit)
-        let shown = Set(recordings.map(\.id))
-        self.readings = readings.filter { shown.contains($0.recording) }
+        recordings = recordings.suffix(Self.maxRecordings)
+        let plottedRecordings = Set(recordings.map(\.id))
+        self.readings = readings.filter { plottedRecordings.contains($0.recording) }
         self.recordings = recordings
         engines = Set(self.readings.map(\.engine)).sorted()
-        let most = self.readings.map { max($0.whole, $0.heard) }.max() ?? 0
-        top = min(100, max(10, (most / 10).rounded(.up) * 10))
+        let highestRate = self.readings.map { max($0.whole, $0.checked) }.max() ?? 0
+        top = min(100, max(10, (highestRate / 10).rounded(.up) * 10))
     }
 
-    /// A figure for a page's body.
+    /// The figure as HTML.
     var markup: String {
         if readings.isEmpty { return "" }
         let legend = engines.enumerated().map { index, engine in
-            #"<span><svg viewBox="-7 -7 14 14" aria-hidden="true">\#(sign(index, 0, 0))</svg> "#
+            #"<span><svg viewBox="-7 -7 14 14" aria-hidden="true">\#(symbol(index, 0, 0))</svg> "#
                 + "\(Transcripts.markup(engine))</span>"
         }
         let rows = readings.map { reading in
             #"<tr><td dir="auto">\#(Transcripts.markup(reading.title))</td><td>\#(Transcripts.markup(reading.engine))</td>"#
-                + "<td>\(tenths(reading.whole))</td><td>\(tenths(reading.heard))</td></tr>\n"
+                + "<td>\(tenths(reading.whole))</td><td>\(tenths(reading.checked))</td></tr>\n"
         }
         return """
             <figure class="accuracy">
             <h2>Accuracy of recordings</h2>
             <p class="legend">\(legend.joined(separator: " "))</p>
             \(svg)
-            <figcaption>Words wrong, in per cent, of each recording that somebody has corrected, the latest on the right. A sign \
-            counts what nobody has changed as right; its line reaches to the errors in what was changed or confirmed. \
-            The truth lies between.</figcaption>
+            <figcaption>The percentage of wrong words in each recording that somebody has corrected, the latest on the \
+            right. A symbol counts unchanged words as right; its line extends to the error rate of the lines that \
+            somebody changed or confirmed. The true rate is in between.</figcaption>
             <details><summary>As a table</summary>
-            <table><thead><tr><th>Recording</th><th>Transcribed by</th><th>Of all words, %</th><th>Of checked lines, %</th></tr></thead>
+            <table><thead><tr><th>Recording</th><th>Transcribed by</th><th>All words, %</th><th>Checked lines, %</th></tr></thead>
             <tbody>
             \(rows.joined())</tbody></table></details>
             </figure>
@@ -91,32 +91,34 @@ struct AccuracyPlot {
         let last = recordings.count - 1
         for (index, recording) in recordings.enumerated() where index == 0 || index == last {
             let anchor = last == 0 ? "middle" : index == 0 ? "start" : "end"
-            let place = last == 0 ? x(0) : index == 0 ? Double(left) : Double(width - right)
-            parts.append(text(place, Double(height - 8), String(recording.title.prefix(40)), anchor))
+            let position = last == 0 ? x(0) : index == 0 ? Double(left) : Double(width - right)
+            parts.append(text(position, Double(height - 8), String(recording.title.prefix(40)), anchor))
         }
         for reading in readings {
-            guard let place = recordings.firstIndex(where: { $0.id == reading.recording }),
+            guard let index = recordings.firstIndex(where: { $0.id == reading.recording }),
                 let engine = engines.firstIndex(of: reading.engine)
             else { continue }
-            // Engines stand beside each other.
-            let beside = Double(engine * 2 - engines.count + 1) * 4
-            let (at, low, high) = (x(place) + beside, y(reading.whole), y(reading.heard))
-            let told = "\(reading.title), \(reading.engine): \(tenths(reading.whole)) to \(tenths(reading.heard)) %"
+            // A recording's engines are side by side.
+            let offset = Double(engine * 2 - engines.count + 1) * 4
+            let (centre, low, high) = (x(index) + offset, y(reading.whole), y(reading.checked))
+            let rates = "\(tenths(reading.whole)) to \(tenths(reading.checked)) %"
+            let tooltip = "\(reading.title), \(reading.engine): \(rates)"
+            let span = line(centre, low, centre, high, "span e\(engine % Self.symbolCount)")
             parts.append(
-                "<g><title>\(Transcripts.markup(told))</title>\(line(at, low, at, high, "span e\(engine % Self.signs)"))"
-                    + "\(sign(engine, at, low))</g>")
+                "<g><title>\(Transcripts.markup(tooltip))</title>\(span)\(symbol(engine, centre, low))</g>")
         }
         return (parts + ["</svg>"]).joined(separator: "\n")
     }
 
-    private func x(_ place: Int) -> Double {
-        let (from, to) = (Double(Self.margin.left), Double(Self.size.width - Self.margin.right))
-        return from + (Double(place) + 0.5) * (to - from) / Double(recordings.count)
+    /// Returns the x coordinate of the recording at an index.
+    private func x(_ index: Int) -> Double {
+        let (left, right) = (Double(Self.margin.left), Double(Self.size.width - Self.margin.right))
+        return left + (Double(index) + 0.5) * (right - left) / Double(recordings.count)
     }
 
     private func y(_ percent: Double) -> Double {
-        let (above, below) = (Double(Self.margin.top), Double(Self.size.height - Self.margin.bottom))
-        return below - min(top, max(0, percent)) / top * (below - above)
+        let (upper, lower) = (Double(Self.margin.top), Double(Self.size.height - Self.margin.bottom))
+        return lower - min(top, max(0, percent)) / top * (lower - upper)
     }
 
     private func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ kind: String) -> String {
@@ -127,9 +129,9 @@ struct AccuracyPlot {
         #"<text x="\#(tenths(x))" y="\#(tenths(y))" text-anchor="\#(anchor)">\#(Transcripts.markup(text))</text>"#
     }
 
-    /// A circle, a square, a diamond or a triangle.
-    private func sign(_ engine: Int, _ x: Double, _ y: Double) -> String {
-        let kind = engine % Self.signs
+    /// Returns an engine's symbol: a circle, a square, a diamond or a triangle.
+    private func symbol(_ engine: Int, _ x: Double, _ y: Double) -> String {
+        let kind = engine % Self.symbolCount
         let points: [(Double, Double)] =
             switch kind {
             case 0: []
@@ -138,11 +140,11 @@ struct AccuracyPlot {
             default: [(0, -5), (5, 4), (-5, 4)]
             }
         if points.isEmpty { return #"<circle class="e0" cx="\#(tenths(x))" cy="\#(tenths(y))" r="5"/>"# }
-        let place = points.map { "\(tenths(x + $0.0)),\(tenths(y + $0.1))" }.joined(separator: " ")
-        return #"<polygon class="e\#(kind)" points="\#(place)"/>"#
+        let corners = points.map { "\(tenths(x + $0.0)),\(tenths(y + $0.1))" }.joined(separator: " ")
+        return #"<polygon class="e\#(kind)" points="\#(corners)"/>"#
     }
 
-    /// Formats with one decimal, equally on every machine.
+    /// Formats a number with one decimal, identically on every machine.
     private func tenths(_ number: Double) -> String {
         let tenths = Int(nearest: number * 10)
         let sign = tenths < 0 ? "-" : ""

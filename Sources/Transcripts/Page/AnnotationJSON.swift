@@ -1,6 +1,6 @@
 import Core
 
-// The members that a page's data and its corrections share.
+// The JSON members that a page's data and its corrections have in common.
 
 struct IdentityJSON: Codable {
     var id: Int

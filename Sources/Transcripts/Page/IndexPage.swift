@@ -3,15 +3,15 @@ import System
 
 /// A recording in the index of a folder.
 package struct IndexEntry: Hashable, Sendable {
-    /// The heading: the recorder's name.
+    /// The recorder's name, which is the heading.
     var device: String
     /// The relative link to the page; each component has only letters, digits, `-`, `_` and `.`.
     var link: String
-    /// The title on its page.
+    /// The title on the recording's page.
     var title: String
     /// Short facts, such as the length.
     var facts: [String]
-    /// The whole text; empty if unavailable.
+    /// The whole transcript; empty if unavailable.
     var text: String
 
     package init(device: String, link: String, title: String, facts: [String] = [], text: String = "") {
@@ -23,9 +23,11 @@ package struct IndexEntry: Hashable, Sendable {
     }
 }
 
-/// Returns the index page of a folder, with a search in all texts. Entries of a recorder must be adjacent.
+/// Returns the index page for a folder, with a search in all transcripts.
 ///
-/// - Parameter readings: The measured accuracy of corrected recordings, oldest first, passes of a recording adjacent.
+/// - Parameters:
+///   - entries: The recordings; those of a recorder must be adjacent.
+///   - readings: The measured accuracy of corrected recordings, oldest first; the passes of a recording are adjacent.
 package func indexPage(_ entries: [IndexEntry], readings: [PlottedReading] = []) throws -> String {
     var list = ""
     var device: String?
@@ -54,8 +56,8 @@ package func indexPage(_ entries: [IndexEntry], readings: [PlottedReading] = [])
         </div></div></section>
         <main>
         \(list)\(device == nil ? "" : "</ul>\n")\(AccuracyPlot(readings).markup)</main>
-        <footer><p>Each folder contains the sound, the text in several formats, and SHA256SUMS, with which \
-        <kbd>sha256sum -c</kbd> checks that both are intact.</p></footer>
+        <footer><p>Each folder contains the sound, the transcript in several formats, and SHA256SUMS, with which \
+        <kbd>sha256sum -c</kbd> checks that the files are intact.</p></footer>
         """
     return Page(
         title: "Recordings", styles: [.sharedStyle, .indexStyle], script: .indexScript,
@@ -63,7 +65,7 @@ package func indexPage(_ entries: [IndexEntry], readings: [PlottedReading] = [])
     ).text
 }
 
-/// Returns the first words of a text, about two lines.
+/// Returns the first words of a text, about two lines of them.
 package func beginning(of text: String) -> String {
     var beginning = ""
     for word in oneLine(text).split(separator: " ") {

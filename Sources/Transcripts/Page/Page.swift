@@ -1,4 +1,4 @@
-/// A self-contained HTML page: loads only files in its folder and runs only its own script.
+/// A self-contained HTML page. It loads only files in its folder and runs only its own script.
 struct Page {
     var title: String
     var styles: [PagePart]
@@ -6,16 +6,16 @@ struct Page {
     /// JSON for the script.
     var data = ""
     var body: String
-    /// The recording; nil if there is none. Only then may it show files in its folder.
+    /// The recording's identity; nil if unknown. Only a page with an identity may show files from its folder in frames.
     var identity: RecordingIdentity?
-    /// Whether it is served, and may send requests to its server.
+    /// Whether a server sends the page, which may then send requests to that server.
     var isServed = false
 
     var text: String {
         let allowedStyles = styles.map { "'sha256-\($0.digest)'" }.joined(separator: " ")
         let frames = identity == nil || isServed ? "" : "frame-src 'self' file:; "
         let sources = isServed ? "media-src 'self'; connect-src 'self'; " : "media-src 'self' file:; "
-        let runs = script.map { "script-src 'sha256-\($0.digest)'; " } ?? ""
+        let allowedScript = script.map { "script-src 'sha256-\($0.digest)'; " } ?? ""
         let scripts = script.map { script in
             """
             <script type="application/json" id="data">\(inScript(data))</script>
@@ -23,18 +23,18 @@ struct Page {
 
             """
         }
-        let known = identity.map { "<meta name=\"fieldscribe\" content=\"\($0.text)\">\n" } ?? ""
+        let identityTag = identity.map { "<meta name=\"fieldscribe\" content=\"\($0.text)\">\n" } ?? ""
         return """
             <!DOCTYPE html>
             <html lang="en">
             <head>
             <meta charset="utf-8">
             <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \(sources)\(frames)\
-            style-src \(allowedStyles); \(runs)base-uri 'none'; form-action \(isServed ? "'self'" : "'none'")">
+            style-src \(allowedStyles); \(allowedScript)base-uri 'none'; form-action \(isServed ? "'self'" : "'none'")">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="referrer" content="no-referrer">
             <meta name="generator" content="fieldscribe">
-            \(known)<title>\(markup(title))</title>
+            \(identityTag)<title>\(markup(title))</title>
             \(styles.map { "<style>\($0.text)</style>\n" }.joined())</head>
             <body>
             \(body)
@@ -44,29 +44,29 @@ struct Page {
             """
     }
 
-    /// Escapes JSON so that HTML parsers and old JavaScript cannot end the script in it.
+    /// Escapes JSON so that it cannot end the script element in an HTML parser, or a string in old JavaScript engines.
     private func inScript(_ json: String) -> String {
-        var safe = ""
-        safe.reserveCapacity(json.utf8.count)
+        var escaped = ""
+        escaped.reserveCapacity(json.utf8.count)
         for scalar in json.unicodeScalars {
             switch scalar {
-            case "<": safe += "\\u003c"
-            case ">": safe += "\\u003e"
-            case "&": safe += "\\u0026"
-            case "\u{2028}": safe += "\\u2028"
-            case "\u{2029}": safe += "\\u2029"
-            default: safe.unicodeScalars.append(scalar)
+            case "<": escaped += "\\u003c"
+            case ">": escaped += "\\u003e"
+            case "&": escaped += "\\u0026"
+            case "\u{2028}": escaped += "\\u2028"
+            case "\u{2029}": escaped += "\\u2029"
+            default: escaped.unicodeScalars.append(scalar)
             }
         }
-        return safe
+        return escaped
     }
 }
 
-/// Returns a page of a web server with the style of the index.
+/// Returns a web server's page in the style of the index.
 ///
 /// - Parameters:
-///   - style: A style sheet for the rest.
-///   - script: nil for none.
+///   - style: An additional style sheet.
+///   - script: The page's script; nil if it has none.
 ///   - body: HTML.
 package func servedListPage(title: String, style: String, script: String? = nil, body: String) -> String {
     Page(

@@ -1,8 +1,8 @@
 import Core
 
-/// Returns the buttons for corrections that the bar always shows.
+/// Returns the correction buttons that are always in the bar.
 ///
-/// - Parameter isShown: Whether corrections can be saved. Showing them by script would move the text down.
+/// - Parameter isShown: Whether corrections can be saved. If the script showed the buttons later, the text would move.
 func correctingButtons(isShown: Bool) -> String {
     let hidden = isShown ? "" : " hidden"
     return """
@@ -13,7 +13,7 @@ func correctingButtons(isShown: Bool) -> String {
         """
 }
 
-/// Returns the tools for corrections in the bar's menu.
+/// Returns the correction tools in the bar's menu.
 ///
 /// - Parameter isShown: As for the buttons.
 func correctingTools(isShown: Bool) -> String {
@@ -29,7 +29,7 @@ func correctingTools(isShown: Bool) -> String {
     """
 }
 
-/// What the bar shows while somebody replaces words or has to choose between two versions.
+/// The forms that the bar shows while somebody replaces words or must choose between two versions.
 let correctingForms = """
     <form id="replace" class="row tools" hidden><input id="instead" type="search" placeholder="Replace it with" \
     aria-label="Replace matches with" autocomplete="off"><button id="replace-one" type="button">Replace</button>\
@@ -44,7 +44,7 @@ func correctingPanel(_ timeline: Timeline, proposals: [String: String] = [:]) ->
     let names = seconds.indices.filter { seconds[$0] > 0 }.map { speaker in
         let label = Speakers.label(speaker)
         let proposed = proposals[label].map {
-            #" placeholder="\#(markup(oneLine($0)))?" title="perhaps \#(markup(oneLine($0))), by the voice""#
+            #" placeholder="\#(markup(oneLine($0)))?" title="perhaps \#(markup(oneLine($0))), judging by the voice""#
         }
         return
             #"<label>Speaker \#(label) <input class="person" data-person="\#(label)" dir="auto"\#(proposed ?? "")></label>"#
@@ -52,15 +52,15 @@ func correctingPanel(_ timeline: Timeline, proposals: [String: String] = [:]) ->
     }
     return """
         <details id="work" class="correcting" hidden><summary>Recording, notes and quotations</summary>
-        <h2>Notes</h2><button id="add-note" type="button">Note at this place</button><ul id="notes"></ul>
+        <h2>Notes</h2><button id="add-note" type="button">Add a note here</button><ul id="notes"></ul>
         <h2>Quotations</h2>
         <label>Tag <input id="word" list="words-used"></label>\
         <datalist id="words-used"><option>problem</option><option>idea</option></datalist>
         <label>Colour <select id="colour"><option>yellow</option><option>green</option><option>blue</option>\
         <option>red</option></select></label>
-        <button id="keep-quotation" type="button" aria-keyshortcuts="q">Keep the selection</button> \
+        <button id="keep-quotation" type="button" aria-keyshortcuts="q">Quote the selection</button> \
         <button id="quotations-csv" type="button" disabled>Download as CSV</button><ul id="quotations"></ul>
-        <h2>Marks</h2><button id="add-mark" type="button">Mark this place</button><ul id="marks"></ul>
+        <h2>Marks</h2><button id="add-mark" type="button">Add a mark here</button><ul id="marks"></ul>
         <h2>Recording</h2>
         <label>Title <input id="about-title" dir="auto"></label>
         <label>People <input id="about-people" dir="auto"></label>
@@ -78,20 +78,20 @@ func correctingPanel(_ timeline: Timeline, proposals: [String: String] = [:]) ->
 let correctingKeys = """
     <div class="correcting" hidden><h2>Correcting</h2>
     <dl>
-    <dt><kbd>Enter</kbd></dt><dd>open this line, or a double click, or Edit; again: done, or split the line where you have put \
-    the cursor</dd>
-    <dt><kbd>Shift</kbd> <kbd>Enter</kbd></dt><dd>done, wherever the cursor is</dd>
-    <dt><kbd>Backspace</kbd></dt><dd>at the beginning of a line: join it with the one before</dd>
-    <dt><kbd>s</kbd></dt><dd>give this line, the selection or the rest to another speaker</dd>
-    <dt><kbd>Ctrl</kbd> <kbd>Enter</kbd></dt><dd>done, and open the next</dd>
-    <dt><kbd>Esc</kbd></dt><dd>discard the changes</dd>
-    <dt><kbd>Shift</kbd> <kbd>Tab</kbd></dt><dd>done, and leave the text</dd>
+    <dt><kbd>Enter</kbd></dt><dd>edit this line (or double-click it); while editing: finish the line, or split it if \
+    you have moved the cursor</dd>
+    <dt><kbd>Shift</kbd> <kbd>Enter</kbd></dt><dd>finish the line without splitting it</dd>
+    <dt><kbd>Backspace</kbd></dt><dd>at the beginning of a line: join it to the previous line</dd>
+    <dt><kbd>s</kbd></dt><dd>assign this line, the selection or the rest to another speaker</dd>
+    <dt><kbd>Ctrl</kbd> <kbd>Enter</kbd></dt><dd>finish the line and edit the next one</dd>
+    <dt><kbd>Esc</kbd></dt><dd>discard the changes to this line</dd>
+    <dt><kbd>Shift</kbd> <kbd>Tab</kbd></dt><dd>finish the line and leave the text</dd>
     <dt><kbd>d</kbd> <kbd>c</kbd></dt><dd>next uncertain word; this word is right</dd>
-    <dt><kbd>r</kbd></dt><dd>all words of this line are right; of an unclear one, what was read</dd>
-    <dt><kbd>q</kbd></dt><dd>keep the selection as a quotation</dd>
+    <dt><kbd>r</kbd></dt><dd>all words in this line are right; accept the grey words in an unclear line</dd>
+    <dt><kbd>q</kbd></dt><dd>save the selection as a quotation</dd>
     <dt><kbd>Ctrl</kbd> <kbd>Z</kbd> <kbd>Y</kbd></dt><dd>undo, redo</dd>
     <dt><kbd>Ctrl</kbd> <kbd>S</kbd></dt><dd>save</dd>
     </dl>
-    <p>While typing, and with a pedal. Click a key to change it.</p>
+    <p>These keys also work while you type, or from a pedal. Click a key to change it.</p>
     <dl id="learn"></dl></div>
     """

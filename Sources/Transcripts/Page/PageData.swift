@@ -1,6 +1,6 @@
 import Core
 
-/// The data for the script of a recording's page.
+/// The data for the script on a recording's page.
 struct PageData: Encodable {
     private struct Server: Encodable {
         var save: String
@@ -14,25 +14,25 @@ struct PageData: Encodable {
         var digest = PagePart.bridgeScript.digest
     }
 
-    /// In milliseconds, like all times except those of notes and quotations.
+    /// The duration in milliseconds. All times are in milliseconds, except those of notes and quotations (seconds).
     private var duration: Int64
     private var peaks: String
     private var gaps: [[Int64]]
     private var marks: [Int64]
-    /// Only if the recording is known, so that corrections can be imported.
+    /// Nil if the recording's identity is unknown; its corrections could then not be imported.
     private var recording: IdentityJSON?
     private var markTexts: [String]?
     private var details: DetailsJSON?
     private var notes: [MarkJSON]?
     private var quotations: [QuotationJSON]?
     private var bridge: Bridge?
-    /// Names by label.
+    /// The speakers' names by label.
     private var speakers: [String: String]?
-    /// Who speaks during the turns of others: start, end and speaker.
+    /// Turns during other speakers' turns: start, end and speaker.
     private var alongside: [[Int64]]?
-    /// The recorder's name, for the names of files.
+    /// The recorder's name, for the names of downloaded files.
     private var recorder: String?
-    /// Only if a server accepts corrections.
+    /// Nil unless a server accepts corrections.
     private var server: Server?
 
     init(_ timeline: Timeline, _ page: RecordingDetails) {

@@ -2,8 +2,9 @@ import Core
 import System
 
 extension TranscriptFormat {
-    /// A page that plays the audio beside it.
-    package static let html = TranscriptFormat("html", fileName: "index.html", holdsIdentity: true, form: playerPage)
+    /// A web page that plays the audio file in its folder.
+    package static let html = TranscriptFormat(
+        "html", fileName: "index.html", holdsIdentity: true, renderer: playerPage)
 }
 
 func playerPage(_ timeline: Timeline, _ details: RecordingDetails) throws -> String {
@@ -25,29 +26,29 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     facts.append(("Length", clockTime(timeline.length)))
     if timeline.hasSeveralSpeakers, let speakers = timeline.speakers {
         let times = speakers.seconds.enumerated().filter { $1 > 0 }.map { speaker, seconds in
-            // Some people speak only where the text has no words; the page can play that, too.
+            // Some people speak only where the transcript has no words; the page can play that, too.
             let start = speakers.all.first { $0.speaker == speaker }?.range.start ?? .zero
             return chip(timeline, speaker, #" data-from="\#(milliseconds(start))""#) + "&nbsp;"
                 + clockTime(SamplePosition(seconds: seconds))
         }
         facts.append(("Who spoke", times.joined(separator: ", ")))
     }
-    facts += (timeline.annotations?.about ?? []).map { ($0.name, markup($0.text)) }
+    facts += (timeline.annotations?.remarks ?? []).map { ($0.name, markup($0.text)) }
     if let readings = details.served?.readings, readings.count > 1 {
         let links = readings.map { reading in
             let title = markup(reading.title)
             return reading.isHere ? title : #"<a href="\#(markup(reading.link))">\#(title)</a>"#
         }
-        facts.append(("Texts", links.joined(separator: " · ")))
+        facts.append(("Transcripts", links.joined(separator: " · ")))
     }
     for (name, gaps) in [
         ("Lost", timeline.gaps.filter(\.cause.isLoss)), ("Left out", timeline.gaps.filter { !$0.cause.isLoss }),
     ] {
-        let samples = gaps.reduce(Int64(0)) { min(SamplePosition.furthest, $0 + $1.range.count) }
+        let samples = gaps.reduce(Int64(0)) { min(SamplePosition.maximumSamples, $0 + $1.range.count) }
         guard samples > 0 else { continue }
         let tenths = (samples * 10 + Int64(SamplePosition.rate) / 2) / Int64(SamplePosition.rate)
-        let places = gaps.count == 1 ? "one gap" : "\(gaps.count) gaps"
-        facts.append((name, #"<span class="tag">\#(tenths / 10).\#(tenths % 10) s in \#(places)</span>"#))
+        let count = gaps.count == 1 ? "one gap" : "\(gaps.count) gaps"
+        facts.append((name, #"<span class="tag">\#(tenths / 10).\#(tenths % 10) s in \#(count)</span>"#))
     }
     let list = { (facts: [(String, String)]) in
         "<dl class=\"facts\">\n"
@@ -100,15 +101,15 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails) -> String
         <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
         \(correctingTools(isShown: isCorrected))</div>
         \(correctingForms)<p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: \(
-        details.served == nil ? "it has to be in the same folder as this page" : "it is not with its copy, or damaged"). \
-        The text is complete without it.</p>
+        details.served == nil ? "it must be in this page’s folder" : "it is missing from the copy, or damaged"). \
+        The transcript is complete without it.</p>
         </div></section>
         <output class="kept" id="kept"></output>
 
         """
 }
 
-/// Returns the choice of speakers; empty if there is one speaker.
+/// Returns the menu of speakers; empty if there is only one speaker.
 private func speakerChoice(_ timeline: Timeline) -> String {
     guard timeline.hasSeveralSpeakers, let seconds = timeline.speakers?.seconds else { return "" }
     let options = seconds.indices.filter { seconds[$0] > 0 }.map { speaker in
@@ -148,7 +149,7 @@ private func foot(_ timeline: Timeline, _ details: RecordingDetails) -> String {
 private func hasWords(_ timeline: Timeline) -> Bool { timeline.segments.contains { !$0.words.isEmpty } }
 
 private let uncertainNote = """
-    <p>Transcribed by a machine, which is least certain of the <span class="shaded"><span class="c1">dotted</span> and \
-    <span class="c0">wavy</span></span> words.</p>
+    <p>Transcribed by a machine, which is least certain of the words with a \
+    <span class="shaded"><span class="c1">dotted</span> or <span class="c0">wavy</span></span> underline.</p>
 
     """

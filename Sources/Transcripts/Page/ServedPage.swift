@@ -1,11 +1,12 @@
 /// A page's connection to its server.
 package struct ServedPage: Hashable, Sendable {
-    /// A text of the recording.
+    /// One of the recording's transcripts.
     package struct Reading: Hashable, Sendable {
         /// The relative link to its page.
         var link: String
         /// The author and time.
         var title: String
+        /// Whether the page shows this transcript.
         var isHere: Bool
 
         package init(link: String, title: String, isHere: Bool) {
@@ -15,15 +16,15 @@ package struct ServedPage: Hashable, Sendable {
         }
     }
 
-    /// The relative link that accepts corrections; nil if read-only.
+    /// The relative URL to which corrections are sent; nil if the page is read-only.
     var saves: String?
-    /// The number of the shown text.
+    /// The id of the transcript that the page shows.
     var reading: Int
-    /// The user, if known; else empty.
+    /// The user's name; empty if unknown.
     var person: String
     /// The server's time, in seconds since 1970-01-01T00:00:00Z.
     var now: Double
-    /// All texts, the default one first.
+    /// All transcripts, the default one first.
     var readings: [Reading]
 
     package init(saves: String?, reading: Int, person: String, now: Double, readings: [Reading]) {

@@ -1,10 +1,10 @@
 import Core
 
-/// Returns the tiers `segments` and `words` of an ELAN document, in chronological order.
-func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.Piece]] {
+/// Parses an ELAN document. Returns its tiers `segments` and `words`, each in chronological order.
+func annotationTiers(_ text: String) throws(EditedTranscript.Problem) -> [[EditedTranscript.Entry]] {
     var document = MarkupScanner(text)
     var times: [String: Double] = [:]
-    var tiers: [String: [(time: Double, piece: WrittenText.Piece)]] = [:]
+    var tiers: [String: [(time: Double, entry: EditedTranscript.Entry)]] = [:]
     var (tier, time) = ("", 0.0)
     var range: SampleRange?
     var value: String?
@@ -20,7 +20,7 @@ func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[Written
         case .opening("ALIGNABLE_ANNOTATION", let attributes):
             let start = attributes["TIME_SLOT_REF1"].flatMap { times[$0] }
             let end = attributes["TIME_SLOT_REF2"].flatMap { times[$0] }
-            // If ELAN removed the time, the annotation stays after the previous one.
+            // If ELAN removed the annotation's time, it stays after the previous annotation.
             time = start ?? tiers[tier]?.last?.time ?? 0
             range = nil
             if let start, let end { range = SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end)) }
@@ -29,28 +29,29 @@ func annotationReadings(_ text: String) throws(WrittenText.Problem) -> [[Written
         case .closing("ANNOTATION_VALUE"):
             guard let text = value else { continue }
             value = nil
-            guard tiers[tier]?.count ?? 0 < WrittenText.maxPieces else { throw .tooLong }
-            tiers[tier, default: []].append((time, WrittenText.Piece(text, range)))
+            guard tiers[tier]?.count ?? 0 < EditedTranscript.maxEntries else { throw .tooLong }
+            tiers[tier, default: []].append((time, EditedTranscript.Entry(text, range)))
         default: break
         }
     }
-    guard isDocument else { throw WrittenText.Problem(line: 1, reason: "is not an ELAN annotation document") }
-    var readings: [[WrittenText.Piece]] = []
+    guard isDocument else { throw EditedTranscript.Problem(line: 1, reason: "is not an ELAN annotation document") }
+    var orderedTiers: [[EditedTranscript.Entry]] = []
     for name in ["segments", "words"] {
         guard let annotations = tiers[name] else { continue }
-        var pieces: [WrittenText.Piece] = []
+        var entries: [EditedTranscript.Entry] = []
         for annotation in annotations.stablySorted(by: \.time) {
-            try pieces.add(annotation.piece.text, annotation.piece.range)
+            try entries.add(annotation.entry.text, annotation.entry.range)
         }
-        readings.append(pieces)
+        orderedTiers.append(entries)
     }
-    guard !readings.isEmpty else {
-        throw WrittenText.Problem(line: nil, reason: "has no tier named segments or words")
+    guard !orderedTiers.isEmpty else {
+        throw EditedTranscript.Problem(line: nil, reason: "has no tier named segments or words")
     }
-    return readings
+    return orderedTiers
 }
 
-/// A pull parser for XML as ELAN writes it. Rejects document types, which can make a small file expand.
+/// A pull parser for the XML that ELAN writes. Rejects document types, because a small file with one can expand to a
+/// huge one.
 private struct MarkupScanner {
     enum Event {
         case opening(String, [String: String])
@@ -59,31 +60,31 @@ private struct MarkupScanner {
     }
 
     private let bytes: [UInt8]
-    private var place = 0
+    private var offset = 0
     private var open: [String] = []
-    /// The name of an empty element to close next.
+    /// The name of an empty element, whose end tag is the next event.
     private var closing: String?
     private var line = 1
-    private static let deepest = 64
+    private static let maxDepth = 64
     private static let maxAttributes = 64
 
     init(_ text: String) { bytes = Array(text.utf8) }
 
-    mutating func next() throws(WrittenText.Problem) -> Event? {
+    mutating func next() throws(EditedTranscript.Problem) -> Event? {
         if let name = closing {
             closing = nil
             return .closing(name)
         }
-        while place < bytes.count {
-            guard bytes[place] == UInt8(ascii: "<") else {
-                return .text(try plain(scan { $0 != UInt8(ascii: "<") }))
+        while offset < bytes.count {
+            guard bytes[offset] == UInt8(ascii: "<") else {
+                return .text(try unescaped(scan { $0 != UInt8(ascii: "<") }))
             }
             if starts(with: "<!--") {
                 try skip(to: "-->")
             } else if starts(with: "<?") {
                 try skip(to: "?>")
             } else if starts(with: "<![CDATA[") {
-                place += 9
+                offset += 9
                 return .text(String(decoding: bytes[try skip(to: "]]>")], as: UTF8.self))
             } else if starts(with: "<!") {
                 throw problem("has a document type, which ELAN does not write")
@@ -95,48 +96,50 @@ private struct MarkupScanner {
         return nil
     }
 
-    private mutating func tag() throws(WrittenText.Problem) -> Event {
-        place += 1
+    private mutating func tag() throws(EditedTranscript.Problem) -> Event {
+        offset += 1
         if starts(with: "/") {
-            place += 1
+            offset += 1
             let name = self.name()
             skipSpaces()
-            guard starts(with: ">"), open.popLast() == name else { throw problem("</\(name)> closes nothing") }
-            place += 1
+            guard starts(with: ">"), open.popLast() == name else {
+                throw problem("</\(name)> does not match an opening tag")
+            }
+            offset += 1
             return .closing(name)
         }
         let name = self.name()
-        guard !name.isEmpty, open.count < Self.deepest else { throw problem("is not well-formed") }
+        guard !name.isEmpty, open.count < Self.maxDepth else { throw problem("is not well-formed") }
         var attributes: [String: String] = [:]
         while true {
             skipSpaces()
             if starts(with: "/>") {
-                place += 2
+                offset += 2
                 closing = name
                 return .opening(name, attributes)
             }
             if starts(with: ">") {
-                place += 1
+                offset += 1
                 open.append(name)
                 return .opening(name, attributes)
             }
             let attribute = self.name()
             guard !attribute.isEmpty, attributes.count < Self.maxAttributes, starts(with: "=\"") || starts(with: "='")
             else { throw problem("is not well-formed") }
-            let quote = bytes[place + 1]
-            place += 2
-            attributes[attribute] = try plain(scan { $0 != quote })
-            guard place < bytes.count else { throw problem("ends within quotes") }
-            place += 1
+            let quote = bytes[offset + 1]
+            offset += 2
+            attributes[attribute] = try unescaped(scan { $0 != quote })
+            guard offset < bytes.count else { throw problem("ends within quotes") }
+            offset += 1
         }
     }
 
     private func starts(with text: StaticString) -> Bool {
-        let sought = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-        return place + sought.count <= bytes.count && bytes[place..<place + sought.count].elementsEqual(sought)
+        let pattern = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        return offset + pattern.count <= bytes.count && bytes[offset..<offset + pattern.count].elementsEqual(pattern)
     }
 
-    /// Truncated for messages; a longer one is not ours.
+    /// Truncated to 80 bytes for error messages; Fieldscribe writes no longer name.
     private mutating func name() -> String {
         String(
             decoding: scan { byte in
@@ -151,52 +154,52 @@ private struct MarkupScanner {
 
     private mutating func skipSpaces() { _ = scan { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 } }
 
-    private mutating func scan(_ belongs: (UInt8) -> Bool) -> ArraySlice<UInt8> {
-        let start = place
-        while place < bytes.count, belongs(bytes[place]) {
-            if bytes[place] == 0x0A { line += 1 }
-            place += 1
+    private mutating func scan(_ isIncluded: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+        let start = offset
+        while offset < bytes.count, isIncluded(bytes[offset]) {
+            if bytes[offset] == 0x0A { line += 1 }
+            offset += 1
         }
-        return bytes[start..<place]
+        return bytes[start..<offset]
     }
 
-    /// Skips to the end of a text; returns the range before it.
+    /// Skips past the next occurrence of `end`; returns the range before it.
     @discardableResult
-    private mutating func skip(to end: StaticString) throws(WrittenText.Problem) -> Range<Int> {
-        let start = place
-        while place < bytes.count {
+    private mutating func skip(to end: StaticString) throws(EditedTranscript.Problem) -> Range<Int> {
+        let start = offset
+        while offset < bytes.count {
             if starts(with: end) {
-                place += end.utf8CodeUnitCount
-                return start..<place - end.utf8CodeUnitCount
+                offset += end.utf8CodeUnitCount
+                return start..<offset - end.utf8CodeUnitCount
             }
-            if bytes[place] == 0x0A { line += 1 }
-            place += 1
+            if bytes[offset] == 0x0A { line += 1 }
+            offset += 1
         }
         throw problem("is truncated")
     }
 
-    /// Resolves XML's five entities and numeric ones.
-    private func plain(_ text: ArraySlice<UInt8>) throws(WrittenText.Problem) -> String {
+    /// Resolves XML's five named entities and numeric character references.
+    private func unescaped(_ text: ArraySlice<UInt8>) throws(EditedTranscript.Problem) -> String {
         guard text.contains(UInt8(ascii: "&")) else { return String(decoding: text, as: UTF8.self) }
-        var plain: [UInt8] = []
+        var unescaped: [UInt8] = []
         var index = text.startIndex
         while index < text.endIndex {
             guard text[index] == UInt8(ascii: "&") else {
-                plain.append(text[index])
+                unescaped.append(text[index])
                 index += 1
                 continue
             }
             let name = text[(index + 1)...].prefix(20).prefix { $0 != UInt8(ascii: ";") }
             guard name.endIndex < text.endIndex, text[name.endIndex] == UInt8(ascii: ";") else {
-                throw problem("a lone & is not well-formed")
+                throw problem("has an & that does not begin an entity")
             }
-            plain += try entity(String(decoding: name, as: UTF8.self)).utf8
+            unescaped += try entity(String(decoding: name, as: UTF8.self)).utf8
             index = name.endIndex + 1
         }
-        return String(decoding: plain, as: UTF8.self)
+        return String(decoding: unescaped, as: UTF8.self)
     }
 
-    private func entity(_ name: String) throws(WrittenText.Problem) -> String {
+    private func entity(_ name: String) throws(EditedTranscript.Problem) -> String {
         switch name {
         case "lt": return "<"
         case "gt": return ">"
@@ -208,9 +211,13 @@ private struct MarkupScanner {
         let number =
             name.hasPrefix("#x")
             ? UInt32(name.dropFirst(2), radix: 16) : name.hasPrefix("#") ? UInt32(name.dropFirst()) : nil
-        guard let scalar = number.flatMap({ Unicode.Scalar($0) }) else { throw problem("&\(name); is not known") }
+        guard let scalar = number.flatMap({ Unicode.Scalar($0) }) else {
+            throw problem("&\(name); is not an XML entity")
+        }
         return String(Character(scalar))
     }
 
-    private func problem(_ reason: String) -> WrittenText.Problem { WrittenText.Problem(line: line, reason: reason) }
+    private func problem(_ reason: String) -> EditedTranscript.Problem {
+        EditedTranscript.Problem(line: line, reason: reason)
+    }
 }

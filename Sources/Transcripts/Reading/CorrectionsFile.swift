@@ -1,19 +1,21 @@
 import Core
 import System
 
-/// The corrections that a recording's page saves: `corrections.json`, or the same in `corrections.html`. Untrusted.
+/// The corrections that a recording's page saves as `corrections.json` or within `corrections.html`. Untrusted.
 package struct CorrectionsFile: Hashable, Sendable, Codable {
-    /// One edited segment.
+    /// An edited segment.
     package struct Edit: Hashable, Sendable, Codable {
+        /// The segment's id.
         package var segment: Int
-        /// Its words as shown, to check that it is the same text.
+        /// The words that the page showed, to check that they are still the segment's words.
         package var was: [String]
+        /// The new words.
         package var words: [String]
-        /// Indices of words; all if the segment was confirmed.
+        /// The indices of the words that the person confirmed.
         package var confirmed: Set<Int>
         /// The indices of words that begin a new line, in ascending order.
         package var breaks: [Int]
-        /// Whether it continues the line before it.
+        /// Whether the segment continues the previous line.
         package var isJoined: Bool
 
         package init(
@@ -32,35 +34,35 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
     package var identity: RecordingIdentity
     /// The pass that the page showed, counted from 1 within the recording; nil if unknown.
     package var pass: Int?
-    /// May be empty.
+    /// The name of the person who made the corrections; may be empty.
     package var person: String
-    /// When it was saved, in seconds since 1970.
+    /// When the corrections were saved, in seconds since 1970.
     package var savedAt: Double
     /// The edits, in the order of segments.
     package var edits: [Edit]
-    /// Additions besides the words.
+    /// Everything that the person added besides the words.
     package var annotations: Annotations
-    /// The latest version. Files without lines that were split or joined, and without turns, have version 1, which older
-    /// programs read.
+    /// The latest version. Files without split or joined lines and without turns have version 1, so that older programs
+    /// can read them.
     private static let version = 2
-    /// The maximum size of a text in bytes, and the maximum number of elements of each kind.
-    private static let (longest, most) = (65_536, 100_000)
-    /// The largest file in bytes: a fully corrected recording of a day is smaller.
-    private static let largest = 16 << 20
+    /// The maximum size of a string in bytes, and the maximum number of elements in each list.
+    private static let (maxStringBytes, maxElements) = (65_536, 100_000)
+    /// The maximum file size. The file for a fully corrected 24-hour recording is smaller.
+    private static let maxFileBytes = 16 << 20
 
-    /// Parses a saved page's corrections.
+    /// Parses corrections that a page saved.
     ///
     /// - Parameter name: The file's name for errors.
-    /// - Throws: `DeviceError` with `damaged` if it is not a complete corrections file, `unsupported` if a later
+    /// - Throws: `DeviceError` with `damaged` if the text is not a complete corrections file, `unsupported` if a later
     ///   version wrote it.
     package init(_ text: String, name: String) throws(DeviceError) {
-        guard text.utf8.count <= Self.largest else {
-            throw Self.refusal(name, "contains more than any recording")
+        guard text.utf8.count <= Self.maxFileBytes else {
+            throw Self.refusal(name, "contains more than any recording can")
         }
         let read: Document
         do {
             read = try JSONScanner.read(
-                JSONStrings.check(Self.json(in: text)), most: Self.most
+                JSONStrings.check(Self.json(in: text)), maxElements: Self.maxElements
             ) { (scanner) throws(JSONScanner.Unexpected) in
                 let document = try Document(scanning: &scanner)
                 guard scanner.isAtEnd() else { throw JSONScanner.Unexpected() }
@@ -71,7 +73,7 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
             throw Self.refusal(
                 name,
                 isTooLong
-                    ? "contains more than any recording" : "is incomplete, or not a Fieldscribe corrections file"
+                    ? "contains more than any recording can" : "is incomplete, or not a Fieldscribe corrections file"
             )
         }
         guard read.format == "fieldscribe-corrections" else {
@@ -96,11 +98,11 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         for mark in read.marks ?? [] { texts.append(mark.text) }
         texts += (read.speakers ?? [:]).values
         for quotation in read.quotations ?? [] { texts += [quotation.text, quotation.word, quotation.colour] }
-        guard texts.allSatisfy({ $0.utf8.count <= Self.longest }) else {
-            throw Self.refusal(name, "contains more than any recording")
+        guard texts.allSatisfy({ $0.utf8.count <= Self.maxStringBytes }) else {
+            throw Self.refusal(name, "contains more than any recording can")
         }
         guard Set(read.segments.map(\.id)).count == read.segments.count else {
-            throw Self.refusal(name, "contains a segment twice")
+            throw Self.refusal(name, "contains the same segment twice")
         }
         person = oneLine(read.editor.name)
         savedAt = read.editor.saved
@@ -130,32 +132,32 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
             Speakers(
                 turns: turns.compactMap { turn in
                     Speakers.speaker(labelled: turn.speaker).map {
-                        Speakers.Turn(TranscriptReading.range(turn.start, turn.end), speaker: $0)
+                        Speakers.Turn(ParsedTranscript.range(turn.start, turn.end), speaker: $0)
                     }
                 })
         }
-        annotations.notes = Self.places(read.notes ?? [])
-        annotations.marks = read.marks.map(Self.places)
+        annotations.notes = Self.bookmarks(read.notes ?? [])
+        annotations.marks = read.marks.map(Self.bookmarks)
         annotations.quotations = (read.quotations ?? []).map {
             Quotation(
-                TranscriptReading.range($0.start, $0.end), text: oneLine($0.text), word: oneLine($0.word),
+                ParsedTranscript.range($0.start, $0.end), text: oneLine($0.text), word: oneLine($0.word),
                 colour: oneLine($0.colour))
         }.sorted { $0.range.start < $1.range.start }
     }
 
-    private static func places(_ places: [MarkJSON]) -> [Bookmark] {
-        places.map { Bookmark(TranscriptReading.position($0.time), text: oneLine($0.text)) }
+    private static func bookmarks(_ marks: [MarkJSON]) -> [Bookmark] {
+        marks.map { Bookmark(ParsedTranscript.position($0.time), text: oneLine($0.text)) }
             .sorted { $0.position < $1.position }
     }
 
-    /// Returns the JSON; of a page, the content of its element `corrections`.
+    /// Returns the JSON of a file, or the content of the element `corrections` of a page.
     private static func json(in text: String) -> [UInt8] {
         let bytes = Array(text.utf8)
         let first = bytes.first { ![0x20, 0x0A, 0x0D, 0x09].contains($0) }
         guard first != UInt8(ascii: "{"),
-            let start = bytes.place(of: #"<script type="application/json" id="corrections">"#)
+            let start = bytes.firstOccurrence(of: #"<script type="application/json" id="corrections">"#)
         else { return bytes }
-        let end = bytes[start.upperBound...].place(of: "</script>")?.lowerBound ?? bytes.count
+        let end = bytes[start.upperBound...].firstOccurrence(of: "</script>")?.lowerBound ?? bytes.count
         return Array(bytes[start.upperBound..<end])
     }
 
@@ -165,9 +167,9 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
 
     /// The JSON that the page writes.
     package var text: String {
-        let isLater = annotations.turns != nil || isDivided
+        let needsLatestVersion = annotations.turns != nil || isDivided
         let document = Document(
-            format: "fieldscribe-corrections", version: isLater ? Self.version : 1,
+            format: "fieldscribe-corrections", version: needsLatestVersion ? Self.version : 1,
             recording: IdentityJSON(id: identity.recording, sound: identity.sound, pass: pass),
             editor: Document.Editor(name: person, saved: savedAt),
             details: DetailsJSON(title: annotations.title, annotations), speakers: annotations.speakers,

@@ -1,41 +1,41 @@
 import Core
 import FoundationEssentials
 
-/// An untrusted file, parsed by a confined process. Its content is checked, and limited by the message's size.
+/// An untrusted file, parsed by a sandboxed process. Its content is validated, and limited by the message's size.
 package struct IncomingFile: Sendable {
-    /// How to parse a file.
+    /// The kind of file, which decides how it is parsed.
     package enum Kind: String, Sendable {
         case corrections
-        /// A transcript; its extension names the format.
+        /// An edited transcript. The file extension names the format.
         case text
-        /// A copy's `transcript.json`, and its page: only checked.
+        /// A copy's `transcript.json` and its page, which are only validated.
         case transcript, page
 
         /// - Parameter name: The file's name.
         package init(named name: String) {
-            self = ["json", "html"].contains(IncomingFile.ending(of: name)) ? .corrections : .text
+            self = ["json", "html"].contains(IncomingFile.lowercasedExtension(of: name)) ? .corrections : .text
         }
     }
 
-    /// The content of a file.
+    /// The parsed content of a file.
     package enum Content: Hashable, Sendable {
         case corrections(CorrectionsFile)
         /// A transcript edited in another program.
-        case text(WrittenText)
+        case text(EditedTranscript)
     }
 
     package var content: Content
-    /// The recording that the file names; nil without one.
+    /// The recording that the file names; nil if it names none.
     package var identity: RecordingIdentity?
 
-    private static func ending(of name: String) -> String {
+    private static func lowercasedExtension(of name: String) -> String {
         name.split(separator: ".").last.map { $0.lowercased() } ?? ""
     }
 
-    /// Parses a file, in the confined process.
+    /// Parses a file in the sandboxed process.
     ///
-    /// - Parameter name: The file's name; its extension names the format of a text.
-    /// - Throws: `DeviceError` in one line that names the file.
+    /// - Parameter name: The file's name. Its extension names the format of an edited transcript.
+    /// - Throws: `DeviceError` with a message of one line that names the file.
     init(_ bytes: [UInt8], as kind: Kind, name: String) throws(DeviceError) {
         let text = try incomingText(bytes, name: name)
         switch kind {
@@ -44,17 +44,17 @@ package struct IncomingFile: Sendable {
             content = .corrections(corrections)
             identity = corrections.identity
         case .text:
-            content = .text(try WrittenText(text, ending: Self.ending(of: name), name: name))
+            content = .text(try EditedTranscript(text, fileExtension: Self.lowercasedExtension(of: name), name: name))
             identity = RecordingIdentity(in: text)
         case .transcript, .page:
-            throw DeviceError(.unsupported, "read", on: name, "can only be checked")
+            throw DeviceError(.unsupported, "read", on: name, "can only be validated")
         }
     }
 
     /// The JSON message between the processes.
     private struct Message: Codable {
         var corrections: String?
-        var text: WrittenText?
+        var text: EditedTranscript?
         var identity: String?
         var failure: Failure?
     }
@@ -67,13 +67,13 @@ package struct IncomingFile: Sendable {
         var remedy: String?
     }
 
-    /// Returns the confined process's answer: the content, or the error.
+    /// Returns the sandboxed process's answer: the content or the error.
     package static func answer(to bytes: [UInt8], as kind: Kind, name: String) -> [UInt8] {
         var message = Message()
         do throws(DeviceError) {
             switch kind {
-            case .transcript: _ = try TranscriptReading(bytes, name: name)
-            case .page: _ = try PageReading(bytes, name: name)
+            case .transcript: _ = try ParsedTranscript(bytes, name: name)
+            case .page: _ = try ParsedPage(bytes, name: name)
             case .corrections, .text:
                 let file = try IncomingFile(bytes, as: kind, name: name)
                 switch file.content {
@@ -91,10 +91,10 @@ package struct IncomingFile: Sendable {
         return (try? JSONEncoder().encode(message)).map(Array.init) ?? []
     }
 
-    /// Throws the error in the confined process's answer.
+    /// Throws the error in the sandboxed process's answer, if there is one.
     ///
     /// - Parameter name: The file's name for errors.
-    /// - Throws: The `DeviceError` in the answer, or `damaged` if this is not an answer.
+    /// - Throws: The `DeviceError` in the answer, or `damaged` if the answer is invalid.
     package static func check(answer: [UInt8], name: String) throws(DeviceError) { _ = try message(answer, name) }
 
     private static func message(_ answer: [UInt8], _ name: String) throws(DeviceError) -> Message {
@@ -107,10 +107,10 @@ package struct IncomingFile: Sendable {
             failure.reason, remedy: failure.remedy)
     }
 
-    /// Parses the confined process's answer.
+    /// Parses the sandboxed process's answer.
     ///
     /// - Parameter name: The file's name for errors.
-    /// - Throws: The `DeviceError` in the answer, or `damaged` if this is not an answer.
+    /// - Throws: The `DeviceError` in the answer, or `damaged` if the answer is invalid.
     package init(answer: [UInt8], name: String) throws(DeviceError) {
         let message = try Self.message(answer, name)
         if let corrections = message.corrections {
@@ -126,10 +126,10 @@ package struct IncomingFile: Sendable {
     }
 }
 
-/// Decodes a text file in UTF-8 or, with a byte order mark, UTF-16, as Praat and spreadsheets save it.
+/// Decodes a text file in UTF-8 or, with a byte order mark, in UTF-16, which Praat and spreadsheets write.
 ///
 /// - Parameter name: The file's name for errors.
-/// - Throws: `DeviceError` with `damaged` if it is neither.
+/// - Throws: `DeviceError` with `damaged` if the file is neither.
 package func incomingText(_ bytes: [UInt8], name: String) throws(DeviceError) -> String {
     let isBigEndian = bytes.starts(with: [0xFE, 0xFF])
     if isBigEndian || bytes.starts(with: [0xFF, 0xFE]) {

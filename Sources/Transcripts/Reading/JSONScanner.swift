@@ -5,7 +5,7 @@ protocol ScannedJSON {
     init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected)
 }
 
-/// A pull parser for JSON. Skipped values of any length need no memory.
+/// A pull parser for JSON. Skipping a value allocates no memory, however long the value is.
 struct JSONScanner {
     /// The JSON is invalid, or not of the expected form.
     struct Unexpected: Error {
@@ -13,7 +13,7 @@ struct JSONScanner {
         var isTooLong = false
     }
 
-    private static let deepest = 16
+    private static let maxDepth = 16
     /// The maximum number of digits that a double stores exactly.
     private static let maxExactDigits = 15
     /// Powers of ten, all exact.
@@ -21,25 +21,25 @@ struct JSONScanner {
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14,
     ]
 
-    // Safety: valid during the call of `read`; every index is checked against the end.
+    // Safety: valid during the call to `read`; every index is checked against the end.
     private let bytes: UnsafeBufferPointer<UInt8>
     /// The maximum number of elements of each list that is not skipped.
-    fileprivate let most: Int
-    private(set) var place = 0
+    fileprivate let maxElements: Int
+    private(set) var offset = 0
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>, most: Int) {
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, maxElements: Int) {
         self.bytes = bytes
-        self.most = most
+        self.maxElements = maxElements
     }
 
     /// - Parameters:
     ///   - bytes: JSON with well-formed strings (`JSONStrings`).
-    ///   - most: The maximum number of elements of each list that is not skipped.
+    ///   - maxElements: The maximum number of elements of each list that is not skipped.
     static func read<Value>(
-        _ bytes: [UInt8], most: Int = .max, _ read: (inout JSONScanner) throws(Unexpected) -> Value
+        _ bytes: [UInt8], maxElements: Int = .max, _ read: (inout JSONScanner) throws(Unexpected) -> Value
     ) throws(Unexpected) -> Value {
         let result = bytes.withUnsafeBufferPointer { bytes in
-            var scanner = JSONScanner(bytes, most: most)
+            var scanner = JSONScanner(bytes, maxElements: maxElements)
             do throws(Unexpected) { return Result<Value, Unexpected>.success(try read(&scanner)) } catch {
                 return .failure(error)
             }
@@ -47,47 +47,47 @@ struct JSONScanner {
         return try result.get()
     }
 
-    /// Reads a member. Throws for a repeated name, so that the standard decoder decides which one counts.
+    /// Parses a member. Throws if the name is repeated, so that the standard decoder decides which value counts.
     mutating func set<Value: ScannedJSON>(_ value: inout Value?) throws(Unexpected) {
         guard value == nil else { throw Unexpected() }
         value = try Value(scanning: &self)
     }
 
-    /// Reads a member that may be `null`.
+    /// Parses a member that may be `null`.
     mutating func setUnlessNull<Value: ScannedJSON>(_ value: inout Value?) throws(Unexpected) {
         if !consume("null") { try set(&value) }
     }
 
-    /// The current byte; 0, which JSON does not contain, at the end.
-    private var next: UInt8 { place < bytes.count ? bytes[place] : 0 }
+    /// The current byte, or 0 at the end; JSON contains no zero bytes.
+    private var next: UInt8 { offset < bytes.count ? bytes[offset] : 0 }
 
     /// Whether only whitespace follows.
     mutating func isAtEnd() -> Bool {
         skipWhitespace()
-        return place == bytes.count
+        return offset == bytes.count
     }
 
     mutating func skipWhitespace() {
-        while next == 0x20 || next == 0x0A || next == 0x0D || next == 0x09 { place += 1 }
+        while next == 0x20 || next == 0x0A || next == 0x0D || next == 0x09 { offset += 1 }
     }
 
-    /// Skips whitespace and this byte, if it is next.
+    /// Skips whitespace, and then this byte if it follows. Returns whether it followed.
     private mutating func consume(_ byte: UInt8) -> Bool {
         skipWhitespace()
         guard next == byte else { return false }
-        place += 1
+        offset += 1
         return true
     }
 
     mutating func consume(_ word: StaticString) -> Bool {
         skipWhitespace()
-        guard bytes[place...].starts(with: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
+        guard bytes[offset...].starts(with: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
         else { return false }
-        place += word.utf8CodeUnitCount
+        offset += word.utf8CodeUnitCount
         return true
     }
 
-    /// A member's name, without escapes. Valid during the call of `read`.
+    /// A member's name, which has no escapes. Valid during the call to `read`.
     struct Name {
         fileprivate let bytes: Slice<UnsafeBufferPointer<UInt8>>
 
@@ -112,15 +112,15 @@ struct JSONScanner {
         guard consume(UInt8(ascii: "}")) else { throw Unexpected() }
     }
 
-    /// - Parameter most: The maximum number of elements.
+    /// - Parameter maxElements: The maximum number of elements.
     fileprivate mutating func list<Element>(
-        most: Int, _ element: (inout JSONScanner) throws(Unexpected) -> Element
+        maxElements: Int, _ element: (inout JSONScanner) throws(Unexpected) -> Element
     ) throws(Unexpected) -> [Element] {
         guard consume(UInt8(ascii: "[")) else { throw Unexpected() }
         if consume(UInt8(ascii: "]")) { return [] }
         var elements: [Element] = []
         repeat {
-            guard elements.count < most else { throw Unexpected(isTooLong: true) }
+            guard elements.count < maxElements else { throw Unexpected(isTooLong: true) }
             elements.append(try element(&self))
         } while consume(UInt8(ascii: ","))
         guard consume(UInt8(ascii: "]")) else { throw Unexpected() }
@@ -130,18 +130,18 @@ struct JSONScanner {
     /// Returns the range between the quotes, and whether it has no escapes.
     private mutating func quoted() throws(Unexpected) -> (Range<Int>, isPlain: Bool) {
         guard consume(UInt8(ascii: "\"")) else { throw Unexpected() }
-        let start = place
+        let start = offset
         var isPlain = true
         while next != UInt8(ascii: "\"") {
-            guard place < bytes.count else { throw Unexpected() }
+            guard offset < bytes.count else { throw Unexpected() }
             if next == UInt8(ascii: "\\") {
                 isPlain = false
-                place += 1
+                offset += 1
             }
-            place += 1
+            offset += 1
         }
-        place += 1
-        return (start..<place - 1, isPlain)
+        offset += 1
+        return (start..<offset - 1, isPlain)
     }
 
     mutating func string() throws(Unexpected) -> String {
@@ -189,34 +189,34 @@ struct JSONScanner {
         return JSONStrings.codeUnit(bytes[(index + 1)..<(index + 5)])
     }
 
-    /// Scans a number.
+    /// Scans a number; `point` is the offset of its decimal point.
     private mutating func digits() throws(Unexpected) -> (range: Range<Int>, point: Int?, hasExponent: Bool) {
-        let start = place
+        let start = offset
         var (point, hasExponent): (Int?, Bool) = (nil, false)
-        if next == UInt8(ascii: "-") { place += 1 }
-        let first = place
+        if next == UInt8(ascii: "-") { offset += 1 }
+        let first = offset
         try skipDigits()
-        guard bytes[first] != UInt8(ascii: "0") || place == first + 1 else { throw Unexpected() }
+        guard bytes[first] != UInt8(ascii: "0") || offset == first + 1 else { throw Unexpected() }
         if next == UInt8(ascii: ".") {
-            point = place
-            place += 1
+            point = offset
+            offset += 1
             try skipDigits()
         }
         if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
             // The standard decoder rejects `0e5`.
-            guard place > first + 1 || bytes[first] != UInt8(ascii: "0") else { throw Unexpected() }
+            guard offset > first + 1 || bytes[first] != UInt8(ascii: "0") else { throw Unexpected() }
             hasExponent = true
-            place += 1
-            if next == UInt8(ascii: "-") || next == UInt8(ascii: "+") { place += 1 }
+            offset += 1
+            if next == UInt8(ascii: "-") || next == UInt8(ascii: "+") { offset += 1 }
             try skipDigits()
         }
-        return (start..<place, point, hasExponent)
+        return (start..<offset, point, hasExponent)
     }
 
     private mutating func skipDigits() throws(Unexpected) {
-        let start = place
-        while next >= UInt8(ascii: "0"), next <= UInt8(ascii: "9") { place += 1 }
-        guard place > start else { throw Unexpected() }
+        let start = offset
+        while next >= UInt8(ascii: "0"), next <= UInt8(ascii: "9") { offset += 1 }
+        guard offset > start else { throw Unexpected() }
     }
 
     fileprivate mutating func number() throws(Unexpected) -> Double {
@@ -228,8 +228,8 @@ struct JSONScanner {
             guard let number = Double(text), number.isFinite else { throw Unexpected() }
             return number
         }
-        // Both are exact, so the quotient is correctly rounded.
-        let value = Double(count(range)) / Self.powers[point.map { range.upperBound - $0 - 1 } ?? 0]
+        // Both operands are exact, so the quotient is correctly rounded.
+        let value = Double(digitsValue(range)) / Self.powers[point.map { range.upperBound - $0 - 1 } ?? 0]
         return isNegative ? -value : value
     }
 
@@ -237,26 +237,26 @@ struct JSONScanner {
         skipWhitespace()
         let (range, point, hasExponent) = try digits()
         guard range.count <= Self.maxExactDigits, point == nil, !hasExponent else { throw Unexpected() }
-        return bytes[range.lowerBound] == UInt8(ascii: "-") ? -count(range) : count(range)
+        return bytes[range.lowerBound] == UInt8(ascii: "-") ? -digitsValue(range) : digitsValue(range)
     }
 
-    /// Returns the value of the digits in a range, ignoring other characters.
-    private func count(_ range: Range<Int>) -> Int {
-        var count = 0
+    /// Returns the number that the digits in a range form, ignoring other characters.
+    private func digitsValue(_ range: Range<Int>) -> Int {
+        var value = 0
         for index in range where bytes[index] >= UInt8(ascii: "0") {
-            count = count * 10 + Int(bytes[index] - UInt8(ascii: "0"))
+            value = value * 10 + Int(bytes[index] - UInt8(ascii: "0"))
         }
-        return count
+        return value
     }
 
     mutating func skip(_ depth: Int = 0) throws(Unexpected) {
         skipWhitespace()
         switch next {
         case UInt8(ascii: "\""): _ = try quoted()
-        case UInt8(ascii: "{") where depth < Self.deepest:
+        case UInt8(ascii: "{") where depth < Self.maxDepth:
             try object { (scanner, _) throws(Unexpected) in try scanner.skip(depth + 1) }
-        case UInt8(ascii: "[") where depth < Self.deepest:
-            _ = try list(most: .max) { (scanner) throws(Unexpected) in try scanner.skip(depth + 1) }
+        case UInt8(ascii: "[") where depth < Self.maxDepth:
+            _ = try list(maxElements: .max) { (scanner) throws(Unexpected) in try scanner.skip(depth + 1) }
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): _ = try digits()
         default: guard consume("true") || consume("false") || consume("null") else { throw Unexpected() }
         }
@@ -284,7 +284,7 @@ extension Bool: ScannedJSON {
 
 extension Array: ScannedJSON where Element: ScannedJSON {
     init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) {
-        self = try scanner.list(most: scanner.most) { (scanner) throws(JSONScanner.Unexpected) in
+        self = try scanner.list(maxElements: scanner.maxElements) { (scanner) throws(JSONScanner.Unexpected) in
             try Element(scanning: &scanner)
         }
     }
@@ -293,9 +293,9 @@ extension Array: ScannedJSON where Element: ScannedJSON {
 extension [String: String]: ScannedJSON {
     init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) {
         var members: [String: String] = [:]
-        let most = scanner.most
+        let maxElements = scanner.maxElements
         try scanner.object { (scanner, name) throws(JSONScanner.Unexpected) in
-            guard members.count < most else { throw JSONScanner.Unexpected() }
+            guard members.count < maxElements else { throw JSONScanner.Unexpected() }
             members[name.text] = try scanner.string()
         }
         self = members

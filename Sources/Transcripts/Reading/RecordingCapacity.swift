@@ -1,13 +1,13 @@
 import Core
 
-/// The maximum content for a recording's length. Larger files are rejected before they cost time.
+/// The maximum content that a recording's length allows. Larger files are rejected before they take time to process.
 package struct RecordingCapacity: Hashable, Sendable {
-    /// Nobody speaks more than five per second.
+    /// The maximum number of words, ten per second. Nobody speaks more than five per second.
     let words: Int
-    /// Notes, bookmarks or quotations.
+    /// The maximum number of notes, bookmarks, quotations or turns, each.
     let items: Int
-    /// The longest word, in bytes.
-    private static let longestWord = 4_096
+    /// The maximum length of a word in bytes.
+    private static let maxWordBytes = 4_096
 
     /// - Parameter length: The recording's length.
     package init(_ length: SamplePosition) {
@@ -16,12 +16,12 @@ package struct RecordingCapacity: Hashable, Sendable {
         items = 1_000 + 2 * seconds
     }
 
-    /// Returns the largest file in bytes.
+    /// Returns the maximum file size in bytes.
     ///
-    /// - Parameter ending: One of `WrittenText.endings`, in either case.
-    func bytes(ending: String) -> Int {
+    /// - Parameter fileExtension: One of `EditedTranscript.fileExtensions`, in upper or lower case.
+    func bytes(fileExtension: String) -> Int {
         let perWord =
-            switch ending.lowercased() {
+            switch fileExtension.lowercased() {
             case "txt": 64
             case "srt", "vtt": 128
             case "csv", "textgrid": 512
@@ -30,23 +30,24 @@ package struct RecordingCapacity: Hashable, Sendable {
         return 65_536 + words * perWord
     }
 
-    /// Returns why a file of this size is too large; nil if it is not.
-    package func excess(bytes: Int, ending: String) -> String? {
-        let most = self.bytes(ending: ending)
-        return bytes > most ? "has \(bytes) bytes, more than a text of this recording can have (\(most))" : nil
+    /// Returns why a file of this size is too large; nil if it is not too large.
+    package func excess(bytes: Int, fileExtension: String) -> String? {
+        let limit = self.bytes(fileExtension: fileExtension)
+        return bytes > limit
+            ? "has \(bytes) bytes, more than a transcript of this recording can have (\(limit))" : nil
     }
 
-    /// Returns why a text is too large; nil if it is not.
-    package func excess(of written: WrittenText) -> String? {
-        for reading in written.readings {
+    /// Returns why a transcript is too large; nil if it is not too large.
+    package func excess(of transcript: EditedTranscript) -> String? {
+        for tier in transcript.tiers {
             var count = 0
-            for piece in reading {
+            for entry in tier {
                 var length = 0
-                for byte in piece.text.utf8 {
+                for byte in entry.text.utf8 {
                     if byte > 0x20 {
                         if length == 0 { count += 1 }
                         length += 1
-                        if length > Self.longestWord { return "has a word of more than \(Self.longestWord) bytes" }
+                        if length > Self.maxWordBytes { return "has a word of more than \(Self.maxWordBytes) bytes" }
                     } else {
                         length = 0
                     }
@@ -57,19 +58,19 @@ package struct RecordingCapacity: Hashable, Sendable {
         return nil
     }
 
-    /// Returns why corrections are too large; nil if they are not.
+    /// Returns why corrections are too large; nil if they are not too large.
     package func excess(of file: CorrectionsFile) -> String? {
         let count = file.edits.reduce(0) { $0 + $1.words.count }
         if count > words { return excess("words", count, words) }
-        let added = [
+        let additions = [
             ("notes", file.annotations.notes.count), ("bookmarks", file.annotations.marks?.count ?? 0),
             ("quotations", file.annotations.quotations.count), ("turns", file.annotations.turns?.all.count ?? 0),
         ]
-        for (name, count) in added where count > items { return excess(name, count, items) }
+        for (name, count) in additions where count > items { return excess(name, count, items) }
         return nil
     }
 
-    private func excess(_ name: String, _ count: Int, _ most: Int) -> String {
-        "has \(count) \(name), more than this recording can hold (\(most))"
+    private func excess(_ name: String, _ count: Int, _ limit: Int) -> String {
+        "has \(count) \(name), more than this recording can have (\(limit))"
     }
 }

@@ -1,20 +1,20 @@
 import Core
 
-// Parses the segments of `transcript.json`, most of an archive's input: the standard decoder takes ten times as long
-// for their words. Anything unusual is left to that decoder, so that both give the same result.
+// Parses the segments in `transcript.json`, which are most of an archive's input: the standard decoder takes ten times
+// as long for their words. Anything unusual is left to that decoder, so that the result is always the same.
 extension JSONScanner {
-    /// Returns the segments of a transcript and the range of their list; nil if the standard decoder has to decode it.
+    /// Returns a transcript's segments and the range of their list; nil if the standard decoder must decode them.
     ///
     /// - Parameter bytes: JSON with well-formed strings.
-    static func segments(in bytes: [UInt8]) -> (segments: [TranscriptDocument.Part], place: Range<Int>)? {
+    static func segments(in bytes: [UInt8]) -> (segments: [TranscriptDocument.SegmentRecord], range: Range<Int>)? {
         try? read(bytes) { (scanner) throws(Unexpected) in
-            var found: (segments: [TranscriptDocument.Part], place: Range<Int>)?
+            var found: (segments: [TranscriptDocument.SegmentRecord], range: Range<Int>)?
             try scanner.object { (scanner, name) throws(Unexpected) in
                 guard case "segments" = name else { return try scanner.skip() }
                 guard found == nil else { throw Unexpected() }
-                let start = scanner.place
-                let segments = try [TranscriptDocument.Part](scanning: &scanner)
-                found = (segments, start..<scanner.place)
+                let start = scanner.offset
+                let segments = try [TranscriptDocument.SegmentRecord](scanning: &scanner)
+                found = (segments, start..<scanner.offset)
             }
             guard let found else { throw Unexpected() }
             return found
@@ -29,12 +29,12 @@ extension EndReason: ScannedJSON {
     }
 }
 
-extension TranscriptDocument.Part: ScannedJSON {
+extension TranscriptDocument.SegmentRecord: ScannedJSON {
     init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) {
         var (id, start, end): (Int?, Double?, Double?) = (nil, nil, nil)
         var reason: EndReason?
-        var words: [TranscriptDocument.Piece]?
-        var alternatives: [TranscriptDocument.Other]?
+        var words: [TranscriptDocument.WordRecord]?
+        var alternatives: [TranscriptDocument.AlternativeRecord]?
         var isUnclear: Bool?
         try scanner.object { (scanner, name) throws(JSONScanner.Unexpected) in
             switch name {
@@ -55,7 +55,7 @@ extension TranscriptDocument.Part: ScannedJSON {
     }
 }
 
-extension TranscriptDocument.Piece: ScannedJSON {
+extension TranscriptDocument.WordRecord: ScannedJSON {
     init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) {
         var (text, speaker): (String?, String?) = (nil, nil)
         var (start, end, confidence): (Double?, Double?, Double?) = (nil, nil, nil)
@@ -77,7 +77,7 @@ extension TranscriptDocument.Piece: ScannedJSON {
     }
 }
 
-extension TranscriptDocument.Other: ScannedJSON {
+extension TranscriptDocument.AlternativeRecord: ScannedJSON {
     init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) {
         var (text, confidence): (String?, Double?) = (nil, nil)
         try scanner.object { (scanner, name) throws(JSONScanner.Unexpected) in

@@ -1,13 +1,13 @@
 import Core
 
-/// Parses the cues of SubRip or WebVTT; joins the lines of a cue.
-func cues(in text: String, isWeb: Bool) throws(WrittenText.Problem) -> [WrittenText.Piece] {
-    var cues: [WrittenText.Piece] = []
+/// Parses SubRip or WebVTT. Returns an entry for each cue, with its lines joined.
+func cues(in text: String, isWeb: Bool) throws(EditedTranscript.Problem) -> [EditedTranscript.Entry] {
+    var cues: [EditedTranscript.Entry] = []
     var cue: (range: SampleRange?, lines: [String])?
     var (isComment, isFirst, hasText) = (false, true, false)
     for line in TextLines(text) {
         if isFirst, isWeb, !line.utf8.starts(with: "WEBVTT".utf8) {
-            throw WrittenText.Problem(line: 1, reason: "does not begin with WEBVTT")
+            throw EditedTranscript.Problem(line: 1, reason: "does not start with WEBVTT")
         }
         isFirst = false
         if line.isBlank {
@@ -18,9 +18,9 @@ func cues(in text: String, isWeb: Bool) throws(WrittenText.Problem) -> [WrittenT
         hasText = true
         if cue == nil {
             if isWeb, line.utf8.starts(with: "NOTE".utf8) { isComment = true }
-            if !isComment, line.utf8.place(of: "-->") != nil { cue = (cueTimes(line), []) }
+            if !isComment, line.utf8.firstOccurrence(of: "-->") != nil { cue = (cueTimes(line), []) }
         } else if let range = cueTimes(line) {
-            // Without a blank line before it: the line above may be its number.
+            // The next cue, without a blank line before it. The line above may be the cue's number.
             if let last = cue?.lines.last, last.utf8.allSatisfy(\.isASCIIDigit) {
                 cue?.lines.removeLast()
             }
@@ -32,17 +32,17 @@ func cues(in text: String, isWeb: Bool) throws(WrittenText.Problem) -> [WrittenT
     }
     if let cue { try cues.add(cue.lines.joined(separator: " "), cue.range) }
     if cues.isEmpty, !isWeb, hasText {
-        throw WrittenText.Problem(line: nil, reason: "has no line with the times of a subtitle")
+        throw EditedTranscript.Problem(line: nil, reason: "has no line with a subtitle's times")
     }
     return cues
 }
 
-/// Parses `00:00:01,500 --> 00:00:02,750`, with anything after it; nil for other lines.
+/// Parses `00:00:01,500 --> 00:00:02,750`, ignoring anything after it. Returns nil for other lines.
 private func cueTimes(_ line: Substring) -> SampleRange? {
-    guard line.utf8.count < 1_000, let arrow = line.utf8.place(of: "-->") else { return nil }
+    guard line.utf8.count < 1_000, let arrow = line.utf8.firstOccurrence(of: "-->") else { return nil }
     let words = { (text: Substring) in text.utf8.split { $0 == 0x20 || $0 == 0x09 }.map(Substring.init) }
-    let (before, behind) = (words(line[..<arrow.lowerBound]), words(line[arrow.upperBound...]))
-    guard before.count == 1, let start = before.first.flatMap(seconds), let end = behind.first.flatMap(seconds) else {
+    let (before, after) = (words(line[..<arrow.lowerBound]), words(line[arrow.upperBound...]))
+    guard before.count == 1, let start = before.first.flatMap(seconds), let end = after.first.flatMap(seconds) else {
         return nil
     }
     return SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
@@ -64,12 +64,12 @@ private func seconds(_ timecode: Substring) -> Double? {
     return seconds
 }
 
-/// Returns a cue's line as players show it: without markup, and without the invisible characters of `subRip`.
+/// Returns a cue's line as players show it: without markup and without the invisible characters that `subRip` inserts.
 private func shownText(_ line: Substring, isWeb: Bool) -> String {
-    let special: [UInt8] = [UInt8(ascii: "<"), UInt8(ascii: "{"), UInt8(ascii: "&"), joiner[0]]
+    let special: [UInt8] = [UInt8(ascii: "<"), UInt8(ascii: "{"), UInt8(ascii: "&"), joinerBytes[0]]
     guard line.utf8.contains(where: special.contains) else { return String(line) }
     let bytes = Array(line.utf8)
-    var shown: [UInt8] = []
+    var visible: [UInt8] = []
     var index = 0
     while index < bytes.count {
         let rest = bytes[index...]
@@ -87,43 +87,44 @@ private func shownText(_ line: Substring, isWeb: Bool) -> String {
             }
         case UInt8(ascii: "&") where isWeb:
             if let (text, length) = entity(rest) {
-                shown += text.utf8
+                visible += text.utf8
                 index += length
                 continue
             }
-        case joiner[0] where !isWeb && rest.starts(with: joiner):
+        case joinerBytes[0] where !isWeb && rest.starts(with: joinerBytes):
             let isArrow =
-                shown.suffix(2) == Array("--".utf8)[...] && rest.dropFirst(joiner.count).first == UInt8(ascii: ">")
-            if isArrow || shown.last.map(isJoined) ?? false {
-                index += joiner.count
+                visible.suffix(2) == Array("--".utf8)[...]
+                && rest.dropFirst(joinerBytes.count).first == UInt8(ascii: ">")
+            if isArrow || visible.last.map(isFollowedByJoiner) ?? false {
+                index += joinerBytes.count
                 continue
             }
         default: break
         }
-        shown.append(bytes[index])
+        visible.append(bytes[index])
         index += 1
     }
-    return String(decoding: shown, as: UTF8.self)
+    return String(decoding: visible, as: UTF8.self)
 }
 
-private let joiner = Array(wordJoiner.utf8)
+private let joinerBytes = Array(wordJoiner.utf8)
 
-private func isJoined(_ byte: UInt8) -> Bool {
+private func isFollowedByJoiner(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "<") || byte == UInt8(ascii: "{") || byte == UInt8(ascii: "\\")
 }
 
-/// Returns the end of a tag that players know; nil for others, which are words: `<laughs>`.
+/// Returns the end index of a tag that players interpret; nil for anything else, such as the word `<laughs>`.
 private func endOfTag(_ rest: ArraySlice<UInt8>) -> Int? {
     let inside = rest.dropFirst().prefix { $0 != UInt8(ascii: "<") && $0 != UInt8(ascii: ">") }
     guard inside.endIndex < rest.endIndex, rest[inside.endIndex] == UInt8(ascii: ">") else { return nil }
     let name = inside.drop { $0 == UInt8(ascii: "/") }.prefix { $0 > 0x20 && $0 != UInt8(ascii: ".") }
-    let known = ["b", "i", "u", "s", "c", "v", "ruby", "rt", "lang", "font", "span"]
+    let knownTags = ["b", "i", "u", "s", "c", "v", "ruby", "rt", "lang", "font", "span"]
     let isTime = !name.isEmpty && name.allSatisfy { (0x30...0x3A).contains($0) }
-    guard isTime || known.contains(String(decoding: name.prefix(8), as: UTF8.self).lowercased()) else { return nil }
+    guard isTime || knownTags.contains(String(decoding: name.prefix(8), as: UTF8.self).lowercased()) else { return nil }
     return inside.endIndex + 1
 }
 
-/// Returns the text and length of a WebVTT entity.
+/// Returns the text and the length in bytes of the WebVTT entity at the start; nil if there is none.
 private func entity(_ rest: ArraySlice<UInt8>) -> (String, Int)? {
     let entities = [("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"), ("&nbsp;", " "), ("&lrm;", ""), ("&rlm;", "")]
     return entities.first { rest.starts(with: $0.0.utf8) }.map { ($0.1, $0.0.utf8.count) }

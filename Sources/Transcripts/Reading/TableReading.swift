@@ -1,13 +1,16 @@
 import Core
 
-/// Returns the rows of segments, and those of words. Spreadsheets separate by commas, semicolons or tabs.
-func tableReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.Piece]] {
+/// Parses a table. Returns its segment rows and, if there are any, its word rows.
+///
+/// Spreadsheets separate columns by commas, semicolons or tabs.
+func tableTiers(_ text: String) throws(EditedTranscript.Problem) -> [[EditedTranscript.Entry]] {
     guard
         let separator = ",;\t".utf8.first(where: {
-            let mark = [$0]
-            return text.utf8.starts(with: "kind".utf8 + mark) || text.utf8.starts(with: "\"kind\"".utf8 + mark)
+            let candidate = [$0]
+            return text.utf8.starts(with: "kind".utf8 + candidate)
+                || text.utf8.starts(with: "\"kind\"".utf8 + candidate)
         })
-    else { throw WrittenText.Problem(line: 1, reason: "does not start with a column named kind") }
+    else { throw EditedTranscript.Problem(line: 1, reason: "does not start with a column named kind") }
     var table = Table()
     var row: [String] = []
     var field: [UInt8] = []
@@ -42,7 +45,7 @@ func tableReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.
             field.append(byte)
         }
     }
-    guard !isQuoted else { throw WrittenText.Problem(line: line, reason: "ends within quotes") }
+    guard !isQuoted else { throw EditedTranscript.Problem(line: line, reason: "ends within quotes") }
     if !row.isEmpty || !field.isEmpty {
         endField()
         try table.add(row)
@@ -51,17 +54,17 @@ func tableReadings(_ text: String) throws(WrittenText.Problem) -> [[WrittenText.
 }
 
 private struct Table {
-    /// Ours has eight; a person's further columns are ignored.
+    /// Our table has eight columns. Columns that a person added are ignored.
     static let maxColumns = 64
 
-    private(set) var segments: [WrittenText.Piece] = []
-    private(set) var words: [WrittenText.Piece] = []
+    private(set) var segments: [EditedTranscript.Entry] = []
+    private(set) var words: [EditedTranscript.Entry] = []
     private var columns: (kind: Int, text: Int, start: Int?, end: Int?)?
 
-    mutating func add(_ row: [String]) throws(WrittenText.Problem) {
+    mutating func add(_ row: [String]) throws(EditedTranscript.Problem) {
         guard let columns else {
             guard let kind = row.firstIndex(of: "kind"), let text = row.firstIndex(of: "text") else {
-                throw WrittenText.Problem(line: 1, reason: "has no column named text")
+                throw EditedTranscript.Problem(line: 1, reason: "has no column named text")
             }
             columns = (kind, text, row.firstIndex(of: "start"), row.firstIndex(of: "end"))
             return

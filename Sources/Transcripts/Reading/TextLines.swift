@@ -1,4 +1,4 @@
-/// The lines of a text without their ends: LF, CR or both.
+/// The lines of a text without their terminators: LF, CR or CRLF.
 struct TextLines: Sequence, IteratorProtocol {
     private var rest: Substring.UTF8View
     private var isAtEnd = false
@@ -19,6 +19,6 @@ struct TextLines: Sequence, IteratorProtocol {
 }
 
 extension Substring {
-    /// Whether it has only spaces, tabs and other ASCII control characters.
+    /// Whether the line has only spaces and ASCII control characters.
     var isBlank: Bool { utf8.allSatisfy { $0 <= 0x20 } }
 }

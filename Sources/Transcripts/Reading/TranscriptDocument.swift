@@ -1,14 +1,14 @@
 import Core
 import FoundationEssentials
 
-/// The members of `transcript.json` that are read back.
+/// The members of `transcript.json` that are imported.
 struct TranscriptDocument: Decodable, Equatable {
-    struct Speaker: Decodable, Equatable {
+    struct SpeakerRecord: Decodable, Equatable {
         var speaker: String
         var name: String?
     }
 
-    struct Piece: Decodable, Equatable {
+    struct WordRecord: Decodable, Equatable {
         var text: String
         var start: Double
         var end: Double
@@ -17,29 +17,29 @@ struct TranscriptDocument: Decodable, Equatable {
         var speaker: String?
     }
 
-    struct Other: Decodable, Equatable {
+    struct AlternativeRecord: Decodable, Equatable {
         var text: String
         var confidence: Double?
     }
 
-    struct Part: Decodable, Equatable {
+    struct SegmentRecord: Decodable, Equatable {
         var id: Int
         var start: Double
         var end: Double
         var endedBy: EndReason?
-        var words: [Piece]?
-        var alternatives: [Other]?
+        var words: [WordRecord]?
+        var alternatives: [AlternativeRecord]?
         var unclear: Bool?
 
         var segment: Segment {
             let words = (words ?? []).map {
                 Word(
-                    $0.text, TranscriptReading.range($0.start, $0.end), confidence: $0.confidence ?? 0,
-                    isSpread: $0.timeEstimated ?? false)
+                    $0.text, ParsedTranscript.range($0.start, $0.end), confidence: $0.confidence ?? 0,
+                    hasEstimatedTime: $0.timeEstimated ?? false)
             }
             return Segment(
-                id: id, range: TranscriptReading.range(start, end), words: words,
-                // Without `unclear`, a confidence of 0 was rounded.
+                id: id, range: ParsedTranscript.range(start, end), words: words,
+                // A confidence of 0 marks held-back text only if `unclear` is set; otherwise it is a rounded value.
                 alternatives: (unclear == true || !words.isEmpty ? alternatives ?? [] : []).map {
                     Alternative(text: $0.text, confidence: $0.confidence ?? 0)
                 },
@@ -52,20 +52,20 @@ struct TranscriptDocument: Decodable, Equatable {
     var sampleRate: Int
     var engine: EngineDescription
     var writtenUpTo: Double?
-    var speakers: [Speaker]?
-    var segments: [Part]
+    var speakers: [SpeakerRecord]?
+    var segments: [SegmentRecord]
     var gaps: [GapJSON]?
     var marks: [MarkJSON]?
 
     /// - Parameter bytes: JSON with well-formed strings.
     init(_ bytes: [UInt8]) throws {
-        guard let (segments, place) = JSONScanner.segments(in: bytes) else {
+        guard let (segments, range) = JSONScanner.segments(in: bytes) else {
             self = try JSONDecoder().decode(TranscriptDocument.self, from: Data(bytes))
             return
         }
-        var rest = Data(bytes[..<place.lowerBound])
+        var rest = Data(bytes[..<range.lowerBound])
         rest.append(contentsOf: "[]".utf8)
-        rest.append(contentsOf: bytes[place.upperBound...])
+        rest.append(contentsOf: bytes[range.upperBound...])
         self = try JSONDecoder().decode(TranscriptDocument.self, from: rest)
         self.segments = segments
     }
@@ -84,13 +84,13 @@ struct TranscriptDocument: Decodable, Equatable {
         return annotations
     }
 
-    /// Who spoke when, by the words; nil if not diarized.
+    /// Who spoke when, from the words' speakers; nil if not diarized.
     var turns: Speakers? {
         guard speakers != nil else { return nil }
         var turns: [Speakers.Turn] = []
         for word in segments.flatMap({ $0.words ?? [] }) {
             guard let speaker = word.speaker.flatMap(Speakers.speaker(labelled:)) else { continue }
-            let range = TranscriptReading.range(word.start, word.end)
+            let range = ParsedTranscript.range(word.start, word.end)
             if let last = turns.last, last.speaker == speaker, last.range.end <= range.start {
                 turns[turns.count - 1].range = SampleRange(last.range.start, range.end)
             } else {

@@ -6,17 +6,17 @@ enum AccuracyCommand: Command {
     static let name = "accuracy"
     static let summary = "Count word errors, using your corrections."
     static let help: [any HelpPart] = [
-        Argument.recordings("all corrected ones"), Option.json("print one JSON object"), Option.directory,
+        Argument.recordings("all corrected recordings"), Option.json("print one JSON object"), Option.directory,
         """
-        Each reading has two figures; the true rate is between them. The first counts the errors per 100 words of the
-        whole text, as if every unchanged word were right. The second counts only lines that a person changed or
-        confirmed.
+        Each transcript has two figures; the true error rate lies between them. The first counts the errors per 100
+        words of the whole text, as if every unchanged word were right. The second counts only lines that a person
+        changed or confirmed.
         """,
     ]
 
     private struct BinRow: Encodable {
         var engine: String
-        /// The range of confidence, from `from` up to but not including `to`.
+        /// The confidence range, from `from` up to but not including `to`.
         var from: Double
         var to: Double
         var words: Int
@@ -29,14 +29,16 @@ enum AccuracyCommand: Command {
     }
 
     static func run(_ arguments: Arguments) async throws {
-        let asked = try arguments.recordings
-        let archive = try await ArchivePlace(arguments).archive
-        let known = try await archive.recordings()
-        for id in asked where !known.contains(where: { $0.id == id }) { throw DeviceError.noRecording(id, name) }
+        let requested = try arguments.recordings
+        let archive = try await ArchiveConnection(arguments).archive
+        let recordings = try await archive.recordings()
+        for id in requested where !recordings.contains(where: { $0.id == id }) {
+            throw DeviceError.noRecording(id, name)
+        }
         var rows: [AccuracyRow] = []
         var engines: [String: Accuracy] = [:]
-        for summary in known where asked.isEmpty || asked.contains(summary.id) {
-            for measured in try await archive.measuredReadings(of: summary.id) {
+        for summary in recordings where requested.isEmpty || requested.contains(summary.id) {
+            for measured in try await archive.measuredPasses(of: summary.id) {
                 let (pass, accuracy) = (measured.pass, measured.accuracy)
                 let engine = "\(pass.engine.name) \(pass.profile)"
                 engines[engine] = (engines[engine] ?? Accuracy()) + accuracy
@@ -55,7 +57,7 @@ enum AccuracyCommand: Command {
         if arguments[.json] {
             return try Terminal.print(jsonText(Report(recordings: rows, confidence: bins)))
         }
-        if rows.isEmpty { return Terminal.say("no recording was corrected yet; see fieldscribe import --help") }
+        if rows.isEmpty { return Terminal.say("no recording has been corrected yet; see fieldscribe import --help") }
         for row in rows {
             try Terminal.print(
                 "\(row.recording)  \(row.started ?? "")  \(row.engine.name) \(row.profile ?? "")  "
@@ -63,12 +65,12 @@ enum AccuracyCommand: Command {
         }
         for (engine, accuracy) in engines.sorted(by: { $0.key < $1.key }) {
             try Terminal.print(
-                "\(engine): \(accuracy.whole.roundedPercent) to \(accuracy.heard.roundedPercent) %; of the words "
-                    + "\(Self.surely(accuracy.bins))\n")
+                "\(engine): \(accuracy.whole.roundedPercent) to \(accuracy.checked.roundedPercent) % wrong; of the words "
+                    + "\(Self.rightWords(accuracy.bins))\n")
         }
     }
 
-    private static func surely(_ bins: [Accuracy.Bin]) -> String {
+    private static func rightWords(_ bins: [Accuracy.Bin]) -> String {
         let names = ["0-25", "25-50", "50-75", "75-100"]
         return zip(names, bins).filter { $1.words > 0 }.map { name, bin in
             "\(name) % sure: \(Int(nearest: 100 * Double(bin.right) / Double(bin.words))) % were right"

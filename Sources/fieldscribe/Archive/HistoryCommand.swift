@@ -8,27 +8,29 @@ enum HistoryCommand: Command {
     static let help: [any HelpPart] = [
         """
         Lists what was recorded, transcribed, corrected, copied (to which stick), sealed, opened, erased, redacted and
-        paused: one entry per line, with the time in UTC and whether the clock was set. Without a set clock, the time
-        counts seconds since power-on. Each entry holds the SHA-256 of the previous one, so that fieldscribe verify
-        finds missing, changed and moved entries. The history outlives recordings; it contains neither text nor names.
+        paused: one entry per line, with the time in UTC and whether the clock was set. If the clock was not
+        set, the entry has the seconds since power-on. Each entry holds the SHA-256 of the previous one, so that
+        fieldscribe verify finds missing, changed and moved entries. The history remains when recordings are erased; it
+        contains neither text nor names.
         """,
         Argument(
-            "[ID]", "a number, as fieldscribe list shows it, or of an erased recording; default all", .recordings),
+            "[ID]", "a recording number, as shown by fieldscribe list, or of an erased recording; default all",
+            .recordings),
         Option.json("print one JSON array, with each entry as it is stored"), Option.directory,
     ]
 
     static func run(_ arguments: Arguments) async throws {
         guard arguments.rest.count <= 1 else {
-            throw arguments.usage("give one number, or none for all")
+            throw arguments.usage("give one recording number, or none for all recordings")
         }
         let id = try arguments.rest.first.map { try arguments.recording($0) }
-        let place = try await ArchivePlace(arguments)
-        let lines = try await place.archive.history(of: id)
-        if let id, lines.isEmpty, try await !place.archive.recordings().contains(where: { $0.id == id }) {
+        let connection = try await ArchiveConnection(arguments)
+        let lines = try await connection.archive.history(of: id)
+        if let id, lines.isEmpty, try await !connection.archive.recordings().contains(where: { $0.id == id }) {
             throw DeviceError.noRecording(id, name)
         }
         if arguments[.json] { return try Terminal.print(historyDocument(lines)) }
-        if lines.isEmpty { return Terminal.say("the history has no entry: the recording is older") }
+        if lines.isEmpty { return Terminal.say("there is no entry: the recording is older than the history") }
         for line in lines {
             let entry = line.entry
             let clock = entry.clock == .synchronized ? "" : "  clock-unverified, \(entry.sinceBoot) s after power-on"

@@ -9,8 +9,8 @@ enum ListCommand: Command {
     static let summary = "List the recordings."
     static let help: [any HelpPart] = [
         """
-        Times are local; in JSON they are UTC. A question mark after the time: the clock was not set. The title that a
-        person gave a recording comes before its state.
+        Times are local; in JSON they are UTC. A question mark after the time means that the clock was not set. A
+        recording's title, if it has one, comes before its state.
         """,
         Option.json, Option.directory,
     ]
@@ -23,7 +23,7 @@ enum ListCommand: Command {
         var duration: Double
         var transcribedUpTo: Double
         var microphone: String
-        /// Empty while it is recorded.
+        /// Empty while recording.
         var stopReason: String
         /// `recording`, `paused` or `stopping`; nil once it has ended.
         var state: String?
@@ -36,22 +36,22 @@ enum ListCommand: Command {
     }
 
     static func run(_ arguments: Arguments) async throws {
-        let place = try await ArchivePlace(arguments)
-        // Listed before the rows, because a new recording gets its row first.
-        let folders = folders(in: place.directory)
-        let recordings = try await place.archive.recordings()
-        let unknown = folders.subtracting(recordings.map(\.id)).sorted()
+        let connection = try await ArchiveConnection(arguments)
+        // List the folders before the rows: a new recording gets its row before its folder.
+        let folders = folders(in: connection.directory)
+        let recordings = try await connection.archive.recordings()
+        let unlisted = folders.subtracting(recordings.map(\.id)).sorted()
         defer {
-            if !unknown.isEmpty {
-                let numbers = unknown.prefix(10).map(String.init).joined(separator: ", ")
+            if !unlisted.isEmpty {
+                let numbers = unlisted.prefix(10).map(String.init).joined(separator: ", ")
                 Terminal.say(
-                    "\(place.directory)/recordings: not in the archive: \(numbers)\(unknown.count > 10 ? " ..." : "");"
+                    "\(connection.directory)/recordings: not in the archive: \(numbers)\(unlisted.count > 10 ? " ..." : "");"
                         + " fieldscribe recover restores them")
             }
         }
         if arguments[.json] {
             let rows = recordings.map { recording in
-                let folder = RecordingFolder(storage: place.directory, recording: recording.id)
+                let folder = RecordingFolder(storage: connection.directory, recording: recording.id)
                 return Row(
                     id: recording.id, start: wallTime(recording.startedAt), title: recording.title,
                     clock: recording.clock.rawValue,
@@ -64,9 +64,9 @@ enum ListCommand: Command {
             }
             return try Terminal.print(jsonText(rows))
         }
-        if recordings.isEmpty, unknown.isEmpty { return Terminal.say("no recordings yet in \(place.directory)") }
+        if recordings.isEmpty, unlisted.isEmpty { return Terminal.say("no recordings yet in \(connection.directory)") }
         guard let last = recordings.last else { return }
-        let table = RecordingTable(numbers: max(2, "\(last.id)".count))
+        let table = RecordingTable(numberWidth: max(2, "\(last.id)".count))
         try Terminal.print(styled: "\(table.header, .bold)\n")
         for recording in recordings {
             let row = table.row(recording)
@@ -77,7 +77,7 @@ enum ListCommand: Command {
         }
     }
 
-    /// The numbers of the recordings' folders; empty if they cannot be listed.
+    /// Returns the numbers of the recording folders; an empty set if they cannot be listed.
     private static func folders(in directory: String) -> Set<Int> {
         let names = try? names(inFolder: "\(directory)/recordings")
         return Set((names ?? []).compactMap { RecordingFolder.recording(named: $0) })

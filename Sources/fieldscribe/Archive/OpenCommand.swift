@@ -12,20 +12,21 @@ enum OpenCommand: Command {
         """
         Sealed recordings are encrypted with age; only a private key opens them. While they are open, fieldscribe search
         and show can read them, and a second pass that is due runs. The history records the opening. A stick with the
-        key in Fieldscribe/key.txt has the same effect, and nothing is copied to that stick. The key stays in memory and
-        is forgotten after an hour, with fieldscribe lock, or when the appliance ends. So are the opened texts, which
-        are in memory below /run or /dev/shm, readable only by the appliance's user. The encrypted files do not change.
+        key in Fieldscribe/key.txt has the same effect, and nothing is copied to that stick. The key and the
+        opened transcripts are kept only in memory, the transcripts in a folder below /run or /dev/shm that only the
+        appliance's user can read. Both are erased after an hour, by fieldscribe lock, or when the appliance stops. The
+        encrypted files do not change.
         """,
         key,
         """
-        Exit status: 0 open; 1 not a key, or it opens nothing; 3 the file, age, or anything sealed is missing; 5 the appliance
-        is not running.
+        Exit status: 0 open; 1 not a key, or it opens nothing; 3 the file or age is missing, or nothing is sealed; 5 the
+        appliance is not running.
         """,
     ]
 
     static func run(_ arguments: Arguments) async throws {
         guard let path = arguments[key] else {
-            throw arguments.usage("name a private key with --key FILE")
+            throw arguments.usage("pass a private key with --key FILE")
         }
         let text = try text(ofKey: path)
         let response = try arguments.appliance().ask(.open(key: text, name: path))
@@ -34,22 +35,22 @@ enum OpenCommand: Command {
 
     // A separate function: Swift 6.0 rejects noncopyable values in async functions.
     private static func text(ofKey path: String) throws(DeviceError) -> String {
-        let (folder, name) = try Folder.holding(path, crosses: true)
+        let (folder, name) = try Folder.parent(of: path, crossesMounts: true)
         let file = try folder.openFile(name, O_RDONLY)
-        let text = try OpeningKey.text(of: file)
+        let text = try DecryptionKey.text(of: file)
         // Checked here, so that only a key is sent to the appliance.
-        _ = try OpeningKey(text, named: path)
+        _ = try DecryptionKey(text, named: path)
         return text
     }
 }
 
 enum LockCommand: Command {
     static let name = "lock"
-    static let summary = "Close the encrypted recordings that are open."
+    static let summary = "Lock the opened encrypted recordings again."
     static let help: [any HelpPart] = [
         """
-        Forgets the private key and erases the opened recordings from memory before their hour is over. An interrupted
-        second pass is repeated the next time. Does nothing if nothing is open.
+        Erases the private key and the opened recordings from memory before their hour is over. An interrupted second
+        pass starts again when they are next opened. Does nothing if no recordings are open.
         """
     ]
 

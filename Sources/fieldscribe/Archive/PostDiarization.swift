@@ -10,8 +10,8 @@ struct PostDiarization {
     let configuration: Configuration
     let archive: SQLiteArchive
 
-    /// Identifies speakers in recordings that lack them, if the configuration wants that. Prints a line for a recording that
-    /// fails, for example without the model.
+    /// Identifies speakers where this is due and enabled. Prints a line for each recording that fails, for example
+    /// because the model is missing.
     ///
     /// - Parameter id: nil for all recordings.
     /// - Returns: the recordings that were processed.
@@ -37,7 +37,7 @@ struct PostDiarization {
         return identified
     }
 
-    /// Returns a function that shows the progress of diarization, with a bar for each recording.
+    /// Returns a function that shows the progress of diarization as one bar per recording.
     static func progress() -> @Sendable (_ recording: Int, _ share: Double) -> Void {
         let bars = Mutex<[Int: ShareBar]>([:])
         return { id, share in
@@ -50,7 +50,7 @@ struct PostDiarization {
         }
     }
 
-    /// The speakers of a recording with their durations, or `nobody speaks`.
+    /// Returns the speakers of a recording and how long each one speaks, or `nobody speaks`.
     static func people(of recording: Int, in archive: SQLiteArchive) async throws -> String {
         let seconds = try await archive.transcript(of: recording)?.1.speakers?.seconds ?? []
         let people = seconds.enumerated().map { speaker, seconds in

@@ -5,16 +5,16 @@ import Transcripts
 
 /// The table of recordings that `list` prints: number, start, length, and title and state.
 struct RecordingTable {
-    /// The columns of the numbers.
-    let numbers: Int
+    /// The width of the column with the recording numbers.
+    let numberWidth: Int
 
-    private static let starts = 17
-    private static let lengths = 7
+    private static let startWidth = 17
+    private static let lengthWidth = 7
 
     var header: String { line("NO", "START", "LENGTH", ["TITLE AND STATE"]) }
 
-    /// The columns before the last one.
-    var indentation: Int { numbers + Self.starts + Self.lengths + 6 }
+    /// The width of the columns before the last one.
+    var indentation: Int { numberWidth + Self.startWidth + Self.lengthWidth + 6 }
 
     func row(_ recording: RecordingSummary) -> String {
         let title = recording.title.map(oneLine)
@@ -25,9 +25,9 @@ struct RecordingTable {
     }
 
     private func line(_ number: String, _ start: String, _ length: String, _ rest: [String]) -> String {
-        let head = [number.padded(to: numbers), start.padded(to: Self.starts)]
+        let head = [number.padded(to: numberWidth), start.padded(to: Self.startWidth)]
         let rest = rest.filter { !$0.isEmpty }.joined(separator: "; ")
-        return (head + (rest.isEmpty ? [length] : [length.padded(to: Self.lengths), rest])).joined(separator: "  ")
+        return (head + (rest.isEmpty ? [length] : [length.padded(to: Self.lengthWidth), rest])).joined(separator: "  ")
     }
 
     /// `2026-11-20 09:30` in local time, with a question mark if the clock was not set.
@@ -35,7 +35,7 @@ struct RecordingTable {
         WallTime(recording.startedAt).short + (recording.clock == .synchronized ? "" : "?")
     }
 
-    /// Whether its audio is missing or sealed, why it stopped, and how far its text goes.
+    /// Returns whether its audio is missing or sealed, why it stopped, and how far it is transcribed.
     private static func states(_ recording: RecordingSummary) -> [String] {
         var states: [String] = []
         if recording.isMissing { states.append("audio missing") } else if recording.isSealed { states.append("sealed") }

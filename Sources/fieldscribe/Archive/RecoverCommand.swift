@@ -11,20 +11,20 @@ enum RecoverCommand: Command {
     static let summary = "Repair and transcribe what a power cut interrupted."
     private static let again = Option.flag(
         "--again",
-        "then transcribe recordings again that another engine or a faster profile read; the old text stays as a separate reading, and fieldscribe show prints the new one"
+        "afterwards, transcribe recordings again if another engine or a faster profile transcribed them; the old transcript is kept, and fieldscribe show prints the new one"
     )
     private static let repairsOnly = Option.flag(
-        "--no-transcribe", "repair only; the appliance, or the next recover, transcribes and identifies speakers")
+        "--no-transcribe", "repair only; the appliance or the next recover transcribes and identifies speakers")
     static let help: [any HelpPart] = [
         """
-        Gives interrupted recordings a header with their true length, adds recordings that the archive lacks, and marks those
-        whose sound is gone. A damaged database is renamed archive.sqlite.damaged-N and rebuilt from the journals beside
-        the sound. Sound that another program appended to a closed recording, and another recording's journal, are renamed
-        too. Nothing is deleted. You may interrupt the command and run it again at any time.
+        Writes the true length into the headers of interrupted recordings, adds recordings that are missing from the
+        archive, and marks those whose sound is missing. A damaged database is renamed archive.sqlite.damaged-N and
+        rebuilt from the journals beside the sound. Sound that another program appended to a closed recording, and a
+        journal of another recording, are renamed too. Nothing is deleted. You may interrupt the command and run it again at any time.
         """,
         again, repairsOnly, Option.json("print one JSON document"), Option.directory, Option.engine,
         """
-        Exit status: 0 all is well, or was repaired; 1 the appliance or another command is using the archive; 4 there is
+        Exit status: 0 all is well, or everything was repaired; 1 the appliance or another command is using the archive; 4 there is
         damage that could not be repaired.
         """,
     ]
@@ -45,20 +45,21 @@ enum RecoverCommand: Command {
         let configuration = try arguments.archiveConfiguration()
         let directory = configuration.storage.directory
         try ArchiveOwner(of: directory).switchToOwner()
-        guard isTaken(configuration.archivePath) || isTaken("\(directory)/recordings") else {
+        guard pathExists(configuration.archivePath) || pathExists("\(directory)/recordings") else {
             throw DeviceError(
                 .missing, "access", status: ENOENT,
-                "\(directory): no archive and no recordings; name their folder with --directory or "
+                "\(directory): no archive and no recordings; pass their folder with --directory or "
                     + "storage.directory")
         }
-        Interrupts.handle(saying: "fieldscribe: interrupted; completed work is kept, run it again for the rest")
+        Interrupts.exitOnRequest(
+            printing: "fieldscribe: interrupted; completed work is kept; run the command again for the rest")
         let opened = try await Recovery.open(configuration, depth: .everything)
         let (archive, findings) = (opened.archive, opened.findings)
         let dated = try await ClockCorrection.apply(to: archive)
         let isJSON = arguments[.json]
         if !isJSON {
             for finding in findings { try Terminal.print(finding.line + "\n") }
-            for id in dated { try Terminal.print("recording \(id): dated, now that the clock is set\n") }
+            for id in dated { try Terminal.print("recording \(id): date corrected, now that the clock is set\n") }
         }
         let transcribed =
             arguments[repairsOnly]
@@ -78,7 +79,7 @@ enum RecoverCommand: Command {
                         findings: findings, dated: dated, transcribed: transcribed,
                         speakers: speakers, reread: reread)))
         } else if reread == nil, findings.isEmpty, dated.isEmpty, transcribed.isEmpty, speakers ?? [] == [] {
-            // With `--again`, `transcribeAgain` has said what it did.
+            // With `--again`, `transcribeAgain` has printed what it did.
             Terminal.say("all is well in \(directory)")
         }
         if findings.contains(where: { $0.outcome == .damaged }) { throw ExitError(status: 4) }
@@ -95,7 +96,7 @@ enum RecoverCommand: Command {
         }
     }
 
-    /// Transcribes recordings again if the best installed engine is better, and prints their number.
+    /// Transcribes recordings again if the best installed engine is better, and prints how many.
     private static func transcribeAgain(
         _ configuration: Configuration, archive: SQLiteArchive, isQuiet: Bool
     ) async throws -> [Int] {
@@ -122,11 +123,11 @@ enum RecoverCommand: Command {
 
     /// Prints events while `body` runs.
     private static func showing(
-        _ hub: EventHub, isQuiet: Bool, _ work: () async throws -> [Int]
+        _ hub: EventHub, isQuiet: Bool, _ body: () async throws -> [Int]
     ) async throws -> [Int] {
         let events = hub.events(withPartials: false)
         async let shown: Void = show(events, isQuiet: isQuiet)
-        let done = await Result.of(work)
+        let done = await Result.of(body)
         hub.finish()
         await shown
         return try done.get()

@@ -10,20 +10,20 @@ enum ReviewCommand: Command {
     static let help: [any HelpPart] = [
         Argument.recordings(), Option.json, limit, Option.directory,
         """
-        Unclear speech comes first, then words that are uncertain in many places, each with its least certain
-        occurrence. A recording's page lists the same words and plays them.
+        Unclear speech comes first, then words that are often uncertain, each with its least certain occurrence. A
+        recording's page lists the same words and plays them.
         """,
     ]
 
     static func run(_ arguments: Arguments) async throws {
-        let asked = try arguments.recordings
-        let archive = try await ArchivePlace(arguments).archive
-        let recordings = asked.isEmpty ? try await archive.recordings().map(\.id) : asked
+        let requested = try arguments.recordings
+        let archive = try await ArchiveConnection(arguments).archive
+        let recordings = requested.isEmpty ? try await archive.recordings().map(\.id) : requested
         var uncertain = UncertainWordList(limit: arguments[limit])
         for recording in recordings {
             guard let (_, timeline) = try await archive.transcript(of: recording) else {
-                // A recording may be deleted in the meantime.
-                if asked.isEmpty { continue }
+                // A recording may have been deleted meanwhile.
+                if requested.isEmpty { continue }
                 throw DeviceError.noRecording(recording, "review")
             }
             uncertain.add(timeline.segments, of: recording)
@@ -32,7 +32,7 @@ enum ReviewCommand: Command {
         if arguments[.json] { return try Terminal.print(jsonText(worst)) }
         if worst.isEmpty { Terminal.say("there are no words to review") }
         for row in worst {
-            let time = RecordingScreen.clock(row.place)
+            let time = RecordingScreen.clock(row.position)
             try Terminal.print("\(row.recording)  \(time)  \(row.percent) %  \(row.context)\n")
         }
     }

@@ -19,23 +19,23 @@ enum SealCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         let ids = try arguments.recordings
-        let place = try await ArchivePlace(arguments)
+        let connection = try await ArchiveConnection(arguments)
         let configuration = try arguments.archiveConfiguration()
         guard try configuration.sealRecipients() != nil else {
             throw DeviceError(
                 .unsupported, "seal", on: "storage.seal", "is not set, so nothing is sealed",
                 remedy: "set it to the public keys of those who may read the recordings")
         }
-        let archive = try place.own(for: name, "seals recordings itself")
-        let sealing = SealingRecordings(configuration, archive: archive)
+        let archive = try connection.writableArchive(for: name, "seals recordings itself")
+        let sealing = SealingJob(configuration, archive: archive)
         let waiting = Set(try await sealing.waiting().map(\.id))
-        let known = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }
+        let recordings = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }
         for id in ids where !waiting.contains(id) {
-            guard let recording = known[id] else { throw DeviceError.noRecording(id, name) }
+            guard let recording = recordings[id] else { throw DeviceError.noRecording(id, name) }
             Terminal.say(
                 recording.isSealed
-                    ? "recording \(id) is sealed already"
-                    : "recording \(id) is not ready to be sealed: its transcription or second pass is not done yet")
+                    ? "recording \(id) is already sealed"
+                    : "recording \(id) is not ready to be sealed: its transcription or second pass is not finished yet")
         }
         var done: [Int] = []
         let failures = try await sealing.run(ids.isEmpty ? nil : ids) { done.append($0) }
@@ -43,7 +43,7 @@ enum SealCommand: Command {
         for (id, error) in failures.sorted(by: { $0.key < $1.key }) {
             Terminal.say("fieldscribe: recording \(id): \(error.message)")
         }
-        for finding in try await Erasure(storage: place.directory, archive: archive).keptBesideSealed() {
+        for finding in try await Erasure(storage: connection.directory, archive: archive).keptBesideSealed() {
             Terminal.say("\(finding.file): \(finding.message)")
         }
         if let error = failures.min(by: { $0.key < $1.key })?.value { throw ExitError(status: error.exitStatus) }

@@ -6,16 +6,16 @@ import Transcripts
 enum SearchCommand: Command {
     static let name = "search"
     static let summary = "Find where words were said."
-    private static let most = 100_000
-    private static let limit = Option.number("--limit", "at most N results", in: 1...most, default: 50)
+    private static let maximumLimit = 100_000
+    private static let limit = Option.number("--limit", "at most N results", in: 1...maximumLimit, default: 50)
     private static let context = Option.number(
-        "--context", "also print N lines before and after each place", in: 0...100, default: 0)
+        "--context", "also print N lines before and after each result", in: 0...100, default: 0)
     static let help: [any HelpPart] = [
         Argument(
             "WORDS...",
-            "all must occur in one segment or bookmark; the last may be the beginning of a word. The best match comes first, or the newest for words in more than 2,000 places. Add speaker:A or speaker:Anna to find what that person said, by letter or by name"
+            "words that all occur in one segment or bookmark; the last may be the beginning of a word. The best match comes first, or the newest if there are more than 2,000. Add speaker:A or speaker:Anna to search what that person said, by letter or name"
         ), Option.json, limit, context, Option.directory,
-        "Exit status: 0 something was found; 1 nothing was found. With --json it is 0 for both.",
+        "Exit status: 0 something was found; 1 nothing was found. With --json, it is 0 in both cases.",
     ]
 
     private struct Row: Encodable {
@@ -28,14 +28,14 @@ enum SearchCommand: Command {
         var end: Double
         var text: String
         var excerpt: String
-        /// Nil without `--context`.
+        /// Nil if `--context` was not given.
         var before: [String]?
         var after: [String]?
 
-        init(_ hit: SearchHit, in found: RecordingSummary?) {
+        init(_ hit: SearchHit, in summary: RecordingSummary?) {
             recording = hit.recording
-            title = found?.title
-            recorded = found.map { wallTime($0.startedAt) }
+            title = summary?.title
+            recorded = summary.map { wallTime($0.startedAt) }
             segment = hit.segment
             start = hit.range.start.seconds
             end = hit.range.end.seconds
@@ -46,29 +46,29 @@ enum SearchCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         guard !arguments.rest.isEmpty else {
-            throw arguments.usage("name the words to look for")
+            throw arguments.usage("give the words to search for")
         }
         let limit = arguments[limit]
         let context = arguments[context]
-        let archive = try await ArchivePlace(arguments).archive
-        // A name of several words is one argument.
+        let archive = try await ArchiveConnection(arguments).archive
+        // A name that consists of several words is one argument.
         let words = arguments.rest.map { isSpeaker($0) ? $0.replacing(" ", with: "_") : $0 }
         // One extra hit shows whether there are more.
-        var hits = try await archive.search(words.joined(separator: " "), limit: min(limit + 1, most))
+        var hits = try await archive.search(words.joined(separator: " "), limit: min(limit + 1, maximumLimit))
         let hasMore = hits.count > limit
         hits = Array(hits.prefix(limit))
         let recordings = try await archive.recordings()
-        let known = Dictionary(recordings.map { ($0.id, $0) }) { first, _ in first }
+        let summaries = Dictionary(recordings.map { ($0.id, $0) }) { first, _ in first }
         var rows: [Row] = []
-        var spoken: [Int: [Segment]] = [:]
+        var segmentsByRecording: [Int: [Segment]] = [:]
         for hit in hits {
-            var row = Row(hit, in: known[hit.recording])
+            var row = Row(hit, in: summaries[hit.recording])
             if context > 0 {
-                if spoken[hit.recording] == nil {
+                if segmentsByRecording[hit.recording] == nil {
                     let segments = try await archive.transcript(of: hit.recording)?.1.segments ?? []
-                    spoken[hit.recording] = segments.filter { !$0.words.isEmpty }
+                    segmentsByRecording[hit.recording] = segments.filter { !$0.words.isEmpty }
                 }
-                let others = (spoken[hit.recording] ?? []).filter { $0.id != hit.segment }
+                let others = (segmentsByRecording[hit.recording] ?? []).filter { $0.id != hit.segment }
                 row.before = others.filter { $0.range.start < hit.range.start }.suffix(context).map(\.text)
                 row.after = others.filter { $0.range.start >= hit.range.start }.prefix(context).map(\.text)
             }
@@ -76,16 +76,16 @@ enum SearchCommand: Command {
         }
         if arguments[.json] { return try Terminal.print(jsonText(rows)) }
         if rows.isEmpty {
-            Terminal.say("no place found" + (try await reason(words, archive)))
+            Terminal.say("nothing found" + (try await reason(words, archive)))
             throw ExitError(status: 1)
         }
         var last: Int?
         for row in rows {
-            if row.recording != last { try Terminal.print(styled: heading(row.recording, known[row.recording])) }
+            if row.recording != last { try Terminal.print(styled: heading(row.recording, summaries[row.recording])) }
             last = row.recording
             try print(row, isWhole: context > 0 && row.segment > 0)
         }
-        if hasMore { Terminal.say("stopped at \(counted(limit, "place", "places")); --limit N shows more") }
+        if hasMore { Terminal.say("stopped at \(counted(limit, "result", "results")); --limit N shows more") }
     }
 
     /// `7  The mill, 2026-11-26 14:51`
@@ -104,7 +104,7 @@ enum SearchCommand: Command {
         for line in row.after ?? [] { try Terminal.print("          \(line)\n") }
     }
 
-    /// Returns an excerpt with its bracketed words bold instead; brackets of the text itself stay.
+    /// Returns an excerpt in which bracketed words are bold instead. Brackets in the text itself are kept.
     static func marked(_ excerpt: String, of text: String) -> StyledText {
         var marked: StyledText = ""
         var rest = excerpt[...]
@@ -120,16 +120,16 @@ enum SearchCommand: Command {
 
     private static func isSpeaker(_ word: String) -> Bool { word.lowercased().hasPrefix("speaker:") }
 
-    /// Explains that a named speaker is unknown; empty if the speaker is known or none was named.
+    /// Returns an explanation that the given speaker is unknown; empty if the speaker is known or none was given.
     private static func reason(_ words: [String], _ archive: any ArchiveReading) async throws -> String {
         let all = words.flatMap { $0.split(separator: " ").map(String.init) }
         guard let named = all.last(where: isSpeaker), named.utf8.count > "speaker:".utf8.count else { return "" }
         // The first speaker is A.
         if try await archive.search("speaker:A", limit: 1).isEmpty {
-            return ": no recording has its speakers identified yet (recognizer.speakers, or fieldscribe speakers ID)"
+            return ": no speakers have been identified yet (recognizer.speakers, or fieldscribe speakers ID)"
         }
         guard try await archive.search(named, limit: 1).isEmpty else { return "" }
         let name = String(named.dropFirst("speaker:".count)).replacing("_", with: " ")
-        return ": nobody is called \(oneLine(name)); speakers are A, B and so on until they are named"
+        return ": no speaker is named \(oneLine(name)); speakers are A, B and so on until they are named"
     }
 }

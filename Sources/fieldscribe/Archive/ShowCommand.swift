@@ -8,40 +8,41 @@ import Transcripts
 
 enum ShowCommand: Command {
     static let name = "show"
-    static let summary = "Show the text of a recording."
+    static let summary = "Show a recording's transcript."
     private static let pass = Option.number(
-        "--pass", "the Nth reading of the recording; default the corrected text, else the best reading", in: 1...10_000)
+        "--pass", "the Nth transcript of the recording; default the corrected one, or the best", in: 1...10_000)
     private static let changes = Option.flag(
-        "--changes", "recognized and corrected words, one change per line; also with --format json")
+        "--changes", "show how people corrected the transcript, one change per line; also with --format json")
     private static let format = Option.parsed(
         "--format", "F",
-        "\(TranscriptFormat.names.joined(separator: ", ")); default text, and on a terminal a text with title, times and speakers",
+        "\(TranscriptFormat.names.joined(separator: ", ")); default text; on a terminal, with title, times and speakers",
         "choose one of \(TranscriptFormat.names.joined(separator: ", "))", .words(TranscriptFormat.names),
         parse: TranscriptFormat.init(rawValue:))
     static let help: [any HelpPart] = [
-        Argument("ID", "a number, as fieldscribe list shows it", .recordings), format, pass, changes,
+        Argument("ID", "a recording number, as shown by fieldscribe list", .recordings), format, pass, changes,
         Option.punctuation, Option.directory,
     ]
 
     static func run(_ arguments: Arguments) async throws {
-        try arguments.expect(1, "a recording's number")
+        try arguments.expect(1, "a recording number")
         let id = try arguments.recording(arguments.rest[0])
         let isForReader = arguments[Self.format] == nil && Terminal.showsOutput
         let format = arguments[Self.format] ?? .text
-        let place = try await ArchivePlace(arguments)
+        let connection = try await ArchiveConnection(arguments)
         let configuration = try arguments.configuration()
         let punctuator = arguments.punctuator(configuration)
         if arguments[changes] {
-            return try await ShownChanges(archive: place.archive, punctuator: punctuator, recording: id).print(format)
+            return try await CorrectionList(archive: connection.archive, punctuator: punctuator, recording: id)
+                .print(format)
         }
-        guard let (summary, timeline) = try await transcript(of: id, arguments, place.archive) else {
+        guard let (summary, timeline) = try await transcript(of: id, arguments, connection.archive) else {
             throw DeviceError.noRecording(id, "show")
         }
         if summary.isSealed {
-            let file = RecordingFolder(storage: place.directory, recording: id).sealed
+            let file = RecordingFolder(storage: connection.directory, recording: id).sealed
             throw DeviceError(
                 .denied, "show", on: "recording \(id)", "is sealed: only the private key opens it",
-                remedy: "where the key is: age -d -i key.txt \(file) | tar x")
+                remedy: "on a machine with the key: age -d -i key.txt \(file) | tar x")
         }
         // Only on a terminal: programs that read the text do not expect a time.
         if Terminal.showsErrors, let powerOn = summary.powerOn {
@@ -55,22 +56,26 @@ enum ShowCommand: Command {
         }
         details.pauseSeconds = configuration.export.pauseSeconds
         if isForReader {
-            let lines = ShownTranscript.lines(punctuated, details, width: Terminal.outputWidth)
+            let lines = TerminalTranscript.lines(punctuated, details, width: Terminal.outputWidth)
             for line in lines { try Terminal.print(styled: "\(line)\n") }
         } else {
             try format.print(punctuated, details: details)
         }
         let proposed = configuration.with(directory: arguments[.directory]).proposedNames[id] ?? [:]
         for (label, name) in proposed.sorted(by: { $0.key < $1.key }) {
-            Terminal.say("recording \(id): by the voice, \(label) may be \(oneLine(name)); give names on its page")
+            Terminal.say(
+                "recording \(id): judging by the voice, \(label) may be \(oneLine(name)); set names on the recording's page"
+            )
         }
         if let live = summary.live {
             return Terminal.say(
                 "fieldscribe: recording \(id): \(live.state.rawValue), \(RecordingScreen.clock(live.length)); "
-                    + "its text is not complete yet")
+                    + "its transcript is not complete yet")
         }
-        // The text says so itself.
-        if format != .text, let rest = unwrittenText(timeline) { Terminal.say("fieldscribe: recording \(id): \(rest)") }
+        // The text format contains the progress.
+        if format != .text, let progress = transcriptionProgress(timeline) {
+            Terminal.say("fieldscribe: recording \(id): \(progress)")
+        }
     }
 
     private static func transcript(
@@ -81,7 +86,7 @@ enum ShowCommand: Command {
         guard passes.indices.contains(number - 1) else {
             throw DeviceError(
                 .missing, "show", on: "recording \(id)",
-                "was read \(passes.count == 1 ? "once" : "\(passes.count) times"), and has no pass \(number)")
+                "has only \(counted(passes.count, "transcript", "transcripts")), so there is no pass \(number)")
         }
         return try await archive.transcript(of: id, pass: passes[number - 1].id)
     }

@@ -18,13 +18,13 @@ enum SpeakersCommand: Command {
         Identifies the speakers of transcribed recordings again, by the louder of two channels or by their voices, and
         replaces the previous result; the next copy contains it. The appliance does this once for each recording. Use
         this command for another number of people or another model, while the appliance is not running. Names stay with
-        their letters: check whether they still fit.
+        their speaker letters; check that they still fit.
         """,
-        Argument("ID...", "numbers, as fieldscribe list shows them", .recordings), speakers, Option.directory,
+        Argument("ID...", "recording numbers, as shown by fieldscribe list", .recordings), speakers, Option.directory,
         Form(
             """
             With speakers.remember = yes, the recorder saves the voices of people who are named on a recording's page, and
-            proposes their names in recordings without names.
+            proposes their names in recordings whose speakers have no names.
             """),
         Argument("remembered", "list the saved voices, the recordings they come from, and where they are proposed"),
         Argument(
@@ -35,25 +35,25 @@ enum SpeakersCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         switch arguments.rest.first {
-        case "remembered": return try remembered(arguments)
+        case "remembered": return try listVoices(arguments)
         case "forget": return try forget(arguments)
         default: break
         }
         let ids = try arguments.recordings
-        guard !ids.isEmpty else { throw arguments.usage("name the recordings") }
+        guard !ids.isEmpty else { throw arguments.usage("give at least one recording number") }
         var configuration = try arguments.archiveConfiguration()
         if let speakers = arguments[speakers] {
             configuration.recognizer.speakers = speakers
         } else if configuration.recognizer.speakers == .no {
             configuration.recognizer.speakers = .automatic
         }
-        let place = try await ArchivePlace(arguments)
-        let archive = try place.own(
+        let connection = try await ArchiveConnection(arguments)
+        let archive = try connection.writableArchive(
             for: name, "identifies speakers itself", remedy: "stop it first: sudo systemctl stop fieldscribe")
-        let known = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }
+        let summaries = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }
         var recordings: [RecordingSummary] = []
         for id in ids {
-            guard let recording = known[id] else { throw DeviceError.noRecording(id, name) }
+            guard let recording = summaries[id] else { throw DeviceError.noRecording(id, name) }
             guard !recording.isSealed, recording.transcribedUpTo >= recording.length, recording.length > .zero else {
                 throw DeviceError(
                     .unsupported, name, on: "recording \(id)",
@@ -77,28 +77,28 @@ enum SpeakersCommand: Command {
         if identified.count < recordings.count { throw ExitError(status: 1) }
     }
 
-    private static func remembered(_ arguments: Arguments) throws {
+    private static func listVoices(_ arguments: Arguments) throws {
         try arguments.expect(1, "nothing else")
-        let storage = try owned(arguments)
-        let known = try VoiceprintStore(in: storage)
-        for name in Set(known.voices.map(\.name)).sorted() {
-            let own = known.voices.filter { $0.name == name }.map { "\($0.recording) (\($0.label))" }
-            try Terminal.print("\(oneLine(name)): recordings \(own.joined(separator: ", "))\n")
+        let storage = try switchToOwner(arguments)
+        let store = try VoiceprintStore(in: storage)
+        for name in Set(store.voices.map(\.name)).sorted() {
+            let recordings = store.voices.filter { $0.name == name }.map { "\($0.recording) (\($0.label))" }
+            try Terminal.print("\(oneLine(name)): recordings \(recordings.joined(separator: ", "))\n")
         }
-        for (id, names) in known.proposals.sorted(by: { $0.key < $1.key }) {
+        for (id, names) in store.proposals.sorted(by: { $0.key < $1.key }) {
             for (label, name) in names.sorted(by: { $0.key < $1.key }) {
                 try Terminal.print("recording \(id): \(label) may be \(oneLine(name))\n")
             }
         }
-        if known.voices.isEmpty { Terminal.say("no voices are saved in \(storage)") }
+        if store.voices.isEmpty { Terminal.say("no voices are saved in \(storage)") }
     }
 
     private static func forget(_ arguments: Arguments) throws {
         let names = Array(arguments.rest.dropFirst())
-        let storage = try owned(arguments)
-        // Each recording has a folder, and numbers only grow.
-        let last = ((try? Folder(opening: "\(storage)/recordings", crosses: true).names()) ?? []).compactMap { Int($0) }
-            .max()
+        let storage = try switchToOwner(arguments)
+        // The last recording has the highest folder number.
+        let folderNames = (try? Folder(opening: "\(storage)/recordings", crossesMounts: true).names()) ?? []
+        let last = folderNames.compactMap { Int($0) }.max()
         let count =
             names.isEmpty
             ? try VoiceprintStore.forgetAll(upTo: last ?? 0, in: storage)
@@ -106,11 +106,11 @@ enum SpeakersCommand: Command {
         Terminal.say("erased \(counted(count, "voice", "voices"))")
     }
 
-    /// The archive's folder. The process becomes its owner.
-    private static func owned(_ arguments: Arguments) throws -> String {
+    /// Switches this process to the archive's owner. Returns the archive's folder.
+    private static func switchToOwner(_ arguments: Arguments) throws -> String {
         let storage = try arguments.archiveConfiguration().storage.directory
         let holder = try ArchiveOwner(of: storage)
-        guard holder.canBe else { throw ArchivePlace.Owner.denied(storage, name) }
+        guard holder.canBe else { throw ArchiveConnection.Mode.readOnlyError(storage, name) }
         try holder.switchToOwner()
         return storage
     }

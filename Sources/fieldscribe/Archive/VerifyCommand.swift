@@ -9,29 +9,29 @@ enum VerifyCommand: Command {
     static let summary = "Check that recordings and copies are unaltered."
     private static let quick = Option.flag(
         "--quick", "do not read the audio, which takes longest")
-    private static let verbose = Option.flag("--verbose", "also print each file that is unaltered")
+    private static let verbose = Option.flag("--verbose", "also print unaltered files")
     private static let copy = Option(
-        "--copy", "FOLDER", "a copy, or any folder or stick; the copies in it are found by their content", .folders,
+        "--copy", "FOLDER", "a copy, or a folder or stick in which to find copies", .folders,
         isRequired: true)
     private static let key = Option(
         "--key", "KEY",
-        "the recorder's public key, RW..., from fieldscribe status there, or a file with it; default the key in the copy, which a forger could have replaced",
+        "the recorder's public key, RW..., as shown by fieldscribe status on the recorder, or a file that contains it; default the key in the copy, which a forger could have replaced",
         .files)
     static let help: [any HelpPart] = [
         """
-        Checks each file's length and header, what the archive and the journal say about it, the order of segments,
-        words, gaps and bookmarks, the silence in gaps, the ledger of copies, and the history. It reads all of the sound
-        and compares it with the recorder's signature, else with the checksums of each second; a note says which. It
-        changes nothing. Each finding is one line with the file and the remedy; the last line is a summary. Of the
-        current recording it checks only what is on the disk.
+        Checks each file's length and header, its entries in the archive and the journal, the order of segments, words,
+        gaps and bookmarks, the silence in gaps, the ledger of copies, and the history. It reads all of the sound and
+        compares it with the recorder's signature or, without one, with the checksums of each second; a note says which.
+        It changes nothing. Each finding is one line with the file and the remedy; the last line is a summary. The
+        current recording is checked up to what is on the disk.
         """,
         Argument.recordings("all, and the database as a whole"), quick, verbose, Option.json,
         Option.directory,
         Form(
             """
-            With --copy it checks, on any machine, that a copy is unchanged: each file by SHA256SUMS, that list by
-            the recorder's signature, the history by its chain, and the sound by the signature made at the end of the
-            recording. It prints altered and missing files, all files with --verbose, and a summary. It needs
+            With --copy, it checks on any machine that a copy is unaltered: each file against SHA256SUMS, that list
+            against the recorder's signature, the history by its hash chain, and the sound against the signature made at
+            the end of the recording. It prints altered and missing files, all files with --verbose, and a summary. It needs
             minisign.
             """),
         copy, key,
@@ -44,38 +44,39 @@ enum VerifyCommand: Command {
     static func run(_ arguments: Arguments) async throws {
         if let copy = arguments[copy] { return try verify(copy: copy, arguments) }
         if arguments[key] != nil {
-            throw arguments.usage("--key belongs to --copy")
+            throw arguments.usage("--key works only with --copy")
         }
         let ids = try arguments.recordings
-        let place = try await ArchivePlace(arguments)
+        let connection = try await ArchiveConnection(arguments)
         let isQuick = arguments[quick]
         let findings =
-            switch place.owner {
-            case .us(let archive):
-                try await Verification(storage: place.directory, archive: archive).run(ids, isQuick: isQuick)
+            switch connection.mode {
+            case .direct(let archive):
+                try await Verification(storage: connection.directory, archive: archive).run(ids, isQuick: isQuick)
             case .appliance(let archive): try await archive.verify(ids, isQuick: isQuick)
-            case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
+            case .readOnly: throw ArchiveConnection.Mode.readOnlyError(connection.directory, name)
             }
         let isDamaged = findings.contains { $0.outcome == .damaged }
         if arguments[.json] {
             try Terminal.print(jsonText(findings))
         } else {
             for finding in findings { try Terminal.print(finding.line + "\n") }
-            let recordings = try await place.archive.recordings().filter { recording in
+            let recordings = try await connection.archive.recordings().filter { recording in
                 recording.live == nil && (ids.isEmpty || ids.contains(recording.id))
             }
-            try summarize(recordings, findings, in: place.directory, isQuick: isQuick, isVerbose: arguments[verbose])
+            try summarize(
+                recordings, findings, in: connection.directory, isQuick: isQuick, isVerbose: arguments[verbose])
         }
         if isDamaged { throw ExitError(status: 4) }
     }
 
-    /// Prints how many of the recordings' files are unaltered; with `isVerbose` also their names.
+    /// Prints how many files of the recordings are unaltered; if `isVerbose`, also their names.
     private static func summarize(
         _ recordings: [RecordingSummary], _ findings: [StorageFinding], in storage: String, isQuick: Bool,
         isVerbose: Bool
     ) throws {
         let damaged = Set(findings.filter { $0.outcome == .damaged }.map(\.file))
-        // Findings about a folder or the database concern no single file.
+        // A finding about a folder or the database does not count as a damaged file.
         let files = recordings.flatMap { recording -> [String] in
             let folder = RecordingFolder(storage: storage, recording: recording.id)
             if recording.isSealed { return [folder.sealed] }
@@ -84,8 +85,8 @@ enum VerifyCommand: Command {
         let unaltered = files.filter { !damaged.contains($0) }
         if isVerbose { for file in unaltered { try Terminal.print("unaltered: \(file)\n") } }
         let count = CopyVerification.count(unaltered.count, of: recordings.count)
-        let end = damaged.isEmpty ? "" : "; \(damaged.count) damaged"
-        try Terminal.print("\(count) \(isQuick ? "as expected; the sound was not read" : "unaltered")\(end)\n")
+        let suffix = damaged.isEmpty ? "" : "; \(damaged.count) damaged"
+        try Terminal.print("\(count) \(isQuick ? "as expected; the sound was not read" : "unaltered")\(suffix)\n")
     }
 
     private struct Row: Encodable {
@@ -102,7 +103,7 @@ enum VerifyCommand: Command {
         let findings = try verification.run(copy)
         if arguments[.json] {
             try Terminal.print(
-                jsonText(findings.map { Row(outcome: $0.outcome.rawValue, file: $0.file, message: $0.words) }))
+                jsonText(findings.map { Row(outcome: $0.outcome.rawValue, file: $0.file, message: $0.detail) }))
         } else {
             for finding in findings where arguments[verbose] || finding.outcome != .unaltered {
                 try Terminal.print(finding.line + "\n")
@@ -114,17 +115,18 @@ enum VerifyCommand: Command {
         if outcomes.contains(.unchecked) { throw ExitError(status: 3) }
     }
 
-    /// A public key, or a file with one.
+    /// Returns the given public key, or the key in the given file.
     private static func publicKey(_ text: String) throws -> String {
         if SigningKey.isPublic(text) { return text }
-        guard text.contains("/") || isTaken(text) else {
+        guard text.contains("/") || pathExists(text) else {
             throw UsageError(
-                "verify: --key \(text): neither a file nor a minisign public key, which is RW and 54 more characters")
+                "verify: --key \(text): neither a file nor a minisign public key, which is RW followed by 54 characters"
+            )
         }
-        let bytes = try content(ofFile: text, limit: Minisign.longest)
+        let bytes = try content(ofFile: text, limit: Minisign.maximumFileBytes)
         guard let key = RecorderKey.key(in: String(decoding: bytes, as: UTF8.self)) else {
             throw DeviceError(
-                .unsupported, "verify", on: text, "holds no minisign public key",
+                .unsupported, "verify", on: text, "contains no minisign public key",
                 remedy: "use the key that fieldscribe status prints on the recorder")
         }
         return key

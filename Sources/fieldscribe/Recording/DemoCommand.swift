@@ -14,10 +14,10 @@ enum DemoCommand: Command {
     static let help: [any HelpPart] = [
         """
         Plays real speech and shows its text as it appears. Lines that begin with ~ are partial text, shown while people
-        speak; the line below is the final text. At the end it shows how many words of each are wrong.
+        speak; the line below is the final text. At the end it shows the word error rate of both.
         """,
         Option.directory(
-            "a folder in which to keep the demo's files; default a temporary folder in $TMPDIR or /tmp, which is removed at the end"
+            "keep the demo's files in this folder; default a temporary folder in $TMPDIR or /tmp, which is removed at the end"
         ), Option.engine, Option.model,
     ]
 
@@ -37,12 +37,12 @@ enum DemoCommand: Command {
         }
         defer { withExtendedLifetime(scratch) {} }
         let sound = try DemoSound(in: directory)
-        // libasound reads it when the first device is opened.
+        // libasound reads the variable when the first device is opened.
         setenv("ALSA_CONFIG_PATH", sound.alsaConfiguration, 1)
         configuration.capture.device = "alsa:\(DemoSound.device)"
         configuration = configuration.with(directory: directory)
         describeEngines(configuration)
-        let screen = RecordingScreen(json: false, keepsSpoken: true)
+        let screen = RecordingScreen(json: false, keepsPartials: true)
         let pool = try RecordCommand.workers(configuration)
         let archive = try SQLiteArchive(path: configuration.archivePath)
 
@@ -64,7 +64,7 @@ enum DemoCommand: Command {
         }
         if let error = outcome.recording.error { throw error }
         if case .failure(let error) = outcome.transcription { throw error }
-        try await show(outcome.id, in: archive, screen.spoken, sound.said, configuration)
+        try await show(outcome.id, in: archive, screen.partialText, sound.referenceText, configuration)
         try await copy(outcome.id, from: archive, in: directory, configuration)
         if scratch != nil { announceRemoval() }
     }
@@ -74,38 +74,41 @@ enum DemoCommand: Command {
         let waits = isatty(STDIN_FILENO) == 1 && Terminal.showsErrors
         Terminal.say(
             waits
-                ? "\nEnter removes these files and ends the demo; with --directory DIR they stay in DIR"
-                : "\nthese files are removed now; with --directory DIR they stay in DIR")
+                ? "\npress Enter to remove these files and end the demo; with --directory DIR they stay in DIR"
+                : "\nremoving these files; with --directory DIR they stay in DIR")
         if waits { _ = readLine() }
     }
 
-    /// Prints the engines of the partial and the final text, and why a better one is not used.
+    /// Prints which engines produce the partial and the final text, and why a better one is not used.
     private static func describeEngines(_ configuration: Configuration) {
         if configuration.recognizer.engine == EngineRegistry.automaticName,
-            let lack = EngineRegistry.lacks(for: configuration).first
+            let problem = EngineRegistry.problems(for: configuration).first
         {
             Terminal.say(
-                lack.code == .missing
-                    ? "Moonshine, the better engine, is not installed; PocketSphinx writes both texts"
-                    : "PocketSphinx writes both texts, without Moonshine, the better engine: \(lack.message)")
+                problem.code == .missing
+                    ? "Moonshine, the better engine, is not installed, so PocketSphinx produces both texts"
+                    : "PocketSphinx produces both texts; Moonshine, the better engine, cannot: \(problem.message)")
         }
         Terminal.say(
-            "~ marks the partial text, while people speak (\(configuration.partialsEngine.name)); below it, the final "
-                + "text (\(configuration.engine.name))")
+            "~ marks the partial text, shown while people speak (\(configuration.partialsEngine.name)); the final text "
+                + "(\(configuration.engine.name)) is below it")
     }
 
     /// Prints the final text, and the word error rates of the partial and the final text.
     private static func show(
-        _ id: Int, in archive: SQLiteArchive, _ spoken: String, _ said: String, _ configuration: Configuration
+        _ id: Int, in archive: SQLiteArchive, _ partialText: String, _ referenceText: String,
+        _ configuration: Configuration
     ) async throws {
-        guard let (_, kept) = try await archive.transcript(of: id) else { return }
+        guard let (_, timeline) = try await archive.transcript(of: id) else { return }
         Terminal.say("\ntranscript:\n")
-        try Terminal.print(try TranscriptFormat.text.render(kept))
-        let text = kept.segments.map(\.text).joined(separator: " ")
-        let percent = { (read: String) in "\(Int(WordErrors(said: said, read: read).percent.rounded())) %" }
+        try Terminal.print(try TranscriptFormat.text.render(timeline))
+        let text = timeline.segments.map(\.text).joined(separator: " ")
+        let percent = { (read: String) in
+            "\(Int(WordErrors(referenceText: referenceText, hypothesisText: read).percent.rounded())) %"
+        }
         try Terminal.print(
-            "\nword errors: \(percent(spoken)) in the partial text (\(configuration.partialsEngine.name)), "
-                + "\(percent(text)) in the final text (\(kept.engine.name))\n")
+            "\nword errors: \(percent(partialText)) in the partial text (\(configuration.partialsEngine.name)), "
+                + "\(percent(text)) in the final text (\(timeline.engine.name))\n")
     }
 
     /// Copies the recording to a folder that represents a stick.
@@ -121,7 +124,7 @@ enum DemoCommand: Command {
             [id], of: archive, ledger: archive, in: directory, to: stick, configuration: configuration,
             needsSignature: false)
         if let error = report.error { throw error }
-        Terminal.say("\ncopied and verified like a stick; to read and hear the recording, open in a browser:")
+        Terminal.say("\ncopied and verified, as on a stick; to read and play the recording, open in a browser:")
         for copy in report.copied + report.kept {
             try Terminal.print("\(stick)/Fieldscribe/\(copy.folder)/index.html\n")
         }
@@ -130,7 +133,7 @@ enum DemoCommand: Command {
     }
 }
 
-/// Simulates presses of 200 ms through the real button's state machine.
+/// Simulates 200 ms presses with the real button's state machine.
 private struct SimulatedButton: Sendable {
     private var panel = PanelButton()
     private var interpreter = ButtonInterpreter()

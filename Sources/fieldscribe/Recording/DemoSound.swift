@@ -3,22 +3,24 @@ import Core
 import Glibc
 import System
 
-/// The demo's microphone: people reading from a novel, with pauses, as a PCM of libasound's `file` plugin.
+/// The demo's microphone: people reading from a novel, with pauses, played by libasound's `file` plugin.
 struct DemoSound: Sendable {
-    /// The PCM's name in the configuration that is written for it.
+    /// The name of the PCM device in the ALSA configuration that the demo writes.
     static let device = "fieldscribe_demo"
 
     private static let speech = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb"
     private static let utterances = ["0870", "0880", "0890", "0920", "0930"]
     private static let pause = SamplePosition.rate * 4 / 5
 
-    /// The text without case or punctuation, spelled as engines write it.
-    let said: String
+    /// The reference transcript: lower case, no punctuation, spelled as engines write it.
+    let referenceText: String
 
     /// A configuration file that defines the device and includes the system's configuration.
     let alsaConfiguration: String
     let length: SamplePosition
 
+    /// Writes the sound and the ALSA configuration to a folder.
+    ///
     /// - Throws: `DeviceError` with `missing` if Debian's package pocketsphinx-testdata is not installed.
     init(in directory: String) throws {
         var samples = [Int16](repeating: 0, count: Self.pause)
@@ -26,7 +28,7 @@ struct DemoSound: Sendable {
             samples += try Self.read("\(Self.speech)-\(utterance).wav")
             samples += [Int16](repeating: 0, count: Self.pause)
         }
-        said = try Self.transcription()
+        referenceText = try Self.transcription()
         length = SamplePosition(Int64(samples.count))
         let sound = "\(directory)/microphone.raw"
         try durableReplace(path: sound, with: samples.withUnsafeBytes { Array($0) })
@@ -40,7 +42,7 @@ struct DemoSound: Sendable {
                 """)
     }
 
-    /// Parses the list of utterances: `<s> he was not </s> (NAME-0880)`.
+    /// Returns the reference transcript from the list of utterances: `<s> he was not </s> (NAME-0880)`.
     private static func transcription() throws -> String {
         let list = try content(ofFile: "\(folder(of: speech))/transcription", limit: 1 << 16)
         let lines = String(decoding: list, as: UTF8.self).split(separator: "\n")
@@ -56,7 +58,7 @@ struct DemoSound: Sendable {
         guard access(path, R_OK) == 0 else {
             throw DeviceError(
                 .missing, "access", status: errno,
-                "\(path): the demo's speech is not there; install pocketsphinx-testdata")
+                "\(path): the demo's speech is not installed; install pocketsphinx-testdata")
         }
         return try AudioFileReader(path: path).samples()
     }

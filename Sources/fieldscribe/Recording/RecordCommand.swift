@@ -14,24 +14,24 @@ enum RecordCommand: Command {
     static let summary = "Record from the microphone until you press Ctrl-C."
     private static let seconds = Option.number(
         "--seconds",
-        "stop after N seconds; default until Ctrl-C. A second Ctrl-C skips the rest of the text; fieldscribe recover writes it later",
+        "stop after N seconds; default at Ctrl-C. A second Ctrl-C skips the rest of the transcription; fieldscribe recover completes it",
         in: 1...604_800)
     private static let audioOnly = Option.flag("--audio-only", "record without transcribing")
     static let help: [any HelpPart] = [
-        "Records and transcribes without button and lamp.",
+        "Records and transcribes without a button or lamp.",
         seconds, Option.microphone, Option.directory, Option.json("print events, one object per line"), audioOnly,
         Option.engine, Option.model, Option.vocabulary, Option.hint,
     ]
 
     /// The time budget for repairs before the recording starts.
-    private static let repairsBefore = Duration.seconds(2)
+    private static let repairBudget = Duration.seconds(2)
 
     static func run(_ arguments: Arguments) async throws {
         let configuration = try arguments.archiveConfiguration()
         try ArchiveOwner(of: configuration.storage.directory).switchToOwner()
         let pool = arguments[audioOnly] ? nil : try workers(configuration)
         // The appliance or `recover` does the remaining repairs.
-        let opened = try await Recovery.open(configuration, depth: .start, within: repairsBefore)
+        let opened = try await Recovery.open(configuration, depth: .start, within: repairBudget)
         let archive = opened.archive
         for finding in opened.findings { Terminal.say("fieldscribe: \(finding.line)") }
         try await ClockCorrection.apply(to: archive)
@@ -49,7 +49,7 @@ enum RecordCommand: Command {
         try configuration.workers(profile: configuration.liveProfile, niceness: 5)
     }
 
-    /// Records until Ctrl-C, the end of a file microphone, or `seconds`; `meanwhile` may also stop it.
+    /// Records until Ctrl-C, the end of an input file, or for `seconds`; `meanwhile` may also stop the recording.
     static func record(
         _ configuration: Configuration, archive: SQLiteArchive, pool: WorkerPool?, seconds: Int?,
         screen: RecordingScreen,
@@ -70,7 +70,7 @@ enum RecordCommand: Command {
                     exit(130)
                 }
                 Terminal.say(
-                    "the recording is complete; the rest of its text is skipped, and fieldscribe recover writes it"
+                    "the recording is complete, but its transcript is not; fieldscribe recover completes it"
                 )
                 exit(0)
             }
@@ -87,7 +87,7 @@ enum RecordCommand: Command {
         return try result.get()
     }
 
-    /// Prints where the recording is, and throws the exit status of a failure.
+    /// Prints the path of the recording; throws the error if recording or transcription failed.
     private static func finish(_ outcome: LiveRecording.Outcome) throws {
         Terminal.say(
             "recording \(outcome.id): \(RecordingScreen.clock(outcome.recording.length)) in \(outcome.folder.audio)")

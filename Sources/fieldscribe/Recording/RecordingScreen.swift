@@ -3,35 +3,38 @@ import Synchronization
 import System
 import Transcripts
 
-/// Shows a recording live: events as JSON lines, or text whose last line is replaced while people speak.
+/// Shows a recording live: events as JSON lines, or the transcript, whose last line is replaced while people speak.
 final class RecordingScreen: Sendable {
-    /// The partial texts of each group, by its first segment: end position and text.
-    private struct Spoken {
-        var readings: [Int: [(end: SamplePosition, text: String)]] = [:]
-        var texts: [Int: String] = [:]
+    /// Partial texts by the first segment of their group.
+    private struct PartialTexts {
+        /// Each partial text and the position at which it ends.
+        var updates: [Int: [(end: SamplePosition, text: String)]] = [:]
+        var printed: [Int: String] = [:]
     }
 
-    /// The longest time after a segment that its partial text may cover; pauses between segments are longer.
+    /// How many samples after its segment a partial text may end. Pauses between segments are longer.
     private static let tolerance = Int64(SamplePosition.rate) / 4
 
     private let json: Bool
-    private let keepsSpoken: Bool
+    private let keepsPartials: Bool
     private let isTerminal: Bool
-    private let heard = Mutex(Spoken())
+    private let partials = Mutex(PartialTexts())
     private let status = Mutex(StatusLine(isStyled: Terminal.stylesErrors))
 
-    /// - Parameter keepsSpoken: whether the last partial text stays visible above the final one.
-    init(json: Bool, keepsSpoken: Bool = false) {
+    /// - Parameter keepsPartials: whether the last partial text stays visible above the final one.
+    init(json: Bool, keepsPartials: Bool = false) {
         self.json = json
-        self.keepsSpoken = keepsSpoken
+        self.keepsPartials = keepsPartials
         isTerminal = Terminal.showsOutput && Terminal.showsErrors
     }
 
     /// Partial texts cost CPU, so they are only requested if they are visible.
-    var wantsPartials: Bool { json || isTerminal || keepsSpoken }
+    var wantsPartials: Bool { json || isTerminal || keepsPartials }
 
-    /// All partial texts at the end of their groups; empty unless `keepsSpoken`.
-    var spoken: String { heard.withLock { $0.texts.sorted { $0.key < $1.key }.map(\.value).joined(separator: " ") } }
+    /// The last partial texts of all groups; empty unless `keepsPartials`.
+    var partialText: String {
+        partials.withLock { $0.printed.sorted { $0.key < $1.key }.map(\.value).joined(separator: " ") }
+    }
 
     /// Shows events until they end. If output fails, the recording continues.
     func show(_ events: AsyncStream<Event>) async {
@@ -50,11 +53,11 @@ final class RecordingScreen: Sendable {
         case .final(_, let segment):
             // The partial text may already be that of the next group.
             status.withLock { if $0.partialSegment <= segment.id { $0.partial = "" } }
-            try printSpoken(of: segment)
+            try printPartial(of: segment)
             let text = segment.shownText
             if !text.isEmpty { try printText("\(Self.clock(segment.range.start))  \(text)") }
         case .partial(_, let segment, let range, let text):
-            if keepsSpoken { heard.withLock { $0.readings[segment, default: []].append((range.end, text)) } }
+            if keepsPartials { partials.withLock { $0.updates[segment, default: []].append((range.end, text)) } }
             draw { ($0.partial, $0.partialSegment) = (text, segment) }
         case .gap(_, let gap):
             try Terminal.print(
@@ -78,19 +81,19 @@ final class RecordingScreen: Sendable {
         TerminalStatusLine.show(line)
     }
 
-    /// A segment's partial text: the new part of its group's text.
-    private func printSpoken(of segment: Segment) throws {
-        let words = heard.withLock { heard -> ArraySlice<Substring> in
-            guard let group = heard.readings.keys.filter({ $0 <= segment.id }).max(),
-                let text = heard.readings[group]?.last(where: { $0.end <= segment.range.end + Self.tolerance })?.text
+    /// Prints a segment's partial text, which is the new part of its group's text.
+    private func printPartial(of segment: Segment) throws {
+        let words = partials.withLock { partials -> ArraySlice<Substring> in
+            guard let group = partials.updates.keys.filter({ $0 <= segment.id }).max(),
+                let text = partials.updates[group]?.last(where: { $0.end <= segment.range.end + Self.tolerance })?.text
             else { return [] }
-            let known = heard.texts.updateValue(text, forKey: group) ?? ""
-            return text.split(separator: " ").dropFirst(known.split(separator: " ").count)
+            let previous = partials.printed.updateValue(text, forKey: group) ?? ""
+            return text.split(separator: " ").dropFirst(previous.split(separator: " ").count)
         }
         if !words.isEmpty { try printText("    ~  \(words.joined(separator: " "))") }
     }
 
-    /// Prints a text after its time; on a terminal, wrapped at words.
+    /// Prints a line; on a terminal, wraps it at words.
     private func printText(_ text: String) throws {
         let width = max(20, Terminal.outputWidth)
         let lines = Terminal.showsOutput ? Terminal.wrapped(text, to: width, hanging: 7) : [text]

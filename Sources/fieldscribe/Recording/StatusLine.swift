@@ -2,7 +2,7 @@ import Core
 import System
 import Transcripts
 
-/// The status line while recording: duration, level, and how to stop, or the partial text.
+/// The status line while recording: duration, level, and either the partial text or how to stop.
 struct StatusLine {
     /// The monotonic start time in nanoseconds; nil if nothing is being recorded.
     var began: Int64?
@@ -11,18 +11,18 @@ struct StatusLine {
     var partial = ""
     /// The first segment of the partial text.
     var partialSegment = 0
-    /// Whether a part of it is dimmed.
+    /// Whether to dim the text.
     var isStyled = true
 
     private static let cells = 12
-    private static let lowest = -60.0
+    private static let minimumLevel = -60.0
 
-    /// The line truncated to `columns`, with escape sequences that dim it if it is styled.
+    /// Returns the line truncated to `width` columns, with escape sequences if it is styled.
     func text(at now: Int64, width: Int) -> String {
         let spoken = Terminal.plain(oneLine(partial))
         guard let began else { return dim(String(spoken.suffix(max(10, width - 1)))) }
         let time = RecordingScreen.clock(seconds: Double(now - began) / 1e9)
-        let filled = Int(nearest: ((level - Self.lowest) / -Self.lowest).asShare * Double(Self.cells))
+        let filled = Int(nearest: ((level - Self.minimumLevel) / -Self.minimumLevel).asShare * Double(Self.cells))
         let meter = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.cells - filled)
         let head = "\(time)  [\(meter)]  "
         let rest = spoken.isEmpty ? "Ctrl-C stops" : spoken

@@ -9,7 +9,7 @@ final class ApplianceHandle: Sendable {
     /// Whether the appliance must stop.
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    /// Sets the current appliance, and stops it immediately if the process is ending.
+    /// Sets the current appliance, and stops it immediately if `stop` was already called.
     func begin(_ appliance: Appliance) {
         if state.withLock({ state in
             state.appliance = appliance
@@ -28,8 +28,8 @@ final class ApplianceHandle: Sendable {
         }?.stop()
     }
 
-    /// Waits until the recording is closed; returns immediately without an appliance.
+    /// Waits until the recording is closed; returns immediately if there is no appliance.
     ///
-    /// - Returns: what was lost because the disk did not accept it.
+    /// - Returns: an error if the disk did not accept the end of the recording.
     func awaitClosing() -> DeviceError? { state.withLock(\.appliance)?.awaitClosing() }
 }

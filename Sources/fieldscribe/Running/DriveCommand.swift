@@ -6,14 +6,14 @@ import Glibc
 import Settings
 import System
 
-/// Plans and fills the drive for laptops. The drive's unit runs it, and does the work that needs root.
+/// Plans and fills the drive for laptops. The drive's systemd unit runs this command and does what needs root.
 enum DriveCommand: Command {
     static let name = "drive"
     static let summary = "Plan or fill the drive for laptops."
     private static let target = Option("--to", "DIR", "where the drive's file system is mounted", .folders)
     static let help: [any HelpPart] = [
-        Argument("plan", "print the next step, on lines step=, bytes= and directory="),
-        Argument("fill", "copy to the folder of --to"), target,
+        Argument("plan", "print the next step, as lines step=, bytes= and directory="),
+        Argument("fill", "copy to the folder given with --to"), target,
     ]
 
     static func run(_ arguments: Arguments) async throws {
@@ -40,10 +40,10 @@ enum DriveCommand: Command {
                 bytes = try DrivePlan.imageBytes(configuration)
                 step = plan.step.rawValue
                 if plan.step == .full {
-                    Terminal.say("the card has no space for the drive besides the recordings' reserve")
+                    Terminal.say("the card has no space for the drive beyond the reserve for recordings")
                 }
             } catch let error as DeviceError {
-                // Without an appliance the plan is unknown, and everything stays.
+                // If the appliance is not running, the plan is unknown and the drive is left as it is.
                 step = error.code == .disconnected ? "wait" : "refused"
                 if step == "refused" { Terminal.say("fieldscribe: \(error.message)") }
             }
@@ -59,12 +59,12 @@ enum DriveCommand: Command {
         }
         let plan = try await DrivePlan(configuration)
         let folder = plan.folder
-        // The ledger lists only finished copies; readable copies are all verified again.
-        if plan.held?.isFinished != true, !plan.contents.isSealed { unlink(folder.ledger) }
+        // The ledger lists only finished copies. Without it, all readable copies are verified again.
+        if plan.imageContents?.isFinished != true, !plan.contents.isSealed { unlink(folder.ledger) }
         // Marks the image as unfinished, with its kind.
         var contents = plan.contents
         contents.isFinished = false
-        contents.marks = plan.held?.marks ?? [:]
+        contents.marks = plan.imageContents?.marks ?? [:]
         try durableReplace(path: folder.contents, with: contents.text)
 
         let reserve = configuration.reserve
@@ -72,33 +72,35 @@ enum DriveCommand: Command {
             of: plan.archive, ledger: try DriveLedger(path: folder.ledger), in: configuration.storage.directory,
             configuration: configuration, volume: volume
         ) { export in
-            export.leftOut = plan.leftOut
+            export.leftOut = plan.omittedCount
             export.recipients = try DrivePlan.recipients(for: configuration).map { .success($0) }
-            let stops = export.shouldStop
-            export.shouldStop = { stops() || ((try? reserve.freeBytes()).map { plan.room(free: $0).isShort } ?? false) }
-            return try await export.fillDrive(plan.wanted, at: target)
+            let shouldStop = export.shouldStop
+            export.shouldStop = {
+                shouldStop() || ((try? reserve.freeBytes()).map { plan.space(free: $0).isShort } ?? false)
+            }
+            return try await export.fillDrive(plan.recordings, at: target)
         }
         for failure in report.failures {
             Terminal.say("fieldscribe: recording \(failure.recording): \(failure.error.message)")
         }
         if let error = report.listsError { throw error }
-        // Errors of single recordings are reported on the drive too; after any other error the image cannot be trusted.
+        // An error that concerns one recording is also listed on the drive; any other makes the image unusable.
         if let failure = report.failures.first(where: { !concernsRecording($0.error) }) {
             Terminal.say("fieldscribe: the drive is not complete")
             throw ExitError(status: failure.error.exitStatus)
         }
-        guard isTaken(folder.contents) else {
-            throw DeviceError(.busy, "drive", "a recording was redacted in the meantime, so the drive is made again")
+        guard pathExists(folder.contents) else {
+            throw DeviceError(.busy, "drive", "a recording was redacted meanwhile, so the drive will be rebuilt")
         }
         contents.marks = plan.contents.marks
         contents.isFinished = true
         try durableReplace(path: folder.contents, with: contents.text)
         Terminal.say(
             "recordings copied to the drive: \(report.copied.count); already there: \(report.kept.count)"
-                + (plan.leftOut > 0 ? "; does not fit: \(plan.leftOut)" : ""))
+                + (plan.omittedCount > 0 ? "; did not fit: \(plan.omittedCount)" : ""))
     }
 
-    /// Whether an error concerns one recording, not the drive: it was erased, is unreadable, or is too long for FAT.
+    /// Whether an error concerns one recording: it was erased, is unreadable, or is too long for FAT.
     private static func concernsRecording(_ error: DeviceError) -> Bool {
         error.code == .missing || error.status == EFBIG || error.cause == .damagedAudio
     }

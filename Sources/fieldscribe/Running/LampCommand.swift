@@ -2,7 +2,7 @@ import Appliance
 import Core
 import System
 
-/// Reports a copy's progress to the appliance; the stick's unit runs it.
+/// Reports a copy's progress to the appliance; the stick's systemd unit runs this command.
 enum LampCommand: Command {
     static let name = "lamp"
     static let summary = "Show a copy's progress on the lamp."
@@ -14,13 +14,13 @@ enum LampCommand: Command {
         Argument("card", "fast blinking: RESULT.txt on the card says what is wrong"),
         Argument("refused", "three blinks, repeated for 6 s: nothing is copied to this stick"),
         Argument("laptop", "two short blinks every 3 s while idle: a laptop sees the drive"),
-        Argument("no-laptop", "no laptop sees it now"),
+        Argument("no-laptop", "no laptop sees the drive"),
     ]
 
     private static let states: [String: (state: Event.ExportState, message: String)] = [
         "exporting": (.started, "copying to a stick; leave it in"),
         "finished": (.finished, "everything is on the stick; it is safe to unplug"),
-        "card": (.failed, "the card or its fieldscribe.txt has a fault; RESULT.txt beside it names it"),
+        "card": (.failed, "the card or its fieldscribe.txt is faulty; RESULT.txt beside it says why"),
         "refused": (.refused, "nothing is copied to this stick; journalctl -t fieldscribe-export says why"),
         "locked": (
             .failed,
@@ -35,7 +35,7 @@ enum LampCommand: Command {
             return
         }
         guard arguments.rest.count == 1, let (state, message) = arguments.rest.first.flatMap({ states[$0] }) else {
-            throw UsageError("lamp: give exporting, finished, failed, locked, refused, card, laptop or no-laptop")
+            throw UsageError("lamp: choose exporting, finished, failed, locked, refused, card, laptop or no-laptop")
         }
         _ = try arguments.appliance().ask(.exporting(state, message: message))
     }

@@ -50,7 +50,7 @@ enum PauseCommand: Command {
 enum ResumeCommand: Command {
     static let name = "resume"
     static let summary = "Resume the paused recording."
-    static let help: [any HelpPart] = ["Says so if the recording was not paused."]
+    static let help: [any HelpPart] = ["Reports if the recording was not paused."]
 
     static func run(_ arguments: Arguments) async throws { try arguments.perform(.resume) }
 }
@@ -63,15 +63,15 @@ enum MarkCommand: Command {
     ]
 
     static func run(_ arguments: Arguments) async throws {
-        let answer = try arguments.appliance().ask(.order(.mark(text: arguments.rest.joined(separator: " "))))
+        let answer = try arguments.appliance().ask(.command(.mark(text: arguments.rest.joined(separator: " "))))
         guard let mark = answer.mark else { return }
         try Terminal.print("marked \(answer.recording ?? 0) at \(RecordingScreen.clock(mark.position))\n")
     }
 }
 
 extension Arguments {
-    /// Gives an order to the appliance, and prints the state that follows.
-    fileprivate func perform(_ order: RecorderOrder) throws {
-        try Terminal.print("\(appliance().ask(.order(order)).line(after: order))\n")
+    /// Sends a command to the appliance, and prints the resulting state.
+    fileprivate func perform(_ command: RecorderCommand) throws {
+        try Terminal.print("\(appliance().ask(.command(command)).line(after: command))\n")
     }
 }

@@ -12,8 +12,8 @@ enum RunCommand: Command {
     static let help: [any HelpPart] = [
         """
         Records when the button is pressed, transcribes, and answers the other commands, until SIGTERM or Ctrl-C;
-        systemd starts it as fieldscribe.service. A faulty configuration file does not stop it: it reports the fault,
-        and uses the last valid file, else the defaults.
+        systemd starts it as fieldscribe.service. If the configuration file is faulty, it reports the fault and uses
+        the last valid version of the file, or the defaults.
         """
     ]
 
@@ -34,7 +34,7 @@ enum RunCommand: Command {
             running.stop()
             guard count == 1 else { return }
             // Waits until the recording is closed, however long the disk takes. Other work can be abandoned: the
-            // archive is consistent at any moment.
+            // archive is always consistent.
             let lost = running.awaitClosing()
             Terminal.say("<4>stopped state=\(lost == nil ? "forced" : "lost")")
             exit(lost?.exitStatus ?? 0)
@@ -44,7 +44,7 @@ enum RunCommand: Command {
         }
     }
 
-    /// Runs an appliance until it ends. Afterwards another one can open its devices and its archive.
+    /// Runs an appliance until it stops and has released its devices and its archive.
     ///
     /// - Returns: whether to start another one with changed settings.
     private static func runAppliance(
@@ -54,7 +54,7 @@ enum RunCommand: Command {
         running.begin(appliance)
         defer { running.end() }
         await appliance.run()
-        if let error = appliance.endedBy { throw error }
+        if let error = appliance.databaseDamage { throw error }
         return appliance.needsRestart
     }
 }

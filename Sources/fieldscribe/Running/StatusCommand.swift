@@ -20,12 +20,12 @@ enum StatusCommand: Command {
             rows.append(("transcribed", "up to \(clock(status.transcribedUpTo))"))
         }
         rows.append(("backlog", "\(clock(status.backlogSeconds)) not transcribed yet"))
-        if let reading = status.secondPass {
-            let others = reading.waiting == 0 ? "" : "; \(reading.waiting) more to come"
+        if let pass = status.secondPass {
+            let others = pass.waiting == 0 ? "" : "; \(pass.waiting) more waiting"
             rows.append(
                 (
                     "second pass",
-                    "recording \(reading.recording), \(clock(reading.readUpTo)) of \(clock(reading.length)) transcribed again\(others)"
+                    "recording \(pass.recording), \(clock(pass.readUpTo)) of \(clock(pass.length)) transcribed again\(others)"
                 ))
         }
         rows.append(("disk", "space for \(hours(status.runwayHours)) of recording in \(status.directory)"))
@@ -37,10 +37,10 @@ enum StatusCommand: Command {
             let minutes = Int(nearest: (opened.secondsLeft / 60).rounded(.up))
             let numbers = opened.recordings.map(String.init).joined(separator: ", ")
             let what = opened.recordings.count == 1 ? "recording" : "recordings"
-            rows.append(("open", "for \(minutes) min more, or until fieldscribe lock: sealed \(what) \(numbers)"))
+            rows.append(("open", "for another \(minutes) min, or until fieldscribe lock: sealed \(what) \(numbers)"))
         }
         rows.append(
-            ("signs with", status.signingKey ?? "no key: minisign is not installed, or nothing was recorded yet"))
+            ("signs with", status.signingKey ?? "no key: minisign is not installed, or nothing has been recorded yet"))
         let clockWord = status.lastFault?.clock == "unverified" ? " (clock unverified)" : ""
         rows.append(("last fault", status.lastFault.map { "\($0.time)\(clockWord) \($0.message)" } ?? "none"))
         let width = rows.map { $0.0.count }.max() ?? 0

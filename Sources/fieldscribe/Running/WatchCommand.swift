@@ -7,11 +7,11 @@ import System
 
 enum WatchCommand: Command {
     static let name = "watch"
-    static let summary = "Show the text live, as people speak."
+    static let summary = "Show the transcript live, as people speak."
     static let help: [any HelpPart] = [
         """
-        On a terminal, final text is plain; text that may still change is dimmed and replaced in place. Ctrl-C ends the
-        command, not the recording. Without a terminal, it prints only final text.
+        On a terminal, final text is plain; text that may still change is dimmed and replaced in place. Ctrl-C stops
+        this command, not the recording. Without a terminal, it prints only final text.
         """,
         Option.json("print one event per line, including partial results and levels"),
     ]
@@ -31,13 +31,13 @@ enum WatchCommand: Command {
                 }
             }
         } else {
-            try await show(appliance, status: try arguments.appliance())
+            try await show(appliance, statusClient: try arguments.appliance())
         }
         Terminal.say("fieldscribe: the appliance has stopped")
         throw ExitError(status: 5)
     }
 
-    private static func show(_ appliance: ControlClient, status other: ControlClient) async throws {
+    private static func show(_ appliance: ControlClient, statusClient: ControlClient) async throws {
         let view = Mutex(WatchView(width: Terminal.outputWidth, isStyled: Terminal.stylesOutput))
         let draw = { @Sendable (change: (inout WatchView) -> String) in
             view.withLock { view in try? Terminal.paint(change(&view)) }
@@ -52,10 +52,10 @@ enum WatchCommand: Command {
         defer { resizes.cancel() }
         try Terminal.paint(WatchView.opening)
         defer { draw { $0.close() } }
-        // Each on a thread of its own: both wait for the appliance.
+        // Each loop blocks until the appliance answers, so each needs its own thread.
         async let ticks: Void = onThread(named: "status") {
-            while let now = try? other.status() {
-                draw { $0.apply(now) }
+            while let status = try? statusClient.status() {
+                draw { $0.apply(status) }
                 sleep(1)
             }
         }

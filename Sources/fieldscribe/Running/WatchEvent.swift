@@ -1,7 +1,7 @@
 import Core
 import System
 
-/// An event from the appliance; has the fields of all kinds.
+/// An event from the appliance, with the fields of every kind of event.
 struct WatchEvent: Decodable, Hashable {
     var event: String
     var segment: Int?
@@ -15,13 +15,13 @@ struct WatchEvent: Decodable, Hashable {
     var cause: String?
     var message: String?
 
-    /// Parses a line; nil if it is not an event.
+    /// Parses a line; returns nil if it is not an event.
     init?(_ line: String) {
         guard let event = try? decodedJSON(WatchEvent.self, from: line.utf8) else { return nil }
         self = event
     }
 
-    /// The line that stays on the screen or goes into a file; nil for transient events.
+    /// The line that stays on the screen or is written to a file; nil for transient events.
     var plainLine: String? {
         let clock = { (seconds: Double?) in RecordingScreen.clock(seconds: seconds ?? 0) }
         switch event {
@@ -38,7 +38,7 @@ struct WatchEvent: Decodable, Hashable {
         case "export": return "export: \(message ?? "")"
         case "opened":
             return state == "open"
-                ? "sealed recordings are open, for an hour at most" : "sealed recordings are locked again"
+                ? "sealed recordings are open for up to an hour" : "sealed recordings are locked again"
         case "laptop": return state == "connected" ? "a laptop is connected" : "the laptop was disconnected"
         default: return nil
         }

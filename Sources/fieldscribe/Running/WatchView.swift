@@ -2,13 +2,13 @@ import Appliance
 import Core
 import System
 
-/// The terminal view of `watch`: text that stays, and below it a few lines that are replaced in place. It wraps all
-/// lines itself, at words, so it knows the number of lines on the screen.
+/// The terminal view of `watch`: permanent text, and below it a few lines that are replaced in place. It wraps all
+/// lines itself, at words, so that it knows how many lines are on the screen.
 struct WatchView {
-    /// Hides the cursor, which would move with every level.
+    /// Hides the cursor, which would jump with every level.
     static let opening = "\u{1B}[?25l"
 
-    /// The maximum lines of a partial text; a longer one shows its end.
+    /// The maximum number of lines of partial text. If it is longer, only its end is shown.
     private static let maxPartialLines = 6
 
     private var width: Int
@@ -24,7 +24,7 @@ struct WatchView {
 
     private let isStyled: Bool
 
-    /// - Parameter isStyled: whether it has colours.
+    /// - Parameter isStyled: whether to use colours.
     init(width: Int, isStyled: Bool = true) {
         self.width = max(20, width)
         self.isStyled = isStyled
@@ -33,7 +33,7 @@ struct WatchView {
     private func style(_ text: String, _ style: TextStyle) -> String { style.apply(to: text, if: isStyled) }
 
     mutating func apply(_ event: WatchEvent) -> String {
-        var stays = ""
+        var permanent = ""
         switch event.event {
         case "state":
             state = event.state ?? state
@@ -47,12 +47,12 @@ struct WatchView {
         default: break
         }
         if let line = event.plainLine {
-            stays = Terminal.wrapped(Self.clean(line), to: width, hanging: event.event == "final" ? 7 : 0)
+            permanent = Terminal.wrapped(Self.clean(line), to: width, hanging: event.event == "final" ? 7 : 0)
                 .joined(separator: "\r\n")
-            if event.event == "fault" { stays = style(stays, .red) }
-            stays += "\r\n"
+            if event.event == "fault" { permanent = style(permanent, .red) }
+            permanent += "\r\n"
         }
-        return erase() + stays + lines()
+        return erase() + permanent + lines()
     }
 
     mutating func apply(_ status: ApplianceStatus) -> String {
@@ -102,20 +102,20 @@ struct WatchView {
         }
         let text = words.joined(separator: "  ")
         let sign = isRecording ? style("●", .red) + " " : state == "faulted" ? style("!", .red) + " " : "○ "
-        let room = width - 1 - 2 - text.count
-        guard isRecording, room >= 14 else {
+        let columnsLeft = width - 1 - 2 - text.count
+        guard isRecording, columnsLeft >= 14 else {
             return (sign + text.prefix(max(0, width - 3)), min(2 + text.count, width - 1))
         }
-        let length = min(30, room - 2)
+        let length = min(30, columnsLeft - 2)
         return (sign + text + "  " + meter(length), 4 + text.count + length)
     }
 
-    /// A meter from -60 dBFS to full scale: filled up to the mean level, with a stroke at the peak.
+    /// A meter from -60 dBFS to full scale: filled up to the RMS level, with a bar at the peak.
     private func meter(_ length: Int) -> String {
-        let place = { (level: Double) in Int(nearest: ((level + 60) / 60).asShare * Double(length)) }
-        let (filled, top) = (place(rms), min(length - 1, max(0, place(peak) - 1)))
+        let cellCount = { (level: Double) in Int(nearest: ((level + 60) / 60).asShare * Double(length)) }
+        let (filled, peakCell) = (cellCount(rms), min(length - 1, max(0, cellCount(peak) - 1)))
         let cells = (0..<length).map { cell in
-            cell < filled ? "█" : cell == top && peak > -60 ? "│" : "·"
+            cell < filled ? "█" : cell == peakCell && peak > -60 ? "│" : "·"
         }
         return style(cells.joined(), peak > -1 ? .red : peak > -6 ? .yellow : .green)
     }

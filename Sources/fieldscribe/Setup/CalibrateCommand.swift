@@ -5,11 +5,11 @@ import System
 enum CalibrateCommand: Command {
     static let name = "calibrate"
     static let summary = "Measure the room's noise while nobody speaks."
-    private static let seconds = Option.number("--seconds", "how long to listen, 3 to 60", in: 3...60, default: 10)
+    private static let seconds = Option.number("--seconds", "seconds to listen, 3 to 60", in: 3...60, default: 10)
     static let help: [any HelpPart] = [
         """
         Saves the noise level as speech.threshold-decibels in the configuration file; other lines do not change. Saves
-        nothing if somebody speaks in the meantime. To let the recorder adapt to the noise again, set the key to auto.
+        nothing if somebody speaks meanwhile. To let the recorder adapt to the noise again, set the key to auto.
         """,
         seconds, Option.microphone,
     ]
@@ -26,7 +26,7 @@ enum CalibrateCommand: Command {
         do throws(DeviceError) {
             path = try configuration.save(thresholdDecibels: calibration.threshold)
         } catch {
-            Terminal.say("to save it by hand: in [speech], threshold-decibels = \(calibration.threshold)")
+            Terminal.say("to save it by hand, set threshold-decibels = \(calibration.threshold) in [speech]")
             throw error
         }
         Terminal.say("saved in \(path); the appliance uses it from its next start (systemctl restart fieldscribe)")

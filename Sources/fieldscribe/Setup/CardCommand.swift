@@ -3,19 +3,21 @@ import Core
 import Settings
 import System
 
-/// Reads the card's settings; the image runs it at each start.
+/// Reads the card's settings; the image runs this command at each start.
 enum CardCommand: Command {
     static let name = "card"
-    static let summary = "Apply the settings of a card's first partition."
+    static let summary = "Apply the settings on a card's first partition."
     private static let source = Option(
         "--from", "FOLDER", "where the partition is mounted; nothing is written there", .folders, isRequired: true)
     private static let target = Option(
         "--to", "FOLDER",
-        "gets fieldscribe.conf, name, time-zone, rtc, serial-console, upgrade-key and vocabulary.txt, if they are set; RESULT.txt; and problems, if there are any",
+        "receives fieldscribe.conf, name, time-zone, rtc, serial-console, upgrade-key and vocabulary.txt, if they are set; RESULT.txt; and problems, if there are any",
         .folders, isRequired: true)
-    private static let blink = Option.flag("--blink", "until interrupted: the recorder cannot start from this card")
+    private static let blink = Option.flag(
+        "--blink", "blink until interrupted: the recorder cannot start from this card")
     static let help: [any HelpPart] = [
-        "The image runs it at each start; see fieldscribe(8).", source, target, Form("Or it blinks a fault."), blink,
+        "The image runs this command at each start; see fieldscribe(8).", source, target,
+        Form("Or it only blinks a fault on the lamp."), blink,
     ]
 
     static func run(_ arguments: Arguments) async throws {
@@ -23,7 +25,7 @@ enum CardCommand: Command {
             try FaultLamp.blink(arguments.configuration().panel.lamp)
         }
         guard let from = arguments[source], let to = arguments[target] else {
-            throw arguments.usage("name folders with --from FOLDER and --to FOLDER")
+            throw arguments.usage("give both --from FOLDER and --to FOLDER")
         }
         let words = "\(to)/vocabulary.txt"
         let outcome = CardFolder(from).read(vocabularyAt: words)
@@ -40,7 +42,7 @@ enum CardCommand: Command {
             try durableReplace(path: "\(to)/\(name)", with: "\(value)\n", mode: 0o644)
         }
         try durableReplace(path: "\(to)/fieldscribe.conf", with: settings.text, mode: 0o644)
-        try durableReplace(path: "\(to)/RESULT.txt", with: outcome.answer, mode: 0o644)
+        try durableReplace(path: "\(to)/RESULT.txt", with: outcome.resultText, mode: 0o644)
         for problem in outcome.problems { Log.report(.warning, "card-settings", ["problem": problem]) }
     }
 }

@@ -7,7 +7,7 @@ enum DoctorCommand: Command {
     static let summary = "Check this machine and suggest remedies."
     static let help: [any HelpPart] = [
         """
-        Checks microphone, panel, models, disk and board. It listens for 2 s, uses the panel's lines for a moment, writes
+        Checks microphone, panel, models, disk and board. It listens for 2 s, briefly uses the panel's lines, writes
         20 s of sound to the disk, and recognizes a sentence. Exit status: 0 all is well; 1 something failed; 3 a device,
         model or file is missing.
         """,

@@ -33,7 +33,7 @@ enum LearnedWords {
     private static func list(_ configuration: Configuration, asJSON: Bool) throws {
         let learned = configuration.learned
         let file = try learned.file()
-        let entries = file.entries(most: LearnedVocabulary.mostUsed)
+        let entries = file.entries(maximumUsed: LearnedVocabulary.maximumUsedLines)
         let problems = file.problems
         if asJSON {
             let answer = Answer(
@@ -45,7 +45,7 @@ enum LearnedWords {
             for problem in problems {
                 try Terminal.print("\(learned.path):\(problem.line): \(problem.reason)\n")
             }
-            if entries.isEmpty { Terminal.say("nothing was learned yet; see fieldscribe import --help") }
+            if entries.isEmpty { Terminal.say("no words have been learned yet; see fieldscribe import --help") }
             if configuration.recognizer.learn == .no, !entries.isEmpty {
                 Terminal.say("these words are not used (vocabulary.learn = no)")
             }
@@ -59,43 +59,46 @@ enum LearnedWords {
             case .used: ""
             case .proposed: "  proposed"
             case .off: "  not used"
-            case .beyond: "  not among the first \(LearnedVocabulary.mostUsed) lines, which are used"
+            case .beyond: "  not used: beyond line \(LearnedVocabulary.maximumUsedLines)"
             }
         guard entry.times > 0 else { return "\(entry.phrase)\(state)" }
-        let places = entry.recordings.map { "\($0)" }.joined(separator: " ")
-        return "\(entry.phrase)  corrected \(entry.times == 1 ? "once" : "\(entry.times) times"), in \(places)\(state)"
+        let count = entry.times == 1 ? "once" : "\(entry.times) times"
+        let ids = entry.recordings.map { "\($0)" }.joined(separator: ", ")
+        let what = entry.recordings.count == 1 ? "recording" : "recordings"
+        return "\(entry.phrase)  corrected \(count) in \(what) \(ids)\(state)"
     }
 
     private static func learn(_ configuration: Configuration, _ arguments: Arguments) async throws {
         guard configuration.recognizer.learn != .no else {
             throw DeviceError(
-                .unsupported, "learn", on: "vocabulary.learn", "is no, so nothing is learned",
+                .unsupported, "learn", on: "vocabulary.learn", "is no, so no words are learned",
                 remedy: "set it to yes or ask")
         }
-        let place = try await ArchivePlace(arguments)
+        let connection = try await ArchiveConnection(arguments)
         let added = try await ArchiveOwner(of: configuration.storage.directory).act {
-            try await Learning(configuration, archive: place.archive).learn()
+            try await Learning(configuration, archive: connection.archive).learn()
         }
         for word in added { try Terminal.print("\(word)\n") }
         Terminal.say(
             added.isEmpty
                 ? "there is nothing new to learn"
                 : configuration.recognizer.learn == .ask
-                    ? "accept these with fieldscribe vocabulary accept" : "preferred from the next recording on")
+                    ? "accept these with fieldscribe vocabulary accept"
+                    : "these are preferred from the next recording on")
     }
 
     private static func accept(_ configuration: Configuration, _ words: [String]) async throws {
         let learned = configuration.learned
-        let wanted = words.map { (text: $0, key: key(of: $0)) }
-        let keys = words.isEmpty ? nil : Set(wanted.map(\.key))
+        let requested = words.map { (text: $0, key: key(of: $0)) }
+        let keys = words.isEmpty ? nil : Set(requested.map(\.key))
         let accepted = try await ArchiveOwner(of: configuration.storage.directory).act {
             try learned.change { $0.accept(keys) }
         }
         for key in accepted { try Terminal.print("\(key)\n") }
-        for word in wanted where !accepted.contains(word.key) {
+        for word in requested where !accepted.contains(word.key) {
             Terminal.say("fieldscribe: \(oneLine(word.text)): not in \(learned.path)")
         }
-        if wanted.contains(where: { !accepted.contains($0.key) }) { throw ExitError(status: 1) }
+        if requested.contains(where: { !accepted.contains($0.key) }) { throw ExitError(status: 1) }
         if accepted.isEmpty { Terminal.say("there are no proposals") }
     }
 

@@ -8,15 +8,16 @@ import System
 enum ModelsCommand: Command {
     static let name = "models"
     static let summary = "List, check or add recognition models."
-    private static let modelName = Option("--name", "NAME", "the model's name; default that of the folder or package")
+    private static let modelName = Option(
+        "--name", "NAME", "the model's name; default the name of the folder or package")
     private static let language = Option.parsed(
-        "--language", "TAG", "its language, such as uk or pt-BR; default what its file LANGUAGE or its name says",
-        "not a language; allowed: two or three letters, and a region after a -", parse: { LanguageTag($0) })
-    private static let force = Option.flag("--force", "replace the model of this name")
+        "--language", "TAG", "its language, such as uk or pt-BR; default from its file LANGUAGE or its name",
+        "not a language tag; use two or three letters, and - with a region if needed", parse: { LanguageTag($0) })
+    private static let force = Option.flag("--force", "replace the model with this name")
     static let help: [any HelpPart] = [
         """
         Models are folders in storage.directory/models, in ~/.local/share/fieldscribe/models (XDG_DATA_HOME), and in
-        packages. A star marks the one in use, chosen by recognizer.engine, recognizer.model and recognizer.language;
+        packages. An asterisk marks the one in use, chosen by recognizer.engine, recognizer.model and recognizer.language;
         transcribe, record and demo can use another.
         """,
         Argument("[NAME|FOLDER...]", "only these; default all", .models), Option.json,
@@ -26,9 +27,9 @@ enum ModelsCommand: Command {
             """),
         Argument(
             "add WHEEL|FOLDER",
-            "a file moonshine_voice-*.whl (needs unzip), a folder that deploy/model made, or a PocketSphinx model",
+            "a moonshine_voice-*.whl file (needs unzip), a folder made by deploy/model, or a PocketSphinx model",
             .files), modelName, language, force,
-        "The engines, by recognizer.engine:\n\n\(EngineRegistry.all.map(explanation).joined(separator: "\n\n"))",
+        "The engines, by their value of recognizer.engine:\n\n\(EngineRegistry.all.map(explanation).joined(separator: "\n\n"))",
     ]
 
     private struct Row: Encodable {
@@ -47,19 +48,19 @@ enum ModelsCommand: Command {
     static func run(_ arguments: Arguments) async throws {
         let configuration = try arguments.configuration()
         if arguments.rest.first == "add" { return try add(arguments, configuration) }
-        let ofAdd = [
+        let addOptions = [
             (arguments[modelName] != nil, "--name"), (arguments[language] != nil, "--language"),
             (arguments[force], "--force"),
         ]
-        if let given = ofAdd.first(where: \.0) { throw arguments.usage("\(given.1) belongs to add") }
+        if let option = addOptions.first(where: \.0) { throw arguments.usage("\(option.1) works only with add") }
         let engine = configuration.engine
-        let chosen = configuration.modelFolder(engine.reader(in: configuration))
+        let chosen = configuration.modelFolder(engine.modelOrProgram(in: configuration))
         var models = EngineRegistry.all.flatMap { engine in
             engine.models(in: configuration).map { (engine: engine.name, model: $0) }
         }
-        let asked = arguments.rest.map { configuration.modelFolder($0) }
-        if !asked.isEmpty {
-            models = asked.compactMap { EngineRegistry.model(at: $0) }
+        let requested = arguments.rest.map { configuration.modelFolder($0) }
+        if !requested.isEmpty {
+            models = requested.compactMap { EngineRegistry.model(at: $0) }
         } else if !models.contains(where: { $0.model.path == chosen }), let model = engine.model(at: chosen) {
             models.append((engine: engine.name, model: model))
         }
@@ -67,16 +68,16 @@ enum ModelsCommand: Command {
             try row($0.engine, $0.model, isChosen: $0.model.path == chosen && $0.engine == engine.name)
         }
         try Terminal.print(arguments[.json] ? jsonText(rows) : rows.map(text).joined())
-        // Problems of a model that is neither named nor in use do not matter.
-        let bad = models.filter {
+        // A model that is neither named nor in use does not affect the exit status.
+        let faulty = models.filter {
             !$0.model.problems.isEmpty && ($0.model.path == chosen || !arguments.rest.isEmpty)
         }
-        if let first = bad.first { throw ExitError(status: first.model.lacksFile ? 3 : 4) }
+        if let first = faulty.first { throw ExitError(status: first.model.lacksFile ? 3 : 4) }
     }
 
     private static func add(_ arguments: Arguments, _ configuration: Configuration) throws {
         guard arguments.rest.count == 2 else {
-            throw arguments.usage("name one wheel or folder after add")
+            throw arguments.usage("give one wheel or folder after add")
         }
         // A model beside an archive belongs to the archive's owner, like all files there.
         if geteuid() == 0 { try ArchiveOwner(of: configuration.storage.directory).switchToOwner() }
@@ -87,7 +88,8 @@ enum ModelsCommand: Command {
         try Terminal.print(arguments[.json] ? jsonText(rows) : rows.map(text).joined())
     }
 
-    /// Loads a model in a process, as a worker does. Other files of its engine may be installed later.
+    /// Tries to load a model in a separate process, as a worker does. If the engine is incomplete, does nothing: its other
+    /// files may be installed later.
     private static func load(
         _ folder: String, _ engine: String, _ configuration: Configuration
     ) throws(DeviceError) {

@@ -7,23 +7,23 @@ import System
 
 enum VocabularyCommand: Command {
     static let name = "vocabulary"
-    static let summary = "Teach your own names and words."
+    static let summary = "Teach the recognizer your own names and words."
     static let help: [any HelpPart] = [
-        Argument("check FILE", "print how each word sounds, and the lines that cannot be used", .files),
-        Argument("prepare FILE", "also make the language model now, not at the first recording", .files),
+        Argument("check FILE", "print the pronunciation of each word, and the unusable lines", .files),
+        Argument("prepare FILE", "also build the language model now, not at the first recording", .files),
         Argument("use FILE", "also save it as recognizer.vocabulary in the configuration file", .files),
-        Argument("learned", "list what people corrected, from learned.txt in the archive's folder"),
-        Argument("learn", "add missing corrections to that file, or rebuild it"),
-        Argument("accept [PHRASE...]", "use these proposals of vocabulary.learn = ask, or all"),
+        Argument("learned", "list the words that people corrected, from learned.txt in the archive's folder"),
+        Argument("learn", "add missing corrections to learned.txt, or rebuild it"),
+        Argument("accept [PHRASE...]", "accept these words, or all, that vocabulary.learn = ask has proposed"),
         Option.model, Option.directory, Option.json("print one JSON object"),
         """
         FILE has one word or phrase per line, or is a JSGF grammar, which allows no other words:
 
           Ouagadougou
-          shea butter * 20             expected twenty times in a thousand words; \(Int(VocabularyFile.usual)) by default
-          Koudougou = K UW D UW G UW   its sounds; | separates other pronunciations
+          shea butter * 20             expected twenty times in a thousand words; \(Int(VocabularyFile.defaultFrequency)) by default
+          Koudougou = K UW D UW G UW   its phonemes; | separates alternatives
           <person> = Awa Ouedraogo | Bintou
-                                       a class, and a template with it:
+                                       a class, and a template that uses it:
           ask <person> about the harvest
         """,
     ]
@@ -54,8 +54,8 @@ enum VocabularyCommand: Command {
         try model.check()
         var report: VocabularyReport?
         if action != "check" {
-            report = try await owned(configuration) {
-                let (prepared, report) = try model.prepare(file, keptIn: configuration.cacheFolder)
+            report = try await asArchiveOwner(configuration) {
+                let (prepared, report) = try model.prepare(file, cachedIn: configuration.cacheFolder)
                 // Lets the library check it before a recording depends on it.
                 _ = try PocketSphinxRecognizer(model: prepared)
                 return report
@@ -63,7 +63,7 @@ enum VocabularyCommand: Command {
         }
         let answer = Answer(
             file: file, model: model.name,
-            report: try report ?? model.preparation(of: file, keptIn: configuration.cacheFolder).check(),
+            report: try report ?? model.preparation(of: file, cachedIn: configuration.cacheFolder).check(),
             wasKept: action == "check" ? nil : report == nil)
         try Terminal.print(arguments[.json] ? jsonText(answer) : text(answer))
         if action == "use" {
@@ -73,8 +73,10 @@ enum VocabularyCommand: Command {
         if !answer.report.problems.isEmpty { throw ExitError(status: 1) }
     }
 
-    /// As root: builds the model as the archive's owner, whose service reads it, then saves the configuration as root.
-    private static func owned<Value>(_ configuration: Configuration, _ body: () throws -> Value) async throws -> Value {
+    /// Runs `body` as the archive's owner if this is root, because the owner's service reads the model.
+    private static func asArchiveOwner<Value>(
+        _ configuration: Configuration, _ body: () throws -> Value
+    ) async throws -> Value {
         guard geteuid() == 0 else { return try body() }
         return try await ArchiveOwner(of: configuration.storage.directory).act { try body() }
     }
@@ -83,11 +85,11 @@ enum VocabularyCommand: Command {
         let report = answer.report
         var lines = [
             "\(report.isGrammar ? "a grammar" : "\(report.phrases) phrases") of \(report.words) words: \(report.known) in "
-                + "the dictionary of \(answer.model), \(report.told) given, \(report.guesses.count) guessed"
+                + "the dictionary of \(answer.model), \(report.told) given in the file, \(report.guesses.count) guessed"
         ]
         lines += report.guesses.map { "  \($0.word): \($0.ways.joined(separator: " | "))" }
         lines += report.problems.map { "\(answer.file):\($0.line): \($0.reason)" }
-        if let wasKept = answer.wasKept { lines.append(wasKept ? "was ready" : "is ready") }
+        if let wasKept = answer.wasKept { lines.append("language model: \(wasKept ? "was already built" : "built")") }
         return lines.map { "\($0)\n" }.joined()
     }
 }

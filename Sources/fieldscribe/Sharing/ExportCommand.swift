@@ -16,51 +16,52 @@ enum ExportCommand: Command {
         .folders, isRequired: true)
     private static let isStick = Option.flag(
         "--stick",
-        "treat DIR as a stick that was plugged in: export.sticks and export.accept decide whether to copy, export.settings whether its settings are used"
+        "treat DIR as a plugged-in stick: export.sticks and export.accept decide whether to copy, export.settings whether its settings are used"
     )
     static let help: [any HelpPart] = [
-        Argument.recordings("all that the folder lacks"), target, isStick, Option.directory,
-        "Each file is read back and compared.",
+        Argument.recordings("all that are not in the folder yet"), target, isStick, Option.directory,
+        "Reads each file back and compares it.",
     ]
 
     static func run(_ arguments: Arguments) async throws {
-        guard let target = arguments[target] else { throw arguments.usage("name a folder with --to DIR") }
+        guard let target = arguments[target] else { throw arguments.usage("give a folder with --to DIR") }
         let numbers = arguments.rest.isEmpty ? nil : try arguments.recordings
         if arguments[isStick] { return try await StickExport.run(numbers, to: target, arguments) }
         let configuration = try arguments.configuration()
-        let place = try await place(arguments, besides: target)
+        let connection = try await openArchive(arguments, target: target)
         try makeFolder(target, mode: 0o755)
         let report = try await copy(
-            numbers, of: place.archive, ledger: place.ledger, in: place.directory, to: target,
+            numbers, of: connection.archive, ledger: connection.ledger, in: connection.directory, to: target,
             configuration: configuration)
         try finish(report, target: target)
     }
 
     /// Opens the archive. The process stays root for targets that only root can write.
     ///
-    /// - Throws: `DeviceError` for a target among the recordings: copies there would be erased with a recording.
-    static func place(_ arguments: Arguments, besides target: String) async throws -> ArchivePlace {
-        let place = try await ArchivePlace(arguments, staysRoot: true)
-        guard let path = existingPart(of: target), let recordings = try? realPath("\(place.directory)/recordings"),
+    /// - Throws: `DeviceError` if the target is in the folder of the recordings, which may be erased.
+    static func openArchive(_ arguments: Arguments, target: String) async throws -> ArchiveConnection {
+        let connection = try await ArchiveConnection(arguments, staysRoot: true)
+        guard let path = existingAncestor(of: target),
+            let recordings = try? realPath("\(connection.directory)/recordings"),
             "\(path)/".hasPrefix("\(recordings)/")
-        else { return place }
+        else { return connection }
         throw DeviceError(
-            .unsupported, "export", on: target, "is in the recordings' folder and would be erased with them",
-            remedy: "name a folder outside \(recordings)")
+            .unsupported, "export", on: target, "is in the folder of the recordings and would be erased with them",
+            remedy: "choose a folder outside \(recordings)")
     }
 
-    /// Returns the real path of a folder, or of its nearest existing parent.
-    private static func existingPart(of path: String) -> String? {
-        var part = path
+    /// Returns the real path of a folder, or of its nearest existing ancestor.
+    private static func existingAncestor(of path: String) -> String? {
+        var candidate = path
         while true {
-            if let real = try? realPath(part) { return real }
-            let around = folder(of: part)
-            if around == part { return nil }
-            part = around
+            if let real = try? realPath(candidate) { return real }
+            let parent = folder(of: candidate)
+            if parent == candidate { return nil }
+            candidate = parent
         }
     }
 
-    /// Copies with progress on a terminal. After Ctrl-C no incomplete file has its final name.
+    /// Copies recordings and shows the progress on a terminal. If interrupted, no incomplete file has its final name.
     ///
     /// - Parameter prepare: changes the export before it begins.
     static func copy(
@@ -77,7 +78,7 @@ enum ExportCommand: Command {
         }
     }
 
-    /// Runs `body` with progress on a terminal; Ctrl-C ends it.
+    /// Runs `body` and shows its progress on a terminal; Ctrl-C stops it.
     ///
     /// - Parameters:
     ///   - volume: the target's name in the ledger.
@@ -94,16 +95,16 @@ enum ExportCommand: Command {
             audioPath: { RecordingFolder(storage: directory, recording: $0).audio })
         export.punctuator = punctuator(configuration)
         export.readings = { recording, title in
-            try await archive.measuredReadings(of: recording).map { measured in
+            try await archive.measuredPasses(of: recording).map { measured in
                 PlottedReading(
                     recording: recording, title: title, engine: "\(measured.pass.engine.name) \(measured.pass.profile)",
-                    whole: measured.accuracy.whole.percent, heard: measured.accuracy.heard.percent)
+                    whole: measured.accuracy.whole.percent, checked: measured.accuracy.checked.percent)
             }
         }
         do throws(DeviceError) {
             export.recipients = try configuration.recipients().map { .success($0) }
         } catch {
-            // `RESULT.txt` says so too.
+            // `RESULT.txt` reports this error too.
             export.recipients = .failure(error)
         }
         let signer = await Result.of { try await ArchiveOwner(of: directory).act { try RecorderKey(in: directory) } }
@@ -114,7 +115,7 @@ enum ExportCommand: Command {
         defer { TerminalStatusLine.clear() }
         do {
             let report = try await body(&export)
-            if !report.copied.isEmpty, let error = signer.whyUnsigned, needsSignature || error.code != .missing {
+            if !report.copied.isEmpty, let error = signer.signingError, needsSignature || error.code != .missing {
                 Terminal.say("fieldscribe: \(error.message); copies are not signed")
             }
             return report
@@ -124,15 +125,15 @@ enum ExportCommand: Command {
         }
     }
 
-    /// Without a complete language model, texts are copied without full stops instead of failing.
+    /// Returns the punctuator for copies. If the language model is incomplete, texts are copied without full stops.
     private static func punctuator(_ configuration: Configuration) -> Punctuator {
         configuration.punctuator { error throws(DeviceError) in
-            guard isWithoutStops.raise() else { return }
+            guard isReported.raise() else { return }
             Terminal.say("fieldscribe: \(error.message); copied without full stops")
         }
     }
 
-    private static let isWithoutStops = StopFlag()
+    private static let isReported = StopFlag()
 
     /// Prints what was copied, and throws the exit status of a failure.
     static func finish(_ report: CopyReport, target: String) throws {
@@ -144,8 +145,8 @@ enum ExportCommand: Command {
                 report.kept.isEmpty
                     ? "there is nothing to copy yet" : "\(target) already has everything; nothing was copied")
         }
-        if !report.inClear.isEmpty {
-            let numbers = report.inClear.map(String.init).joined(separator: ", ")
+        if !report.unencryptedRecordings.isEmpty {
+            let numbers = report.unencryptedRecordings.map(String.init).joined(separator: ", ")
             Terminal.say("\(target) has unsealed recordings from earlier copies: \(numbers)")
         }
         for failure in report.failures {

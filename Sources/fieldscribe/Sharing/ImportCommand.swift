@@ -7,41 +7,42 @@ import Transcripts
 
 enum ImportCommand: Command {
     static let name = "import"
-    static let summary = "Import corrected texts into the archive."
+    static let summary = "Import corrected transcripts into the archive."
     private static let recording = Option(
-        "--recording", "ID", "the recording, if neither the file nor those beside it name it", .recordings)
-    private static let person = Option("--by", "NAME", "who corrected it, if the file does not say so")
+        "--recording", "ID", "the recording number, if neither the file nor the files beside it contain it", .recordings
+    )
+    private static let person = Option("--by", "NAME", "who made the corrections, if the file does not say so")
     static let help: [any HelpPart] = [
         Argument(
             "FILE...",
             "corrections.json or corrections.html, saved from a recording's page; or an edited transcript: "
-                + WrittenText.endings.map { ".\($0)" }.joined(separator: " "), .files),
+                + EditedTranscript.fileExtensions.map { ".\($0)" }.joined(separator: " "), .files),
         recording, person, Option.directory,
         """
-        A correction is a separate reading. No later transcription replaces it, and fieldscribe show prints it. If
-        anything in a file is wrong, nothing is changed.
+        A correction is stored as a separate transcript. Later transcriptions do not replace it, and fieldscribe show
+        prints it. If anything in a file is wrong, nothing is imported from it.
         """,
     ]
 
-    /// The largest file in bytes; a day's text in the longest format is smaller.
-    private static let largest = 64 << 20
+    /// The maximum file size in bytes; a day's transcript is smaller in any format.
+    private static let maximumBytes = 64 << 20
 
     static func run(_ arguments: Arguments) async throws {
         guard !arguments.rest.isEmpty else {
-            throw arguments.usage("name the files")
+            throw arguments.usage("give at least one file")
         }
         let recording = try arguments[recording].map(arguments.recording)
-        // Read before this process becomes the archive's owner, who may not read other users' folders.
+        // Read before this process switches to the archive's owner, who may not read other users' folders.
         let files = arguments.rest.map { path in
             Result { try file(path, recording: recording, person: oneLine(arguments[person] ?? "")) }
         }
-        let place = try await ArchivePlace(arguments)
+        let connection = try await ArchiveConnection(arguments)
         var configuration = try arguments.configuration()
-        configuration.storage.directory = place.directory
+        configuration.storage.directory = connection.directory
         var status: Int32 = 0
         for file in files {
             do {
-                try Terminal.print(try await importFile(file.get(), place, configuration) + "\n")
+                try Terminal.print(try await importFile(file.get(), connection, configuration) + "\n")
             } catch let error as DeviceError {
                 Terminal.say("fieldscribe: \(oneLine(error.message))")
                 if status == 0 { status = error.exitStatus }
@@ -51,21 +52,21 @@ enum ImportCommand: Command {
     }
 
     static func importFile(
-        _ file: CorrectionImport.File, _ place: ArchivePlace, _ configuration: Configuration
+        _ file: CorrectionImport.File, _ connection: ArchiveConnection, _ configuration: Configuration
     ) async throws -> String {
-        switch place.owner {
-        case .us(let archive): try await CorrectionImport(configuration, archive: archive).take(file)
+        switch connection.mode {
+        case .direct(let archive): try await CorrectionImport(configuration, archive: archive).apply(file)
         case .appliance(let archive):
-            try await archive.take(
+            try await archive.importCorrections(
                 file.text, name: file.name, recording: file.recording, person: file.person,
                 neighbour: file.neighbour?.text)
-        case .nobody: throw ArchivePlace.Owner.denied(place.directory, name)
+        case .readOnly: throw ArchiveConnection.Mode.readOnlyError(connection.directory, name)
         }
     }
 
     static func file(_ path: String, recording: Int?, person: String) throws(DeviceError) -> CorrectionImport.File {
-        // The given path: both of two copies have a `transcript.vtt`.
-        let text = try incomingText(try content(ofFile: path, limit: largest), name: path)
+        // The path as given, because the files of all copies have the same name, such as `transcript.vtt`.
+        let text = try incomingText(try content(ofFile: path, limit: maximumBytes), name: path)
         return CorrectionImport.File(
             name: oneLine(path), text: text, recording: recording, person: person,
             neighbour: RecordingIdentity(beside: path))

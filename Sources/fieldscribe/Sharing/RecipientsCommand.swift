@@ -7,10 +7,11 @@ enum RecipientsCommand: Command {
     static let name = "recipients"
     static let summary = "Check who can open encrypted recordings."
     private static let key = Option(
-        "--key", "FILE", "a private key from age-keygen or ssh-keygen; it may be on a stick. It opens the test", .files)
+        "--key", "FILE", "a private key from age-keygen or ssh-keygen for opening the test; it may be on a stick",
+        .files)
     static let help: [any HelpPart] = [
         """
-        Recipients are the public keys for which recordings are encrypted. This encrypts a test for the keys in
+        Recipients are the public keys for which recordings are encrypted. This encrypts a test message for the keys in
         export.recipients (for copies) and storage.seal (for recordings on the recorder). It changes nothing, and
         neither prints nor stores a private key.
         """,
@@ -36,7 +37,7 @@ enum RecipientsCommand: Command {
         let sealRecipients = try configuration.sealRecipients() ?? []
         if recipients.isEmpty {
             Terminal.say(
-                "copies are not sealed: anyone who has a stick can read and hear them; set export.recipients to change that"
+                "copies are not encrypted: anyone who has a stick can read and play them; set export.recipients to change that"
             )
             if files.isEmpty, sealRecipients.isEmpty { throw ExitError(status: 1) }
         }
@@ -52,18 +53,18 @@ enum RecipientsCommand: Command {
             }
             for recipient in keys { try age.encryptTest(for: recipient) }
             let count = counted(keys.count, "public key", "public keys")
-            try Terminal.print("\(what) are sealed for \(count), which age accepts:\n")
+            try Terminal.print("\(what) are encrypted for \(count), which age accepts:\n")
             for recipient in keys { try Terminal.print("  \(recipient.short)\n") }
         }
         guard let path = arguments[key] else {
-            return Terminal.say("whether a private key opens them is not known; check it with --key FILE")
+            return Terminal.say("no private key was tested; test one with --key FILE")
         }
         let key = try privateKey(path)
         var status: Int32 = 0
         for (what, setting, keys) in purposes {
             let opened = try keys.filter { try age.opensTest(for: $0, with: key) }
             if let first = opened.first {
-                try Terminal.print("\(path): opens \(what) that are sealed for \(first.short)\n")
+                try Terminal.print("\(path): opens \(what) that are encrypted for \(first.short)\n")
                 continue
             }
             let error = DeviceError(
@@ -86,8 +87,8 @@ enum RecipientsCommand: Command {
         if status != 0 { throw ExitError(status: status) }
     }
 
-    private static func privateKey(_ path: String) throws(DeviceError) -> OpeningKey {
-        let (folder, name) = try Folder.holding(path, crosses: true)
-        return try OpeningKey(in: folder, name)
+    private static func privateKey(_ path: String) throws(DeviceError) -> DecryptionKey {
+        let (folder, name) = try Folder.parent(of: path, crossesMounts: true)
+        return try DecryptionKey(in: folder, name)
     }
 }

@@ -5,16 +5,18 @@ import Settings
 import System
 import Transcripts
 
-/// The corrections saved on a stick, anywhere below its folder `Fieldscribe`. Names there may be hostile: links are not
-/// followed; size, depth and number are limited.
+/// The corrections saved on a stick, anywhere below its folder `Fieldscribe`. The stick is not trusted: links are
+/// not followed; size, depth and number are limited.
 enum StickCorrections {
-    private static let deepest = 6
+    private static let maximumDepth = 6
     private static let (maxFiles, maxNames) = (1_000, 100_000)
-    /// The limits in bytes, of one file and of all texts.
-    private static let (largest, most) = (16 << 20, 64 << 20)
+    /// Limits in bytes: of one file, and of all texts together.
+    private static let (maximumFileBytes, maximumTotalBytes) = (16 << 20, 64 << 20)
 
     /// Imports all files and returns a line for each. A file that fails changes nothing and does not stop the others.
-    static func importAll(from stick: String, _ place: ArchivePlace, _ configuration: Configuration) async -> [String] {
+    static func importAll(
+        from stick: String, _ connection: ArchiveConnection, _ configuration: Configuration
+    ) async -> [String] {
         guard let top = try? Folder(opening: stick).folder("Fieldscribe") else { return [] }
         var found: [(path: String, folder: Folder, name: String)] = []
         var lines: [String] = []
@@ -22,39 +24,41 @@ enum StickCorrections {
         if found.count > maxFiles {
             found.removeLast()
             lines.append(
-                "this stick has more than \(maxFiles) files of corrections, and the others were not read; remove some"
+                "this stick has more than \(maxFiles) correction files, and the rest were not read; remove some"
             )
         }
-        // A confined process parses each; this process keeps little of it.
+        // A sandboxed process parses each file; this process keeps only the text and the time.
         var files: [(savedAt: Double, file: CorrectionImport.File)] = []
-        var (seen, room): (Set<String>, Int) = ([], most)
+        var (seen, bytesLeft): (Set<String>, Int) = ([], maximumTotalBytes)
         for (path, folder, name) in found {
             do {
-                let bytes = try folder.content(ofFile: name, limit: largest)
+                let bytes = try folder.content(ofFile: name, limit: maximumFileBytes)
                 guard
-                    case .corrections(let read) = try IncomingFile(confined: bytes, as: .corrections, name: path)
+                    case .corrections(let document) = try IncomingFile(confined: bytes, as: .corrections, name: path)
                         .content
                 else {
                     continue
                 }
-                // A page saves its corrections twice: for itself and for the recorder.
-                let text = read.text
+                // A page saves its corrections in two files: for itself and for the recorder.
+                let text = document.text
                 guard seen.insert(text).inserted else { continue }
-                room -= text.utf8.count
-                guard room >= 0 else {
+                bytesLeft -= text.utf8.count
+                guard bytesLeft >= 0 else {
                     lines.append(
-                        "\(path): was not read: the corrections on this stick exceed \(most >> 20) MB; remove some"
+                        "\(path): was not read: the corrections on this stick exceed \(maximumTotalBytes >> 20) MB; remove some"
                     )
                     break
                 }
-                files.append((read.savedAt, CorrectionImport.File(name: path, text: text)))
+                files.append((document.savedAt, CorrectionImport.File(name: path, text: text)))
             } catch { lines.append(DeviceError(wrapping: error).message) }
         }
-        // In the order in which they were saved, because the last one counts.
+        // In the order in which they were saved, because the latest correction wins.
         for index in files.indices.sorted(by: { (files[$0].savedAt, $0) < (files[$1].savedAt, $1) }) {
             let file = files[index].file
             do {
-                lines.append(try await place.acting { try await ImportCommand.importFile(file, place, configuration) })
+                lines.append(
+                    try await connection.asOwner { try await ImportCommand.importFile(file, connection, configuration) }
+                )
             } catch { lines.append(DeviceError(wrapping: error).message) }
         }
         return lines
@@ -68,13 +72,13 @@ enum StickCorrections {
         if names.count > maxNames {
             let name = path.isEmpty ? "Fieldscribe" : String(path.dropLast())
             lines.append(
-                "\(name): has more than \(maxNames) files, and not all were checked; put corrections into another folder"
+                "\(name): has more than \(maxNames) files, so not all were checked; move the corrections to another folder"
             )
         }
         for name in names.sorted() where found.count <= maxFiles {
             switch (try? folder.status(name))?.kind {
             case .file where isCorrections(name): found.append((path + name, folder, name))
-            case .folder where depth < deepest:
+            case .folder where depth < maximumDepth:
                 guard let inner = try? folder.folder(name) else { continue }
                 search(in: inner, path: "\(path)\(name)/", depth: depth + 1, &found, &lines)
             case nil where name.contains("\u{FFFD}") && (isCorrections(name) || !name.contains(".")):
@@ -84,7 +88,7 @@ enum StickCorrections {
         }
     }
 
-    /// `corrections.json`, `corrections NAME 7.html`, and a browser's second file, such as `corrections NAME 7 (1).html`.
+    /// True for `corrections.json`, `corrections NAME 7.html`, and a second download, `corrections NAME 7 (1).html`.
     private static func isCorrections(_ name: String) -> Bool {
         name.hasPrefix("corrections") && (name.hasSuffix(".json") || name.hasSuffix(".html"))
     }

@@ -8,11 +8,11 @@ import System
 /// A private key on a stick, `Fieldscribe/key.txt`, which opens sealed recordings for an hour.
 enum StickKey {
     struct Outcome {
-        /// Lines for the user; empty without such a file.
+        /// Lines for the user; empty if the stick has no such file.
         var lines: [String] = []
-        /// Whether the stick has a private key, even a wrong one: encrypted copies must not be beside it.
+        /// Whether the stick has a private key, even a wrong one: encrypted copies must not be stored beside it.
         var isPrivate = false
-        /// Why it opens nothing.
+        /// Why the key opened nothing.
         var error: DeviceError?
     }
 
@@ -24,18 +24,19 @@ enum StickKey {
         do throws(DeviceError) {
             guard let top = try folder(stick), try top.exists(name) else { return Outcome() }
             let file = try top.openFile(name, O_RDONLY)
-            return open(try OpeningKey.text(of: file), configuration)
+            return open(try DecryptionKey.text(of: file), configuration)
         } catch {
             // A link, a pipe, a folder or an oversized file is not a key. An unreadable file may be one.
-            let holdsNone = error.code == .unsupported || error.status == ELOOP
+            let isNotKey = error.code == .unsupported || error.status == ELOOP
             let remedy =
-                holdsNone
-                ? "put the file there that age-keygen made"
-                : error.code == .denied ? "let everybody read it (chmod a+r), or remove it" : "use another stick"
+                isNotKey
+                ? "replace it with the file that age-keygen made"
+                : error.code == .denied
+                    ? "make it readable for everybody (chmod a+r), or remove it" : "use another stick"
             let failure = DeviceError(
                 error.code, error.operation, status: error.status, on: path, "\(error.reason); nothing was opened",
                 remedy: remedy)
-            return Outcome(lines: [failure.message], isPrivate: !holdsNone, error: failure)
+            return Outcome(lines: [failure.message], isPrivate: !isNotKey, error: failure)
         }
     }
 
@@ -49,7 +50,7 @@ enum StickKey {
         let isPrivate = PrivateKey.isIn(text) || text.hasPrefix("age-encryption.org/")
         do {
             // Checked here, so that only a key is sent to the appliance.
-            _ = try OpeningKey(text, named: path)
+            _ = try DecryptionKey(text, named: path)
             guard let client = try ControlClient(configuration) else {
                 throw DeviceError(
                     .disconnected, "open", on: path, "the appliance is not running, so nothing was opened",
@@ -62,8 +63,8 @@ enum StickKey {
         }
     }
 
-    /// Whether these settings encrypt anything: a private key and copies then do not belong on the same stick.
-    static func keepsApart(_ configuration: Configuration) -> Bool {
+    /// Whether these settings encrypt anything: private keys and copies must then be on separate sticks.
+    static func mustBeSeparate(_ configuration: Configuration) -> Bool {
         !configuration.export.recipients.isEmpty || !configuration.storage.seal.isEmpty
     }
 }

@@ -6,30 +6,31 @@ import Transcripts
 
 /// The sound that the page of a transcribed file plays.
 struct PageSound {
-    /// Extensions of files that browsers play.
-    private static let played = ["aac", "flac", "m4a", "mp3", "mp4", "oga", "ogg", "opus", "wav", "webm"]
+    /// The file extensions that browsers can play.
+    private static let playableExtensions = ["aac", "flac", "m4a", "mp3", "mp4", "oga", "ogg", "opus", "wav", "webm"]
 
     let input: String
-    /// The path of the page's folder; nil for a page on standard output, which plays the input if it is put beside it.
+    /// The path of the page's folder; nil for a page on standard output, which plays the input if saved beside it.
     let folder: String?
     let track: SoundTrack
 
-    /// The file in the page's folder that the sound has to be copied to; nil if the page plays the input itself.
+    /// Returns the name of the file to copy the sound to; nil if the page can play the input itself.
     ///
     /// - Parameter text: the page's file name.
     func copy(beside text: String) -> String? {
         guard let folder, canBeReadAgain(input) else { return nil }
         let ending = input.split(separator: ".").last.map { $0.lowercased() } ?? ""
-        let isThere =
-            track == .automatic && Self.played.contains(ending) && Self.isSame(System.folder(of: input), folder)
-        return isThere ? nil : "\(text.dropLast(".html".count)).flac"
+        let isPlayable =
+            track == .automatic && Self.playableExtensions.contains(ending)
+            && Self.isSame(System.folder(of: input), folder)
+        return isPlayable ? nil : "\(text.dropLast(".html".count)).flac"
     }
 
     /// Reads the input again for the peaks of its waveform.
     ///
     /// - Parameters:
-    ///   - copy: the file that gets the sound as FLAC; nil for none.
-    ///   - name: its name; nil for none.
+    ///   - copy: the file to write the sound to, as FLAC; nil if no copy is needed.
+    ///   - name: the name of that file.
     /// - Returns: the details of the page, with the link to its sound.
     func details(_ timeline: Timeline, into copy: NewFile?, named name: String?) throws -> RecordingDetails {
         guard canBeReadAgain(input) else { return RecordingDetails(timeline) }
@@ -49,8 +50,8 @@ struct PageSound {
         return RecordingDetails(title: timeline.name, audio: name ?? timeline.name, peaks: peaks.values)
     }
 
-    private static func isSame(_ one: String, _ other: String) -> Bool {
-        guard let one = try? realPath(one), let other = try? realPath(other) else { return false }
-        return one == other
+    private static func isSame(_ first: String, _ second: String) -> Bool {
+        guard let first = try? realPath(first), let second = try? realPath(second) else { return false }
+        return first == second
     }
 }

@@ -4,14 +4,14 @@ import Maintenance
 import Recognition
 import System
 
-/// Hidden: the process that finds when corrected words were said.
+/// Hidden: the process that finds the times of corrected words.
 enum AlignWordsCommand: Command {
     static let name = "align-words"
-    static let summary = "Find when corrected words were said."
+    static let summary = "Find the times of corrected words."
     private static let audio = Option("--audio", "FILE", "the sound", .files, isRequired: true)
     private static let dictionary = Option("--dictionary", "FILE", "the model's dictionary", .files)
     static let help: [any HelpPart] = [
-        "Started by fieldscribe import. One line of JSON for each request and answer: Sources/Maintenance/Correcting/WordTimes.swift.",
+        "Started by fieldscribe import. One line of JSON per request and response; see Sources/Maintenance/Correcting/WordAligner.swift.",
         audio,
         Option.model, dictionary,
     ]
@@ -19,7 +19,7 @@ enum AlignWordsCommand: Command {
     static func run(_ arguments: Arguments) async throws {
         let model = PocketSphinxModel(
             folder: arguments[.model] ?? PocketSphinxModel.debian, dictionary: arguments[dictionary])
-        try WordTimes.serve(audio: arguments[audio] ?? "", model: model)
+        try WordAligner.serve(audio: arguments[audio] ?? "", model: model)
     }
 }
 
@@ -28,12 +28,12 @@ enum TellSpeakersCommand: Command {
     static let name = "tell-speakers"
     static let summary = "Find who speaks, segment by segment."
     private static let audio = Option("--audio", "FILE", "the sound", .files, isRequired: true)
-    private static let besides = Option("--besides", "FOLDER", "another model's folder", .folders)
-    private static let isFile = Option.flag("--any", "the sound is any file, not a recording")
+    private static let besides = Option("--besides", "FOLDER", "the folder of a second model to use as well", .folders)
+    private static let isFile = Option.flag("--any", "the sound is some other file, not a recording")
     private static let track = Option.parsed(
         "--track", "N|all", "the audio track", "not a track", parse: SoundTrack.init)
     static let help: [any HelpPart] = [
-        "Started by the second pass. One line of JSON for each request and answer: Sources/Maintenance/Reading/DiarizationProcess.swift.",
+        "Started by the second pass. One line of JSON per request and response; see Sources/Maintenance/Reading/DiarizationProcess.swift.",
         audio,
         Option.model, besides, isFile, track,
     ]

@@ -28,7 +28,7 @@ final class ProgressBar: Sendable {
         state.withLock { $0.files[index] = File(length: length) }
     }
 
-    /// Marks a file as read.
+    /// Marks a file as finished.
     func ended(_ index: Int) { state.withLock { $0.files[index]?.hasEnded = true } }
 
     func reached(_ index: Int, _ position: SamplePosition) {
@@ -60,25 +60,25 @@ final class ProgressBar: Sendable {
         return Self.bar(share, text, width: Terminal.width)
     }
 
-    /// A bar with a percentage and a text, at most `width` columns if the text leaves space for them.
+    /// Returns a bar, its percentage and a text. The bar is shortened to fit `width` columns.
     static func bar(_ share: Double, _ text: String, width: Int) -> String {
-        let room = max(0, min(40, width - text.count - 10))
-        let filled = Int(share * Double(room))
-        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: room - filled)
+        let cells = max(0, min(40, width - text.count - 10))
+        let filled = Int(share * Double(cells))
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: cells - filled)
         return "[\(bar)] \(Int(share * 100)) %\(text)"
     }
 
-    /// The estimated time left as `00:40`; nil at the beginning, when it is not known yet.
+    /// Returns the estimated time left, such as `00:40`; nil at the beginning, when there is no estimate yet.
     static func timeLeft(share: Double, seconds: Double) -> String? {
         guard share >= 0.02, seconds >= 1 else { return nil }
         return RecordingScreen.clock(seconds: (seconds * (1 - share) / share).rounded(.up))
     }
 
-    /// The number with one decimal.
+    /// Returns the number rounded to one decimal place.
     static func tenths(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
 }
 
-/// The status line of one task: a bar, what is done, and the time left.
+/// The status line of one task: a bar, the name of the task, and the time left.
 final class ShareBar: Sendable {
     private static let interval: Int64 = 100_000_000
 
@@ -86,7 +86,7 @@ final class ShareBar: Sendable {
     private let began = MonotonicClock.nanoseconds
     private let drawnAt = Mutex(Int64.min)
 
-    /// - Parameter what: names the task.
+    /// - Parameter what: the name of the task.
     init(_ what: String) { self.what = what }
 
     /// Shows the share that is done, 0 to 1.

@@ -12,18 +12,18 @@ enum TranscribeCommand: Command {
     static let threads: Int? = 11
     private static let output = Option(
         "--output", "DIR",
-        "write DIR/talk.txt for talk.wav, and so on, instead of standard output; for html, also the sound, unless it is in DIR",
+        "write DIR/talk.txt for talk.wav, and so on, instead of standard output; for html, also copy the sound, unless it is in DIR",
         .folders)
-    private static let force = Option.flag("--force", "also overwrite edited texts")
+    private static let force = Option.flag("--force", "also overwrite edited transcripts")
     private static let resume = Option.flag(
-        "--resume", "skip files whose text is in DIR and not older than the file")
+        "--resume", "skip files whose transcript is in DIR and not older than the file")
     private static let jobs = Option.number(
         "--jobs", "decode workers; default one per core, as far as memory allows", in: 1...64)
     private static let pass = Option.choice(
         "--pass", "P",
         of: EngineRegistry.profiles, named: { $0 }, default: "live",
         explanation:
-            "live; final (pocketsphinx: a wider search for four to five times the CPU); fast (for the smallest boards); default live"
+            "live; final (pocketsphinx: a wider search, at four to five times the CPU time); fast (for the smallest boards); default live"
     )
     private static let alternatives = Option.number(
         "--alternatives", "alternatives per segment", in: 0...100, default: 3)
@@ -34,7 +34,7 @@ enum TranscribeCommand: Command {
         parse: Configuration.Recognizer.Speakers.init)
     static let channels = Option.number(
         "--channels",
-        "2: each channel of a stereo file is one person's microphone, and the louder one tells who spoke, without a model; 1 mixes them; default capture.channels",
+        "2: each channel of a stereo file is one person's microphone, and the louder channel shows who spoke, without a model; 1: the channels are mixed; default capture.channels",
         in: 1...2)
     static let track = Option.parsed(
         "--track", "N|all",
@@ -43,7 +43,7 @@ enum TranscribeCommand: Command {
     static let help: [any HelpPart] = [
         Argument(
             "FILE...",
-            "audio that libsndfile reads, at any rate, mono or not; with ffmpeg installed also MP3, films and more; - is standard input",
+            "audio files that libsndfile reads, with any sample rate and channels; with ffmpeg installed, also MP3, films and more; - for standard input",
             .files), Option.format, output, force, resume, jobs, pass, alternatives, Option.engine, Option.model,
         Option.vocabulary, Option.hint, Option.punctuation, speakers, channels, track,
     ]
@@ -51,14 +51,14 @@ enum TranscribeCommand: Command {
     static func run(_ arguments: Arguments) async throws {
         var configuration = try arguments.configuration()
         let track = arguments[track] ?? .automatic
-        let channels = arguments[channels] ?? (track == .all ? 2 : configuration.capture.kept)
+        let channels = arguments[channels] ?? (track == .all ? 2 : configuration.capture.recordedChannels)
         if arguments[Self.channels] != nil || track == .all, channels == 2, configuration.recognizer.speakers == .no {
             configuration.recognizer.speakers = .automatic
         }
         var diarization = try speakers(arguments, &configuration, hasMicrophoneEach: channels == 2)
         diarization?.track = track
         guard !arguments.rest.isEmpty else {
-            throw arguments.usage("name a file")
+            throw arguments.usage("give at least one file")
         }
         let jobs = arguments[jobs] ?? configuration.workerCount
         let profiles = configuration.engine.profiles
@@ -68,14 +68,14 @@ enum TranscribeCommand: Command {
             pauseSeconds: configuration.export.pauseSeconds, isForced: arguments[force],
             resumes: arguments[resume], track: track)
         guard !arguments[resume] || arguments[Self.output] != nil else {
-            throw UsageError("transcribe: --resume needs --output DIR, the folder of the texts")
+            throw UsageError("transcribe: --resume needs --output DIR, the folder of the transcripts")
         }
         let files = arguments[resume] ? arguments.rest.filter { !output.isCurrent($0) } : arguments.rest
         if files.isEmpty { return }
         let pool = try workers(configuration, profile: profile, jobs: jobs)
-        Interrupts.handle(saying: "fieldscribe: interrupted")
+        Interrupts.exitOnRequest(printing: "fieldscribe: interrupted")
         let engine = try await pool.prepare()
-        if let error = await pool.takeEngineError() { Terminal.say("fieldscribe: \(error.message)") }
+        if let error = await pool.consumeEngineError() { Terminal.say("fieldscribe: \(error.message)") }
         var settings = configuration.transcriberSettings(for: engine)
         settings.alternatives = arguments[alternatives]
         let batch = TranscriptionBatch(
@@ -90,7 +90,7 @@ enum TranscribeCommand: Command {
         if status != 0 { throw ExitError(status: status) }
     }
 
-    /// An engine chosen by name is not replaced by another one.
+    /// Returns the worker pool. An engine that was chosen by name is never replaced by another one.
     private static func workers(_ configuration: Configuration, profile: String, jobs: Int) throws -> WorkerPool {
         guard configuration.recognizer.engine == EngineRegistry.automaticName else {
             return WorkerPool(try configuration.workerCommand(profile: profile), size: jobs)

@@ -9,18 +9,18 @@ import Transcripts
 final class TranscriptOutput: Sendable {
     private let folder: String?
     private let format: TranscriptFormat
-    /// The shortest pause in seconds that `qda` shows.
+    /// The minimum pause in seconds that the format `qda` shows.
     private let pauseSeconds: Int
-    /// Whether to overwrite edited texts.
+    /// Whether to overwrite edited transcripts.
     private let isForced: Bool
-    /// Whether to print each file's name before its transcript; JSON contains it.
-    private let hasHeads: Bool
+    /// Whether to print each file's name before its transcript. JSON contains the name.
+    private let printsNames: Bool
     private let track: SoundTrack
-    private let written: Mutex<WrittenTexts?>
+    private let written: Mutex<TranscriptChecksums?>
     private let printed = Atomic<Int>(0)
 
-    /// - Throws: `UsageError` if two inputs would become one file; `DeviceError` if the folder cannot be made, or
-    ///   holds an edited file.
+    /// - Throws: `UsageError` if two inputs would be written to one file; `DeviceError` if the folder cannot be made, or
+    ///   contains an edited transcript.
     init(
         folder: String?, format: TranscriptFormat, inputs: [String], pauseSeconds: Int, isForced: Bool = false,
         resumes: Bool = false, track: SoundTrack = .automatic
@@ -30,7 +30,7 @@ final class TranscriptOutput: Sendable {
         self.format = format
         self.isForced = isForced
         self.pauseSeconds = pauseSeconds
-        hasHeads = inputs.count > 1 && !format.namesItsRecording
+        printsNames = inputs.count > 1 && !format.namesItsRecording
         written = Mutex(nil)
         guard let folder else {
             if format.isPackage, inputs.count > 1 {
@@ -40,38 +40,38 @@ final class TranscriptOutput: Sendable {
             }
             return
         }
-        var taken: [String: String] = [:]
+        var inputsByName: [String: String] = [:]
         for input in inputs {
             let name = fileName(of: input)
-            if let other = taken.updateValue(input, forKey: name.lowercased()) {
+            if let other = inputsByName.updateValue(input, forKey: name.lowercased()) {
                 throw UsageError(
                     "transcribe: \(other) and \(input) would both be written to \(folder)/\(name); "
                         + "transcribe them into separate folders")
             }
         }
         try makeFolder(folder, mode: 0o750)
-        let texts = WrittenTexts(in: folder)
+        let checksums = TranscriptChecksums(in: folder)
         // Checked before hours are spent on transcription.
         for input in inputs where !resumes || !isCurrent(input) {
             for name in [fileName(of: input), soundCopy(of: input)].compactMap({ $0 }) {
-                try check(name, texts, in: folder)
+                try check(name, checksums, in: folder)
             }
         }
-        written.withLock { $0 = texts }
+        written.withLock { $0 = checksums }
     }
 
-    /// Whether each text is a file, which can be written as soon as it is complete.
+    /// Whether each transcript is a separate file, which can be written as soon as it is complete.
     var isInFolder: Bool { folder != nil }
 
-    /// Whether the folder has a text that is not older than its input: `--resume` skips it.
+    /// Whether the folder has a transcript that is not older than its input; `--resume` then skips the input.
     func isCurrent(_ input: String) -> Bool {
         guard let folder, input != "-" else { return false }
         var (source, text) = (stat(), stat())
         guard stat(input, &source) == 0, lstat("\(folder)/\(fileName(of: input))", &text) == 0,
             text.st_mode & S_IFMT == S_IFREG
         else { return false }
-        let (read, written) = (source.st_mtim, text.st_mtim)
-        return (written.tv_sec, written.tv_nsec) >= (read.tv_sec, read.tv_nsec)
+        let (changed, written) = (source.st_mtim, text.st_mtim)
+        return (written.tv_sec, written.tv_nsec) >= (changed.tv_sec, changed.tv_nsec)
     }
 
     func write(_ timeline: Timeline, of input: String) throws {
@@ -80,40 +80,40 @@ final class TranscriptOutput: Sendable {
         if format == .eaf, let wave = Self.wave(beside: input) { details.audio = wave }
         guard let folder else {
             let isFirst = printed.wrappingAdd(1, ordering: .relaxed).oldValue == 0
-            if hasHeads { try Terminal.print("\(isFirst ? "" : "\n")==> \(oneLine(input)) <==\n") }
+            if printsNames { try Terminal.print("\(isFirst ? "" : "\n")==> \(oneLine(input)) <==\n") }
             return try format.print(timeline, details: details)
         }
-        try written.withLock { texts in
-            guard var now = texts else { return }
-            try check(fileName(of: input), now, in: folder)
-            try now.write(try format.file(timeline, details: details), as: fileName(of: input))
-            texts = now
+        try written.withLock { checksums in
+            guard var current = checksums else { return }
+            try check(fileName(of: input), current, in: folder)
+            try current.write(try format.file(timeline, details: details), as: fileName(of: input))
+            checksums = current
         }
     }
 
-    /// The details of a page, with its sound; copies that into the folder if needed.
+    /// Returns the details of a page with its sound. Copies the sound into the folder if needed.
     private func pageDetails(_ timeline: Timeline, of input: String) throws -> RecordingDetails {
         let sound = PageSound(input: input, folder: folder, track: track)
         guard let folder, let copy = soundCopy(of: input) else {
             return try sound.details(timeline, into: nil, named: nil)
         }
-        return try written.withLock { texts in
-            guard var now = texts else { return RecordingDetails(timeline) }
-            try check(copy, now, in: folder)
+        return try written.withLock { checksums in
+            guard var current = checksums else { return RecordingDetails(timeline) }
+            try check(copy, current, in: folder)
             var details = RecordingDetails(timeline)
-            try now.write(as: copy) { file in details = try sound.details(timeline, into: file, named: copy) }
-            texts = now
+            try current.write(as: copy) { file in details = try sound.details(timeline, into: file, named: copy) }
+            checksums = current
             return details
         }
     }
 
-    /// The name of the file that a page's sound is copied to; nil if the format needs none.
+    /// Returns the name of the file to copy the page's sound to; nil if no copy is needed.
     private func soundCopy(of input: String) -> String? {
         guard format == .html else { return nil }
         return PageSound(input: input, folder: folder, track: track).copy(beside: fileName(of: input))
     }
 
-    /// The WAV file of the same name beside an input, for `eaf`: some ELAN players do not play FLAC or MP3.
+    /// Returns the name of a WAV file beside an input, for `eaf`: some ELAN players cannot play FLAC or MP3.
     private static func wave(beside input: String) -> String? {
         let name = lastName(of: input)
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
@@ -121,27 +121,27 @@ final class TranscriptOutput: Sendable {
         return names.first { access("\(System.folder(of: input))/\($0)", R_OK) == 0 }
     }
 
-    private func check(_ name: String, _ texts: WrittenTexts, in folder: String) throws {
+    private func check(_ name: String, _ checksums: TranscriptChecksums, in folder: String) throws {
         // Even with --force.
-        try texts.check(name)
-        guard !isForced, texts.isForeign(name) else { return }
+        try checksums.check(name)
+        guard !isForced, checksums.isForeign(name) else { return }
         throw DeviceError(
             .failed, "write",
-            "\(folder)/\(name): was edited since it was written; move it, name another "
+            "\(folder)/\(name): was edited since it was written; move it, choose another "
                 + "folder, or overwrite it with --force")
     }
 
-    /// The longest file name, less what `durableReplace` adds.
-    private static let longestName = 230
+    /// The maximum file name length in bytes, minus the suffix that `durableReplace` adds.
+    private static let maximumNameBytes = 230
 
     private func fileName(of input: String) -> String {
         let (name, ending) = (Self.name(of: input), ".\(format.fileExtension)")
-        guard name.utf8.count + ending.utf8.count > Self.longestName else { return name + ending }
-        // Shortened names stay different by a digest.
-        let mark = "~" + Digest.of(name).prefix(8)
+        guard name.utf8.count + ending.utf8.count > Self.maximumNameBytes else { return name + ending }
+        // A digest keeps shortened names distinct.
+        let suffix = "~" + Digest.of(name).prefix(8)
         var short = name[...]
-        while short.utf8.count + mark.utf8.count + ending.utf8.count > Self.longestName { short.removeLast() }
-        return short + mark + ending
+        while short.utf8.count + suffix.utf8.count + ending.utf8.count > Self.maximumNameBytes { short.removeLast() }
+        return short + suffix + ending
     }
 
     private static func name(of path: String) -> String {

@@ -7,21 +7,21 @@ import Synchronization
 import System
 import Transcripts
 
-/// Transcribes several files with one pool of workers. Texts are printed in the order of the inputs and
-/// written into a folder as soon as each is complete.
+/// Transcribes several files with one pool of workers. Prints transcripts in the order of the inputs, or writes each
+/// one into a folder as soon as it is complete.
 struct TranscriptionBatch: Sendable {
     private struct Outcome: Sendable {
         var index: Int
         var timeline: Timeline?
         var error: DeviceError?
-        /// Compares what was read with what the file should contain.
-        var report = SoundAccount()
+        /// Compares the decoded sound with what the file should contain.
+        var report = SoundReport()
     }
 
     let pool: WorkerPool
     let engine: EngineDescription
     let settings: Transcriber.Settings
-    /// Whether to survey each file for its adaptation state first, as the second pass does.
+    /// Whether to compute the adaptation state from the whole file first, as the second pass does.
     let isSecondPass: Bool
     let output: TranscriptOutput
     let punctuator: Punctuator
@@ -32,7 +32,7 @@ struct TranscriptionBatch: Sendable {
     let track: SoundTrack
     let progress: ProgressBar
 
-    /// Transcribes all files. Returns the exit status of the first one that failed, else 0.
+    /// Transcribes all files. Returns the exit status of the first one that failed, or 0.
     func run(_ paths: [String], jobs: Int) async throws -> Int32 {
         var statuses = [Int32](repeating: 0, count: paths.count)
         var finished: [Int: Outcome] = [:]
@@ -48,12 +48,12 @@ struct TranscriptionBatch: Sendable {
             for _ in 0..<jobs { start() }
             while let outcome = try await group.next() {
                 if output.isInFolder {
-                    statuses[outcome.index] = try put(outcome, of: paths[outcome.index])
+                    statuses[outcome.index] = try write(outcome, of: paths[outcome.index])
                 } else {
                     finished[outcome.index] = outcome
                 }
                 while let outcome = finished.removeValue(forKey: next) {
-                    statuses[next] = try put(outcome, of: paths[next])
+                    statuses[next] = try write(outcome, of: paths[next])
                     next += 1
                 }
                 start()
@@ -63,7 +63,7 @@ struct TranscriptionBatch: Sendable {
         return statuses.first { $0 != 0 } ?? 0
     }
 
-    private func put(_ outcome: Outcome, of path: String) throws -> Int32 {
+    private func write(_ outcome: Outcome, of path: String) throws -> Int32 {
         if let timeline = outcome.timeline { try output.write(punctuator.punctuated(timeline), of: path) }
         if let error = outcome.error {
             Terminal.say("fieldscribe: \(error.message)")
@@ -72,8 +72,8 @@ struct TranscriptionBatch: Sendable {
         let name = path == "-" ? "standard input" : oneLine(path)
         if let timeline = outcome.timeline, timeline.isMostlyUnclear {
             Terminal.say(
-                "fieldscribe: \(name): most of it is unclear: it seems to be in another language than the model's, or too "
-                    + "noisy; fieldscribe models lists the languages of others")
+                "fieldscribe: \(name): most of the speech is unclear: it is too noisy, or in a language other than the "
+                    + "model's; fieldscribe models lists the languages of other models")
         }
         for note in outcome.report.notes { Terminal.say("fieldscribe: \(name): \(note)") }
         guard let damage = outcome.report.damage else { return 0 }
@@ -112,14 +112,14 @@ struct TranscriptionBatch: Sendable {
         return try await Transcriber(pool: pool, settings: settings).run(source, into: sink, adaptation: adaptation)
     }
 
-    /// If diarization fails, prints a line and keeps the text.
+    /// Identifies the speakers. If that fails, prints a line and returns nil.
     private func speakers(_ path: String, _ timeline: Timeline, _ sink: FileSink) async throws -> Speakers? {
         guard let diarization else { return nil }
         do {
             guard canBeReadAgain(path) else {
                 throw DeviceError(
                     .unsupported, "tell-speakers",
-                    "\(timeline.name): speakers are identified in files only, which can be read twice")
+                    "\(timeline.name): speakers can only be identified in a file, which can be read twice")
             }
             let regions = DiarizationProcess.regions(of: timeline.segments, length: timeline.length)
             if hasMicrophoneEach,
@@ -129,7 +129,7 @@ struct TranscriptionBatch: Sendable {
             }
             try diarization.check()
             let bar = ShareBar("identifying the speakers")
-            // With several files, the line shows their transcription.
+            // With several files, the status line shows their transcription instead.
             let isShown = progress.count == 1
             return try await diarization.speakers(in: path, isFile: true, regions: regions) { share in
                 if isShown { bar.reached(share) }
@@ -145,7 +145,7 @@ struct TranscriptionBatch: Sendable {
 func canBeReadAgain(_ path: String) -> Bool { path != "-" && FileStatus(target: path)?.kind == .file }
 
 extension Timeline {
-    /// Whether more of the speech is held back than written.
+    /// Whether more of the speech is held back than transcribed.
     fileprivate var isMostlyUnclear: Bool {
         let held = segments.reduce(0) { $0 + ($1.heldBack == nil ? 0 : $1.range.seconds) }
         return held > segments.reduce(0) { $0 + ($1.words.isEmpty ? 0 : $1.range.seconds) }
@@ -158,11 +158,11 @@ private final class FileSink: TranscriptSink {
     private let path: String
     private let progress: ProgressBar
     private let collected = Mutex<[Segment]>([])
-    private let wanted: EngineDescription
+    private let requestedEngine: EngineDescription
     private let other = Mutex<EngineDescription?>(nil)
 
     init(index: Int, path: String, engine: EngineDescription, progress: ProgressBar) {
-        wanted = engine
+        requestedEngine = engine
         self.index = index
         self.path = path
         self.progress = progress
@@ -170,11 +170,11 @@ private final class FileSink: TranscriptSink {
 
     var segments: [Segment] { collected.withLock { $0 } }
 
-    /// The engine that read in place of the wanted one.
+    /// The engine that was used instead of the requested one; nil if none was.
     var otherEngine: EngineDescription? { other.withLock { $0 } }
 
-    func isRead(by engine: EngineDescription) async {
-        if engine != wanted { other.withLock { $0 = engine } }
+    func recordEngine(_ engine: EngineDescription) async {
+        if engine != requestedEngine { other.withLock { $0 = engine } }
     }
 
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async {
@@ -182,7 +182,7 @@ private final class FileSink: TranscriptSink {
         if let last = segments.last { progress.reached(index, last.range.end) }
     }
 
-    func transcribed(upTo position: SamplePosition) async { progress.reached(index, position) }
+    func markTranscribed(upTo position: SamplePosition) async { progress.reached(index, position) }
 
     func fault(_ error: DeviceError) async {
         Terminal.say("fieldscribe: \(progress.count == 1 ? "" : "\(oneLine(path)): ")\(error.message)")

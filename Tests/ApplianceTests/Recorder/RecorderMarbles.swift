@@ -1,6 +1,6 @@
 import Testing
 
-/// A table of inputs with the effects, the state and the lamp after each; `RecorderRig` explains the format.
+/// A table of inputs and the effects, state and lamp after each. `RecorderRig` explains the format.
 struct RecorderMarbles: Sendable, CustomTestStringConvertible {
     var name: String
     var table: String
@@ -8,7 +8,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
 
     static let all = [
         RecorderMarbles(
-            name: "from start to text",
+            name: "a recording from its start to its transcript",
             table: """
                 start      | open1          | idle      | off
                 +9 opened1 | record1        | recording | off
@@ -20,12 +20,12 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 mark       | e:!failed      | stopping  | off
                 closed1    | d:1 =idle      | idle      | pulse
                 ended1     | maintenance    | idle      | off
-                kept       |                | idle      | off
+                maintained |                | idle      | off
                 stop       | f:-            | idle      | off
-                rested1    | rest           | idle      | off
+                timeout1   | release        | idle      | off
                 """),
         RecorderMarbles(
-            name: "stop, start, stop ends idle",
+            name: "after stop, start and stop the recorder is idle",
             table: """
                 start opened1 begun1 | open1 record1 a:1 | recording | off
                 stop       | close1:command   | stopping | off
@@ -35,14 +35,14 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 ended1     | maintenance      | idle     | off
                 """),
         RecorderMarbles(
-            name: "three presses while recording end idle",
+            name: "after three presses during a recording the recorder is idle",
             table: """
                 press-start opened1 begun1 | open1 record1 | recording | off
                 press-stop press-start press-stop | close1:button | stopping | off
                 closed1    | =idle            | idle     | pulse
                 """),
         RecorderMarbles(
-            name: "a start after a stop begins once the file is closed; further callers also wait for it",
+            name: "a start after a stop takes effect once the file is closed; later starts wait for that recording",
             table: """
                 start opened1 begun1 | open1 record1 a:1 | recording | off
                 stop start start | close1:command | stopping | off
@@ -64,7 +64,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 ended2     | f:2 e:2 =idle | idle     | pulse
                 """),
         RecorderMarbles(
-            name: "a stop while the microphone is being opened waits for it, and keeps its audio",
+            name: "a stop while the microphone is being opened waits for the recording and keeps its audio",
             table: """
                 start      | open1            | idle     | off
                 start      |                  | idle     | off
@@ -75,7 +75,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 closed1    | c:1 e:1 =idle    | idle     | pulse
                 """),
         RecorderMarbles(
-            name: "no microphone: reported, shown, and tried again by the next press",
+            name: "a missing microphone is reported and shown, and the next press tries again",
             table: """
                 start      | open1            | idle     | off
                 refused1   | !missing a:!missing =faulted | faulted | off!
@@ -83,7 +83,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 opened2    | record2          | recording | off
                 """),
         RecorderMarbles(
-            name: "a stop before a failed opening has stopped nothing; a start after it tries again",
+            name: "if the microphone cannot be opened, a stop has no recording, and a later start tries again",
             table: """
                 start stop start | open1      | idle     | off
                 refused1   | !missing a:!missing b:- open2 =faulted | faulted | off!
@@ -91,7 +91,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 refused2   | !missing c:!missing | faulted | off!
                 """),
         RecorderMarbles(
-            name: "the end arrives before the close and the beginning",
+            name: "a recording ends before its close and its beginning are reported",
             table: """
                 start opened1 stop | open1 record1 close1:command | stopping | off
                 ended1     | b:1 a:1 maintenance =idle | idle | off
@@ -100,14 +100,14 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 written1   |                  | idle     | off
                 """),
         RecorderMarbles(
-            name: "a recording whose microphone ends, and one that fails",
+            name: "a recording ends with its microphone, and another fails",
             table: """
                 start opened1 begun1 | open1 record1 a:1 | recording | off
                 closed1    | =idle            | idle     | pulse
                 ended1     | maintenance      | idle     | off
-                start opened2 | open2 record2 break-off | recording | off
+                start opened2 | open2 record2 interrupt | recording | off
                 failed2    | !missing b:!missing =faulted | faulted | off!
-                broken-off | maintenance      | faulted  | off!
+                interrupted | maintenance     | faulted  | off!
                 """),
         RecorderMarbles(
             name: "the lamp is steady only while bytes reach the disk and the microphone is alive",
@@ -124,7 +124,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 stop       | close1:command   | stopping | off
                 """),
         RecorderMarbles(
-            name: "a pause records nothing, loses nothing, and needs no disk progress",
+            name: "while a recording is paused, marks are refused and the disk needs no progress",
             table: """
                 pause      | a:!failed        | idle      | off
                 start opened1 begun1 | open1 record1 b:1 | recording | off
@@ -146,7 +146,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 closed1    | g:1 =idle        | idle      | pulse
                 """),
         RecorderMarbles(
-            name: "a pause before the first samples begins with the recording, and the start is answered",
+            name: "a pause before the first samples takes effect with the recording, and the start is answered",
             table: """
                 start pause | open1           | idle      | off
                 opened1    | pause1 record1 b:1 a:1 =paused | paused | paused
@@ -170,13 +170,13 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 begun2     | f:2 h:2          | recording | off
                 """),
         RecorderMarbles(
-            name: "a pause of a recording that fails to open fails with it",
+            name: "if the microphone cannot be opened, a pause fails like the start",
             table: """
                 start pause | open1           | idle      | off
                 refused1   | !missing a:!missing b:!missing =faulted | faulted | off!
                 """),
         RecorderMarbles(
-            name: "one recording's transcription during the next recording",
+            name: "a recording is transcribed during the next recording",
             table: """
                 start opened1 begun1 stop closed1 | open1 record1 a:1 close1:command b:1 =idle | idle | pulse
                 start opened2 begun2 | open2 record2 c:2 | recording | off
@@ -184,10 +184,10 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 ack +500 written2 |           | recording | steady
                 stop closed2 | close2:command d:2 =idle | idle | pulse
                 ended2     | maintenance      | idle     | off
-                rested1    |                  | idle     | off
+                timeout1   |                  | idle     | off
                 """),
         RecorderMarbles(
-            name: "faults while idle, recording, closing; an earlier press acknowledges nothing",
+            name: "faults while idle, recording and closing; a press before a fault does not acknowledge it",
             table: """
                 fault      | =faulted         | faulted  | off!
                 +50 late-ack |                | faulted  | off!
@@ -199,11 +199,11 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 stuck      | !panel =faulted  | faulted  | pulse!
                 """),
         RecorderMarbles(
-            name: "an export, and what hides it",
+            name: "an export, and states that hide it",
             table: """
                 export     |                  | idle     | doubleBlink
                 exported   | maintenance      | idle     | done
-                kept       |                  | idle     | done
+                maintained |                  | idle     | done
                 +3000 export |                | idle     | doubleBlink
                 unexported | =faulted         | faulted  | off!
                 ack start opened1 export +100 written1 | =idle open1 record1 | recording | steady
@@ -211,19 +211,19 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 closed1 exported | b:1 =idle | idle | done
                 """),
         RecorderMarbles(
-            name: "a stick without copies is not a fault, and does not hide another stick's copy",
+            name: "an unusable stick is not a fault and does not hide the export to another stick",
             table: """
-                strange    |                  | idle     | refused
+                unusable   |                  | idle     | refused
                 +5999      |                  | idle     | refused
                 +1         |                  | idle     | off
-                strange export |              | idle     | doubleBlink
-                strange    |                  | idle     | doubleBlink
-                exported strange | maintenance| idle     | refused
-                kept       |                  | idle     | refused
+                unusable export |             | idle     | doubleBlink
+                unusable   |                  | idle     | doubleBlink
+                exported unusable | maintenance | idle   | refused
+                maintained |                  | idle     | refused
                 start opened1 +100 written1 | open1 record1 | recording | steady
                 """),
         RecorderMarbles(
-            name: "a laptop, and what hides it",
+            name: "a connected laptop, and states that hide it",
             table: """
                 laptop     |                  | idle     | doubleFlash
                 +500 laptop |                 | idle     | doubleFlash
@@ -235,53 +235,53 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 +3000 unplugged |             | idle     | off
                 """),
         RecorderMarbles(
-            name: "sealed recordings are opened, maintained again, and locked",
+            name: "opening sealed recordings starts maintenance, and locking interrupts it",
             table: """
                 laptop     |                  | idle     | doubleFlash
                 unsealed   | maintenance      | idle     | open
-                locked     | break-off        | idle     | doubleFlash
+                locked     | interrupt        | idle     | doubleFlash
                 unsealed   |                  | idle     | open
-                kept       | maintenance      | idle     | open
-                kept       |                  | idle     | open
+                maintained | maintenance      | idle     | open
+                maintained |                  | idle     | open
                 start opened1 begun1 +100 written1 | open1 record1 a:1 | recording | steady
                 locked     |                  | recording | steady
                 stop closed1 | close1:command b:1 =idle | idle | pulse
                 ended1     | maintenance      | idle     | doubleFlash
                 """),
         RecorderMarbles(
-            name: "an added file is maintained, even after running maintenance or a recording",
+            name: "an added file starts maintenance, after the running maintenance or recording if necessary",
             table: """
                 added7     | maintenance      | idle     | off
-                added8     | break-off        | idle     | off
-                broken-off | maintenance      | idle     | off
-                kept       |                  | idle     | off
+                added8     | interrupt        | idle     | off
+                interrupted | maintenance     | idle     | off
+                maintained |                  | idle     | off
                 start opened1 begun1 +100 written1 | open1 record1 a:1 | recording | steady
                 added9     |                  | recording | steady
                 """),
         RecorderMarbles(
-            name: "maintenance gives way to a recording, and resumes",
+            name: "a recording interrupts maintenance, which is resumed afterwards",
             table: """
                 start opened1 closed1 ended1 | open1 record1 =idle a:1 maintenance | idle | off
-                writes     |                  | idle     | pulse
+                transcribes |                 | idle     | pulse
                 start      | open2            | idle     | pulse
                 refused2   | !missing b:!missing =faulted | faulted | pulse!
-                ack start opened3 | =idle open3 record3 break-off | recording | off
+                ack start opened3 | =idle open3 record3 interrupt | recording | off
                 stop closed3 ended3 | close3:command d:3 =idle c:3 | idle | pulse
-                broken-off | maintenance      | idle     | off
-                kept       |                  | idle     | off
+                interrupted | maintenance     | idle     | off
+                maintained |                  | idle     | off
                 """),
         RecorderMarbles(
-            name: "failed maintenance is tried again after the next recording, and after a pause",
+            name: "failed maintenance is tried again after a delay and after the next recording",
             table: """
                 start opened1 begun1 ended1 | open1 record1 a:1 maintenance =idle | idle | off
-                unkept     | !backlog =faulted | faulted | off!
-                again1     |                  | faulted  | off!
-                again2     | maintenance      | faulted  | off!
-                ack unkept | =idle            | idle     | off
+                unmaintained | !backlog =faulted | faulted | off!
+                retry1     |                  | faulted  | off!
+                retry2     | maintenance      | faulted  | off!
+                ack unmaintained | =idle      | idle     | off
                 start opened2 begun2 ended2 | open2 record2 b:2 maintenance =idle | idle | off
                 """),
         RecorderMarbles(
-            name: "shutting down closes the current recording, and starts nothing",
+            name: "shutting down closes the current recording, and later starts are refused",
             table: """
                 start opened1 begun1 | open1 record1 a:1 | recording | off
                 shutdown   | close1:shutdown  | stopping | off
@@ -291,7 +291,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 start      | d:!failed        | idle     | off
                 """),
         RecorderMarbles(
-            name: "shutting down while the microphone is being opened, with a start after a stop",
+            name: "shutting down while the microphone is being opened cancels a start after a stop",
             table: """
                 start stop start | open1      | idle     | off
                 shutdown   | c:!failed        | idle     | off
@@ -302,11 +302,11 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
             name: "shutting down while idle interrupts maintenance",
             table: """
                 start opened1 begun1 ended1 | open1 record1 a:1 maintenance =idle | idle | off
-                shutdown   | break-off b:-    | idle     | off
-                broken-off |                  | idle     | off
+                shutdown   | interrupt b:-    | idle     | off
+                interrupted |                 | idle     | off
                 """),
         RecorderMarbles(
-            name: "the button marks and switches off",
+            name: "the button marks and shuts down",
             table: """
                 press-mark |                  | idle     | off
                 press-start opened1 press-mark | open1 record1 | recording | off

@@ -3,8 +3,8 @@ import TestKit
 
 @testable import Core
 
-@Suite("The recorder's state machine in any order") struct RecorderPropertyTests {
-    @Test("the invariants hold for any inputs in any order", arguments: 0..<40)
+@Suite("The recorder's state machine with random inputs") struct RecorderPropertyTests {
+    @Test("the invariants hold for any order of inputs and effects", arguments: 0..<40)
     func anyOrder(_ round: Int) {
         var generator = SeededGenerator()
         let seed = generator.seed

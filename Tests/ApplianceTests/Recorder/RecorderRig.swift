@@ -1,30 +1,30 @@
 @testable import Appliance
 @testable import Core
 
-/// Runs the recorder's state machine by a table of marbles; returns the table with its effects, state and lamp.
-/// `start`, `stop`, `toggle`, `mark`, `pause`, `resume` are orders of the waiting callers a, b, c ...; `press-start`,
-/// `press-stop`, `press-mark`, `press-pause`, `press-resume`, `press-redact` and `ack` are actions of the button; other
-/// words are answers to effects, with the number of the recording or attempt. `+500` lets 500 ms pass. Effects on
-/// timers and the journal are left out; `a:1` answers a with recording 1, `a:-` with none, `a:!busy` with an error;
-/// `=idle` publishes a state and `!code` a fault. The last columns are the state and what the lamp shows, with `!`
-/// while it blinks a fault.
+/// Runs the recorder's state machine with the inputs in a table; returns it with effects, states and lamp modes.
+///
+/// Inputs: `start`, `stop`, `toggle`, `mark`, `pause` and `resume` are commands from the waiting callers a, b, c ...;
+/// `press-start` and the like and `ack` are actions of the button; `+500` lets 500 ms pass; other words are events and
+/// answers to effects, with the number of the recording or attempt. Effects: `a:1` answers a with recording 1, `a:-`
+/// without a recording, and `a:!busy` with an error; `=idle` publishes a state and `!code` a fault. Timers and log lines
+/// are omitted. The last columns are the state and the lamp's mode, with `!` while the lamp blinks a fault.
 struct RecorderRig {
     private(set) var state = RecorderState()
     private(set) var now = Duration.seconds(100)
     private(set) var tickets = 0
 
     init() {
-        _ = take(.started)
-        _ = take(.maintenanceEnded(.done))
+        _ = apply(.started)
+        _ = apply(.maintenanceEnded(.done))
     }
 
-    /// Returns the table with the results in columns.
+    /// Runs each line of a table and returns the table with the results in columns.
     static func run(_ table: String) -> String {
         var rig = RecorderRig()
         return table.split(separator: "\n").map { rig.line(String($0)) }.joined(separator: "\n")
     }
 
-    mutating func take(_ kind: RecorderInput.Kind) -> [RecorderEffect] {
+    mutating func apply(_ kind: RecorderInput.Kind) -> [RecorderEffect] {
         state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: now)))
     }
 
@@ -41,14 +41,14 @@ struct RecorderRig {
         let lamp = LampPattern(for: state)
         let columns = [
             words.joined(separator: " "), effects.compactMap(Self.marble).joined(separator: " "),
-            state.shown.rawValue, lamp.mode(at: now).rawValue + (lamp.isFaulted ? "!" : ""),
+            state.publishedState.rawValue, lamp.mode(at: now).rawValue + (lamp.isFaulted ? "!" : ""),
         ]
         return columns.joined(separator: " | ")
     }
 
-    /// Applies one word of a table.
+    /// Applies one input of a table and returns its effects.
     mutating func perform(_ word: String) -> [RecorderEffect] {
-        action(word).map { state.handle($0, at: RecorderMoment(monotonic: now)) } ?? take(input(word))
+        action(word).map { state.handle($0, at: RecorderMoment(monotonic: now)) } ?? apply(input(word))
     }
 
     private mutating func ticket() -> RecorderTicket {
@@ -75,20 +75,20 @@ struct RecorderRig {
     private mutating func input(_ word: String) -> RecorderInput.Kind {
         let name = word.prefix { !$0.isNumber }
         let number = Int(word.dropFirst(name.count)) ?? 0
-        let grown = RecorderInput.HealthCheck(grewAt: now)
+        let healthy = RecorderInput.HealthCheck(grewAt: now)
         let error = DeviceError(.missing, "test", "scripted")
         switch name {
-        case "start": return .order(.start, ticket())
-        case "stop": return .order(.stop, ticket())
-        case "toggle": return .order(.toggle, ticket())
-        case "mark": return .order(.mark(text: ""), ticket())
-        case "pause": return .order(.pause, ticket())
-        case "resume": return .order(.resume, ticket())
+        case "start": return .command(.start, ticket())
+        case "stop": return .command(.stop, ticket())
+        case "toggle": return .command(.toggle, ticket())
+        case "mark": return .command(.mark(text: ""), ticket())
+        case "pause": return .command(.pause, ticket())
+        case "resume": return .command(.resume, ticket())
         case "shutdown": return .shutDown(ticket())
         case "opened": return .opened(attempt: number, recording: number)
         case "refused": return .refused(attempt: number, error)
         case "begun": return .begun(number, RecorderInput.HealthCheck())
-        case "written": return .checked(number, grown)
+        case "written": return .checked(number, healthy)
         case "silent": return .checked(number, RecorderInput.HealthCheck())
         case "dead": return .checked(number, RecorderInput.HealthCheck(grewAt: now, microphoneIsAlive: false))
         case "closed": return .closed(number)
@@ -100,19 +100,19 @@ struct RecorderRig {
         case "fault": return .event(.fault(code: "full", message: "scripted"))
         case "export": return .event(.export(.started, folder: "", message: ""))
         case "exported": return .event(.export(.finished, folder: "", message: ""))
-        case "strange": return .event(.export(.refused, folder: "", message: ""))
+        case "unusable": return .event(.export(.refused, folder: "", message: ""))
         case "unexported": return .event(.export(.failed, folder: "", message: "gone"))
         case "laptop": return .event(.laptop(isConnected: true))
         case "unsealed": return .event(.opened(recordings: [1]))
         case "locked": return .event(.opened(recordings: []))
         case "unplugged": return .event(.laptop(isConnected: false))
         case "added": return .added(number)
-        case "writes": return .maintenanceWrites(true)
-        case "kept": return .maintenanceEnded(.done)
-        case "broken-off": return .maintenanceEnded(.interrupted)
-        case "unkept": return .maintenanceEnded(.failed(error))
-        case "rested": return .due(.release(after: number))
-        case "again": return .due(.maintenance(run: number))
+        case "transcribes": return .maintenanceTranscribes(true)
+        case "maintained": return .maintenanceEnded(.done)
+        case "interrupted": return .maintenanceEnded(.interrupted)
+        case "unmaintained": return .maintenanceEnded(.failed(error))
+        case "timeout": return .due(.release(after: number))
+        case "retry": return .due(.maintenance(run: number))
         default: preconditionFailure("unknown marble \(word)")
         }
     }
@@ -129,8 +129,8 @@ struct RecorderRig {
         case .publish(.state(let state)): "=\(state.rawValue)"
         case .publish(.fault(let code, _)): "!\(code)"
         case .maintenance: "maintenance"
-        case .interruptMaintenance: "break-off"
-        case .releaseWorkers: "rest"
+        case .interruptMaintenance: "interrupt"
+        case .releaseWorkers: "release"
         case .powerOff: "off"
         case .check, .log, .wake, .publish: nil
         }
@@ -149,8 +149,8 @@ struct RecorderRig {
 }
 
 extension RecorderState {
-    /// Performs the button's meaning, as if its gestures had arrived.
+    /// Performs an action of the button, as if its gestures had arrived.
     mutating func handle(_ action: ButtonInterpreter.Action, at moment: RecorderMoment) -> [RecorderEffect] {
-        concluding { $0.perform(action, at: moment) }
+        addingCommonEffects { $0.perform(action, at: moment) }
     }
 }

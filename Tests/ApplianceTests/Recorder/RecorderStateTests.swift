@@ -13,13 +13,13 @@ import Testing
         }
     }
 
-    @Test("inputs have the effects, state and lamp of the table", arguments: RecorderMarbles.all)
+    @Test("inputs lead to the effects, state and lamp in the table", arguments: RecorderMarbles.all)
     func marbles(_ marbles: RecorderMarbles) {
-        let (found, wanted) = (Self.columns(RecorderRig.run(marbles.table)), Self.columns(marbles.table))
-        for (found, wanted) in zip(found, wanted) { #expect(found == wanted, "\(marbles.name)") }
+        let (found, expected) = (Self.columns(RecorderRig.run(marbles.table)), Self.columns(marbles.table))
+        for (found, expected) in zip(found, expected) { #expect(found == expected, "\(marbles.name)") }
     }
 
-    @Test("a press is interpreted by the state when it arrives, even if several arrive together")
+    @Test("each press is interpreted in the state after the previous one, even if several arrive together")
     func presses() {
         var state = RecorderState()
         func press(at second: Int) -> [RecorderEffect] {
@@ -28,40 +28,40 @@ import Testing
             effects += state.handle(RecorderInput(.button(.released), at: moment))
             return effects.filter { if case .log = $0 { false } else { true } }
         }
-        func take(_ kind: RecorderInput.Kind) {
+        func apply(_ kind: RecorderInput.Kind) {
             _ = state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: .seconds(90))))
         }
-        take(.started)
-        take(.maintenanceEnded(.done))
-        #expect(press(at: 1).contains(.open(attempt: 1)) && state.records)
-        #expect(press(at: 2).isEmpty && !state.records)
-        take(.opened(attempt: 1, recording: 1))
-        #expect(press(at: 3).isEmpty && state.records)
-        take(.closed(1))
-        take(.opened(attempt: 2, recording: 2))
+        apply(.started)
+        apply(.maintenanceEnded(.done))
+        #expect(press(at: 1).contains(.open(attempt: 1)) && state.willBeRecording)
+        #expect(press(at: 2).isEmpty && !state.willBeRecording)
+        apply(.opened(attempt: 1, recording: 1))
+        #expect(press(at: 3).isEmpty && state.willBeRecording)
+        apply(.closed(1))
+        apply(.opened(attempt: 2, recording: 2))
         #expect(press(at: 4) == [.close(2, .button)])
     }
 
-    @Test("a press acknowledges a fault, and starts as well")
+    @Test("a press acknowledges a fault and starts a recording")
     func acknowledge() {
         var state = RecorderState()
-        func take(_ kind: RecorderInput.Kind, at second: Int) -> [RecorderEffect] {
+        func apply(_ kind: RecorderInput.Kind, at second: Int) -> [RecorderEffect] {
             state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: .seconds(second))))
         }
-        _ = take(.event(.fault(code: "full", message: "")), at: 1)
+        _ = apply(.event(.fault(code: "full", message: "")), at: 1)
         #expect(state.isFaulted)
-        #expect(take(.button(.pressed(at: .seconds(2))), at: 2).contains(.open(attempt: 1)))
+        #expect(apply(.button(.pressed(at: .seconds(2))), at: 2).contains(.open(attempt: 1)))
         #expect(!state.isFaulted)
     }
 
     @Test("a press does not acknowledge a later fault")
     func latchedFaults() {
         var state = RecorderState()
-        func take(_ kind: RecorderInput.Kind, at milliseconds: Int) {
+        func apply(_ kind: RecorderInput.Kind, at milliseconds: Int) {
             _ = state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: .milliseconds(milliseconds))))
         }
-        take(.event(.fault(code: "full", message: "")), at: 1_000)
-        take(.event(.fault(code: "missing", message: "")), at: 2_010)
+        apply(.event(.fault(code: "full", message: "")), at: 1_000)
+        apply(.event(.fault(code: "missing", message: "")), at: 2_010)
         func acknowledge(at press: Int, _ milliseconds: Int) {
             _ = state.handle(
                 .acknowledge(at: .milliseconds(press)), at: RecorderMoment(monotonic: .milliseconds(milliseconds)))
@@ -72,7 +72,7 @@ import Testing
         #expect(!state.isFaulted && state.lastFault?.code == "missing")
     }
 
-    @Test("a repeated fault is logged once, and shown each time")
+    @Test("a repeated fault is logged once but shown each time")
     func repeatedFault() {
         var state = RecorderState()
         var lines = 0
@@ -87,45 +87,45 @@ import Testing
         #expect(lines == 1)
     }
 
-    @Test("it is alive while bytes reach the disk, and for as long as the ring can buffer")
+    @Test("the recorder is alive while bytes reach the disk, and then for as long as the ring buffer can hold sound")
     func alive() {
         var state = RecorderState()
-        func take(_ kind: RecorderInput.Kind, at time: Duration) {
+        func apply(_ kind: RecorderInput.Kind, at time: Duration) {
             _ = state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: time)))
         }
         let limit = RecorderState.stallLimit
         #expect(state.isAlive(at: limit * 9))
-        take(.order(.start, nil), at: .seconds(1))
+        apply(.command(.start, nil), at: .seconds(1))
         #expect(state.isAlive(at: .seconds(1) + limit - .seconds(1)) && !state.isAlive(at: .seconds(1) + limit))
-        take(.opened(attempt: 1, recording: 1), at: .seconds(5))
+        apply(.opened(attempt: 1, recording: 1), at: .seconds(5))
         #expect(state.isAlive(at: .seconds(4) + limit) && !state.isAlive(at: .seconds(5) + limit))
-        take(.checked(1, RecorderInput.HealthCheck(grewAt: .seconds(9))), at: .seconds(10))
-        take(.order(.stop, nil), at: .seconds(11))
+        apply(.checked(1, RecorderInput.HealthCheck(grewAt: .seconds(9))), at: .seconds(10))
+        apply(.command(.stop, nil), at: .seconds(11))
         #expect(state.isAlive(at: .seconds(8) + limit) && !state.isAlive(at: .seconds(9) + limit))
-        take(.closed(1), at: .seconds(12))
+        apply(.closed(1), at: .seconds(12))
         #expect(state.isAlive(at: limit * 9))
     }
 
-    @Test("failed maintenance is tried again, later each time, and reported once")
+    @Test("failed maintenance is tried again with increasing delays, and reported once")
     func maintenanceAgain() {
         var state = RecorderState()
-        let error = DeviceError(.missing, "model", "there is none")
+        let error = DeviceError(.missing, "model", "no model")
         var effects = state.handle(RecorderInput(.started, at: RecorderMoment(monotonic: .zero)))
-        var pauses: [Duration] = []
+        var delays: [Duration] = []
         var faults = 0
         for run in 1...9 {
             #expect(effects == [.maintenance])
             let moment = RecorderMoment(monotonic: .seconds(run))
             for effect in state.handle(RecorderInput(.maintenanceEnded(.failed(error)), at: moment)) {
-                if case .wake(.maintenance(run: run), let pause) = effect { pauses.append(pause) }
+                if case .wake(.maintenance(run: run), let delay) = effect { delays.append(delay) }
                 if case .publish(.fault) = effect { faults += 1 }
             }
-            // An older run's timer has no effect.
+            // The timer of an earlier run has no effect.
             #expect(state.handle(RecorderInput(.due(.maintenance(run: run - 1)), at: moment)) == [])
             effects = state.handle(RecorderInput(.due(.maintenance(run: run)), at: moment))
         }
-        #expect(pauses.prefix(3) == [.seconds(60), .seconds(120), .seconds(240)])
-        #expect(pauses.count == 9 && pauses.last == .seconds(3_600))
+        #expect(delays.prefix(3) == [.seconds(60), .seconds(120), .seconds(240)])
+        #expect(delays.count == 9 && delays.last == .seconds(3_600))
         #expect(faults == 1)
     }
 }

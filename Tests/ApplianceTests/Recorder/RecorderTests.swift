@@ -11,7 +11,7 @@ import TestKit
 @Suite("The recorder", .serialized) struct RecorderTests {
     private let folder = TemporaryFolder()
 
-    /// A recorder without a model, which saves only audio.
+    /// Creates a recorder without a model, which stores only audio.
     private func recorder(_ microphone: (any MicrophoneProvider)? = nil) throws -> Recorder {
         var configuration = Configuration()
         configuration.capture.device = "tone:440"
@@ -24,39 +24,39 @@ import TestKit
             microphone: microphone)
     }
 
-    /// A microphone that delivers something, then nothing until released, then endless audio.
-    private static func held(_ goOn: Wakeup) -> ScriptedMicrophone {
+    /// Creates a microphone that delivers 200 ms of audio, then nothing until `release`, then endless audio.
+    private static func interruptedMicrophone(_ release: Wakeup) -> ScriptedMicrophone {
         let steps: [ScriptedMicrophone.Step] = [
-            .samples(numbered(3_200)), .perform { goOn.wait() }, .forever(numbered(160)),
+            .samples(numbered(3_200)), .perform { release.wait() }, .forever(numbered(160)),
         ]
         return ScriptedMicrophone(isRealTime: true, steps)
     }
 
-    /// Posts an order, finishes `posted`, and waits for the answer.
-    private static func order(
-        _ order: RecorderOrder, of recorder: Recorder, posted: AsyncStream<Void>.Continuation
+    /// Posts a command, finishes `posted`, and waits for the answer.
+    private static func send(
+        _ command: RecorderCommand, to recorder: Recorder, posted: AsyncStream<Void>.Continuation
     ) async -> Result<Recorder.Answer, DeviceError> {
         await withCheckedContinuation { reply in
-            recorder.inbox.post(.order(order, .now, reply))
+            recorder.inbox.post(.command(command, .now, reply))
             posted.finish()
         }
     }
 
     @Test("stop, start, stop: the start is cancelled while the file is still being closed")
     func stopStartStop() async throws {
-        let goOn = Wakeup()
-        let recorder = try recorder(Self.held(goOn))
+        let release = Wakeup()
+        let recorder = try recorder(Self.interruptedMicrophone(release))
         async let running: Void = recorder.run()
         #expect(try await recorder.perform(.start).get().recording == 1)
         async let first = recorder.perform(.stop)
         try await eventually("the stop") { recorder.snapshot.state == .stopping }
         let (posts, posted) = AsyncStream<Void>.makeStream()
-        async let second = Self.order(.start, of: recorder, posted: posted)
+        async let second = Self.send(.start, to: recorder, posted: posted)
         for await _ in posts {}
         async let third = recorder.perform(.stop)
-        let takenBack = await second
-        #expect(throws: DeviceError.self) { try takenBack.get() }
-        goOn.signal()
+        let cancelled = await second
+        #expect(throws: DeviceError.self) { try cancelled.get() }
+        release.signal()
         #expect(try await first.get().recording == 1)
         #expect(try await third.get().recording == 1)
         #expect(recorder.snapshot.live == nil)
@@ -65,40 +65,40 @@ import TestKit
         #expect(try await recorder.archive.recordings().map(\.id) == [1])
     }
 
-    @Test("a running recording is listed as such, with its length, and its text is incomplete")
+    @Test("a running recording is listed with its state and length, and its transcript is incomplete")
     func listed() async throws {
-        let goOn = Wakeup()
-        let recorder = try recorder(Self.held(goOn))
+        let release = Wakeup()
+        let recorder = try recorder(Self.interruptedMicrophone(release))
         let handler = RecorderHandler(recorder: recorder)
         @Sendable func listed() async throws -> RecordingSummary? {
             try await handler.respond(to: .archive(.list, directory: nil)).recordings?.first
         }
         async let running: Void = recorder.run()
         #expect(try await listed() == nil)
-        let started = try await handler.respond(to: .order(.start))
+        let started = try await handler.respond(to: .command(.start))
         #expect(started.line(after: .start) == "recording 1" && started.change == .started)
         let summary = try #require(try await listed())
         #expect(summary.live?.state == .recording && summary.live.map { $0.length > .zero } == true)
         let shown = try await handler.respond(to: .archive(.show(recording: 1), directory: nil)).transcript
-        #expect(shown?.summary.live?.state == .recording && shown?.timeline.unwritten?.start == .zero)
-        #expect(try await handler.respond(to: .order(.pause)).line(after: .pause) == "paused 1")
+        #expect(shown?.summary.live?.state == .recording && shown?.timeline.untranscribed?.start == .zero)
+        #expect(try await handler.respond(to: .command(.pause)).line(after: .pause) == "paused 1")
         #expect(try await listed()?.live?.state == .paused)
-        #expect(try await handler.respond(to: .order(.start)).line(after: .start) == "recording 1, resumed")
+        #expect(try await handler.respond(to: .command(.start)).line(after: .start) == "recording 1, resumed")
         #expect(
-            try await handler.respond(to: .order(.resume)).line(after: .resume) == "recording 1; nothing was paused")
-        async let stop = handler.respond(to: .order(.stop))
+            try await handler.respond(to: .command(.resume)).line(after: .resume) == "recording 1; nothing was paused")
+        async let stop = handler.respond(to: .command(.stop))
         try await eventually("the stop") { recorder.snapshot.state == .stopping }
         #expect(try await listed()?.live?.state == .stopping)
-        goOn.signal()
+        release.signal()
         let stopped = try await stop
         #expect(stopped.line(after: .stop) == "stopped 1" && stopped.change == .stopped)
-        try await eventually("its end") { try await listed()?.stopReason == .command }
+        try await eventually("the recording's end") { try await listed()?.stopReason == .command }
         #expect(try await listed()?.live == nil)
         await recorder.stop()
         await running
     }
 
-    @Test("while a recording runs or is paused, doctor knows who uses the microphone")
+    @Test("while a recording runs or is paused, doctor knows that Fieldscribe uses the microphone")
     func microphoneIsOurs() async throws {
         let recorder = try recorder()
         var configuration = Configuration()
@@ -106,9 +106,9 @@ import TestKit
         let socket = ControlSocket(configuration.control, handler: RecorderHandler(recorder: recorder)) { _ in }
         async let running: Void = recorder.run()
         async let serving: Void = socket.run()
-        let asked = configuration
-        func isOurs() async throws -> Bool { try await blocking { doctorMicrophoneIsOurs(asked) } }
-        try await eventually("the socket") { isTaken(asked.control.socket) }
+        let configurationCopy = configuration
+        func isOurs() async throws -> Bool { try await blocking { doctorMicrophoneIsOurs(configurationCopy) } }
+        try await eventually("the socket") { pathExists(configurationCopy.control.socket) }
         #expect(try await !isOurs())
         _ = try await recorder.perform(.start).get()
         #expect(try await isOurs())
@@ -122,14 +122,14 @@ import TestKit
         await running
     }
 
-    @Test("three presses in a pause redact speech before the pause")
+    @Test("during a pause, redacting the last minute redacts the speech before the pause")
     func redactInPause() async throws {
-        let (spoken, goOn, over) = (Wakeup(), Wakeup(), Wakeup())
+        let (spoken, release, over) = (Wakeup(), Wakeup(), Wakeup())
         let wait: ScriptedMicrophone.Step = .perform {
             spoken.signal()
-            goOn.wait()
+            release.wait()
         }
-        // Two minutes, a pause of 70 s, and a little more, unpaced.
+        // Two minutes of sound, a pause of 70 s, and one more second, as fast as possible.
         func seconds(_ count: Int) -> [ScriptedMicrophone.Step] {
             [ScriptedMicrophone.Step](repeating: .samples(numbered(1_600)), count: 10 * count)
         }
@@ -137,23 +137,23 @@ import TestKit
             spoken.signal()
             over.wait()
         }
-        func heard() async throws { try await onThread(named: "test") { _ = spoken.wait() } }
+        func waitForSound() async throws { try await onThread(named: "test") { _ = spoken.wait() } }
         let microphone = ScriptedMicrophone(seconds(120) + [wait] + seconds(70) + [wait] + seconds(1) + [end, .ended])
         let recorder = try recorder(microphone)
         async let running: Void = recorder.run()
         #expect(try await recorder.perform(.start).get().recording == 1)
-        try await heard()
+        try await waitForSound()
         let live = try #require(recorder.snapshot.live)
         live.session.setPaused(true)
-        goOn.signal()
-        try await heard()
-        // In the pause, then after it, as if the first of three presses had ended it.
+        release.signal()
+        try await waitForSound()
+        // Redacts during the pause, and then after it, as if the first of three presses had ended the pause.
         try await recorder.redactMinute(before: PanelController.now, of: 1)
         let before = SampleRange(SamplePosition(seconds: 60), SamplePosition(seconds: 120))
         #expect(try await recorder.archive.gaps(of: 1).redacted == [before])
         live.session.setPaused(false)
-        goOn.signal()
-        try await heard()
+        release.signal()
+        try await waitForSound()
         try await recorder.redactMinute(before: PanelController.now - .milliseconds(2_000), of: 1)
         #expect(try await recorder.archive.gaps(of: 1).redacted == [before])
         over.signal()
@@ -161,10 +161,10 @@ import TestKit
         await running
     }
 
-    @Test("every fault reaches status and lamp, even if there are many and a subscriber does not read")
+    @Test("faults reach the status and the lamp, even if there are many and a subscriber does not read")
     func floodOfFaults() async throws {
         let recorder = try recorder(ScriptedMicrophone([.ended]))
-        // Nobody reads the journal, and a client reads nothing.
+        // Neither the log nor this client reads events.
         let client = recorder.hub.events(withPartials: false)
         for number in 1...5_000 { recorder.hub.publish(.fault(code: "flood", message: "\(number)")) }
         async let running: Void = recorder.run()
@@ -177,10 +177,10 @@ import TestKit
         #expect(recorder.snapshot.lastFault?.message == "5000")
     }
 
-    @Test("callers that wait during shutdown get an error, and so do later ones")
-    func ends() async throws {
-        let goOn = Wakeup()
-        let recorder = try recorder(Self.held(goOn))
+    @Test("callers that wait during a shutdown get an error, and so do later callers")
+    func shutdown() async throws {
+        let release = Wakeup()
+        let recorder = try recorder(Self.interruptedMicrophone(release))
         async let running: Void = recorder.run()
         _ = try await recorder.perform(.start).get()
         async let stopped = recorder.perform(.stop)
@@ -189,7 +189,7 @@ import TestKit
         async let ended: Void = recorder.stop()
         let refused = await queued
         #expect(throws: DeviceError.self) { try refused.get() }
-        goOn.signal()
+        release.signal()
         _ = await stopped
         await ended
         await running
@@ -199,15 +199,15 @@ import TestKit
         #expect(try await recorder.archive.recordings().map(\.stopReason) == [.command])
     }
 
-    @Test("concurrent starts and stops end in the state of the last one, and each is answered once")
+    @Test("concurrent starts and toggles are all answered, and a final stop leaves the recorder idle")
     func storm() async throws {
         let recorder = try recorder()
         async let running: Void = recorder.run()
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<60 {
                 group.addTask {
-                    let order: RecorderOrder = number.isMultiple(of: 2) ? .toggle : .start
-                    _ = await recorder.perform(order)
+                    let command: RecorderCommand = number.isMultiple(of: 2) ? .toggle : .start
+                    _ = await recorder.perform(command)
                 }
             }
             for await _ in group {}

@@ -3,10 +3,10 @@ import TestKit
 @testable import Appliance
 @testable import Core
 
-/// Simulates everything around the recorder's state machine: people, disk, microphone, workers. It performs effects late and in
-/// any order, and checks the invariants.
+/// Simulates the environment of the recorder's state machine: users, disk, microphone and workers. It performs effects
+/// late and in any order, and checks the invariants.
 struct RecorderWorld {
-    /// The file of a recording.
+    /// The simulated file of a recording.
     private struct Disk {
         var grewAt: Duration?
         var isClosed = false
@@ -15,9 +15,9 @@ struct RecorderWorld {
         var isPaused = false
     }
 
-    private enum Happening {
+    private enum RandomEvent {
         case input(RecorderInput.Kind)
-        /// What a gesture of the button means.
+        /// An action of the button.
         case action(ButtonInterpreter.Action)
     }
 
@@ -31,19 +31,19 @@ struct RecorderWorld {
     private var openings: Set<Int> = []
     private var tickets = 0
     private var waiting: Set<RecorderTicket> = []
-    /// The waiting stop orders, with the number of their inputs.
+    /// The waiting stop commands, with the ordinals of their inputs.
     private var stops: [RecorderTicket: Int] = [:]
     private var inputs = 0
-    /// The last input that requested a recording, and the last that requested none.
+    /// The ordinals of the last inputs that requested a start and a stop.
     private var (lastStart, lastStop) = (0, 0)
-    /// The latest stop that was answered.
+    /// The ordinal of the latest stop that was answered.
     private var answeredStop = 0
-    /// When unacknowledged faults occurred.
-    private var unseen: [Duration] = []
+    /// The times of the unacknowledged faults.
+    private var unacknowledged: [Duration] = []
     private var isMaintaining = false
     private var isEnding = false
 
-    init() { take(.started) }
+    init() { apply(.started) }
 
     /// Performs one random event.
     mutating func step(_ generator: inout SeededGenerator) {
@@ -52,33 +52,33 @@ struct RecorderWorld {
         if !pending.isEmpty, Int.random(in: 0..<2, using: &generator) == 0 {
             deliver(&generator)
         } else {
-            switch happening(&generator) {
-            case .input(let kind): take(kind)
-            case .action(let action): take(action)
+            switch randomEvent(&generator) {
+            case .input(let kind): apply(kind)
+            case .action(let action): apply(action)
             }
         }
     }
 
-    /// Shuts down and answers all effects; then no caller may still wait.
+    /// Shuts down and answers all effects. After that no caller may be waiting.
     mutating func settle(_ generator: inout SeededGenerator) {
         isEnding = true
-        take(.shutDown(ticket(stops: true)))
-        var left = 2_000
-        while left > 0, pending.contains(where: { !Self.isWait($0) }) {
-            left -= 1
+        apply(.shutDown(ticket(stops: true)))
+        var remainingSteps = 2_000
+        while remainingSteps > 0, pending.contains(where: { !Self.isTimer($0) }) {
+            remainingSteps -= 1
             now += .milliseconds(1)
             deliver(&generator)
         }
-        expect(left > 0, "it does not end")
-        expect(waiting.isEmpty, "nobody answered \(waiting.map(\.number).sorted())")
-        expect(state.phase == .idle && state.texts.isEmpty, "at the end: \(state)")
+        expect(remainingSteps > 0, "the shutdown did not finish")
+        expect(waiting.isEmpty, "unanswered tickets: \(waiting.map(\.number).sorted())")
+        expect(state.phase == .idle && state.transcriptions.isEmpty, "not idle after the shutdown: \(state)")
     }
 
     private mutating func expect(_ holds: Bool, _ problem: String) {
         if !holds { problems.append("input \(inputs): \(problem)") }
     }
 
-    // Events.
+    // MARK: Events
 
     private mutating func ticket(stops isStop: Bool = false) -> RecorderTicket {
         tickets += 1
@@ -88,15 +88,15 @@ struct RecorderWorld {
         return ticket
     }
 
-    private mutating func happening(_ generator: inout SeededGenerator) -> Happening {
+    private mutating func randomEvent(_ generator: inout SeededGenerator) -> RandomEvent {
         let error = DeviceError(.failed, "world", "number \(Int.random(in: 0..<3, using: &generator))")
         switch Int.random(in: 0..<26, using: &generator) {
-        case 0...3: return .input(.order(.start, ticket()))
-        case 4...6: return .input(.order(.stop, ticket(stops: true)))
-        case 7, 8: return .input(.order(.toggle, ticket(stops: state.records)))
-        case 9: return .input(.order(.mark(text: ""), ticket()))
-        case 20: return .input(.order(.pause, ticket()))
-        case 21: return .input(.order(.resume, ticket()))
+        case 0...3: return .input(.command(.start, ticket()))
+        case 4...6: return .input(.command(.stop, ticket(stops: true)))
+        case 7, 8: return .input(.command(.toggle, ticket(stops: state.willBeRecording)))
+        case 9: return .input(.command(.mark(text: ""), ticket()))
+        case 20: return .input(.command(.pause, ticket()))
+        case 21: return .input(.command(.resume, ticket()))
         case 22: return .action(.pause(at: now))
         case 23: return .action(.resume(at: now))
         case 24: return .action(.redact(at: now))
@@ -130,81 +130,81 @@ struct RecorderWorld {
         guard !pending.isEmpty else { return }
         let kind = pending.remove(at: Int.random(in: 0..<pending.count, using: &generator))
         switch kind {
-        case .checked(let id, _): take(.checked(id, look(at: id)))
-        case .begun(let id, _): take(.begun(id, look(at: id)))
+        case .checked(let id, _): apply(.checked(id, healthCheck(of: id)))
+        case .begun(let id, _): apply(.begun(id, healthCheck(of: id)))
         case .opened(let attempt, _): opened(attempt, &generator)
         case .closed(let id), .ended(let id, _):
             disks[id]?.isClosed = true
-            take(kind)
+            apply(kind)
         case .maintenanceEnded:
             isMaintaining = false
-            take(kind)
-        default: take(kind)
+            apply(kind)
+        default: apply(kind)
         }
     }
 
     private mutating func opened(_ attempt: Int, _ generator: inout SeededGenerator) {
         openings.remove(attempt)
         if Int.random(in: 0..<4, using: &generator) == 0 {
-            return take(.refused(attempt: attempt, DeviceError(.missing, "world", "no microphone")))
+            return apply(.refused(attempt: attempt, DeviceError(.missing, "world", "no microphone")))
         }
         recordings += 1
         disks[recordings] = Disk()
-        take(.opened(attempt: attempt, recording: recordings))
+        apply(.opened(attempt: attempt, recording: recordings))
     }
 
-    private func look(at id: Int) -> RecorderInput.HealthCheck {
+    private func healthCheck(of id: Int) -> RecorderInput.HealthCheck {
         RecorderInput.HealthCheck(
             grewAt: disks[id]?.grewAt, microphoneIsAlive: disks[id]?.microphoneIsAlive ?? false)
     }
 
-    /// Timers may fire at any time; nothing waits for them.
-    private static func isWait(_ kind: RecorderInput.Kind) -> Bool {
+    /// Whether the input is from a timer. Timers may fire at any time, so nobody waits for them.
+    private static func isTimer(_ kind: RecorderInput.Kind) -> Bool {
         if case .due = kind { true } else { false }
     }
 
-    // The machine's effects.
+    // MARK: Effects
 
-    private mutating func take(_ kind: RecorderInput.Kind) {
+    private mutating func apply(_ kind: RecorderInput.Kind) {
         inputs += 1
-        note(kind)
-        let before = state.shown
+        recordInput(kind)
+        let before = state.publishedState
         let effects = state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: now)))
-        for effect in effects { follow(effect) }
+        for effect in effects { perform(effect) }
         check(shownBefore: before, effects)
     }
 
-    private mutating func take(_ action: ButtonInterpreter.Action) {
+    private mutating func apply(_ action: ButtonInterpreter.Action) {
         inputs += 1
         switch action {
         case .start: lastStart = inputs
         case .stop: lastStop = inputs
-        case .acknowledge(let time): if unseen.allSatisfy({ $0 <= time }) { unseen = [] }
+        case .acknowledge(let time): if unacknowledged.allSatisfy({ $0 <= time }) { unacknowledged = [] }
         default: break
         }
-        let before = state.shown
+        let before = state.publishedState
         let effects = state.handle(action, at: RecorderMoment(monotonic: now))
-        for effect in effects { follow(effect) }
+        for effect in effects { perform(effect) }
         check(shownBefore: before, effects)
     }
 
-    /// Records an input's meaning for the invariants.
-    private mutating func note(_ kind: RecorderInput.Kind) {
+    /// Updates the values that the invariants need.
+    private mutating func recordInput(_ kind: RecorderInput.Kind) {
         switch kind {
-        case .order(.start, _): lastStart = inputs
-        case .order(.stop, _), .shutDown: lastStop = inputs
-        case .order(.toggle, _): if state.records { lastStop = inputs } else { lastStart = inputs }
-        case .event(.fault), .event(.export(.failed, _, _)): unseen.append(now)
+        case .command(.start, _): lastStart = inputs
+        case .command(.stop, _), .shutDown: lastStop = inputs
+        case .command(.toggle, _): if state.willBeRecording { lastStop = inputs } else { lastStart = inputs }
+        case .event(.fault), .event(.export(.failed, _, _)): unacknowledged.append(now)
         default: break
         }
     }
 
-    private mutating func follow(_ effect: RecorderEffect) {
+    private mutating func perform(_ effect: RecorderEffect) {
         switch effect {
         case .open(let attempt):
             expect(openings.isEmpty && disks.values.allSatisfy(\.isClosed), "two recordings at once")
-            expect(lastStart > lastStop, "a stop is undone")
-            expect(!isEnding, "something begins after the end")
+            expect(lastStart > lastStop, "a recording starts although the last command was a stop")
+            expect(!isEnding, "a recording starts during the shutdown")
             openings.insert(attempt)
             pending.append(.opened(attempt: attempt, recording: 0))
         case .record(let id):
@@ -218,10 +218,10 @@ struct RecorderWorld {
             pending += [.begun(id, RecorderInput.HealthCheck()), .closed(id), .ended(id, ends[id % ends.count])]
         case .setPaused(let id, let isPaused):
             expect(disks[id]?.isPaused == !isPaused, "recording \(id) is paused twice, or resumed twice")
-            expect(disks[id]?.isClosed == false, "recording \(id) is closed, and paused")
+            expect(disks[id]?.isClosed == false, "recording \(id) is paused although it is closed")
             disks[id]?.isPaused = isPaused
         case .redact(let id, _):
-            expect(disks[id]?.isClosed == false, "recording \(id) is closed, and redacted by a press")
+            expect(disks[id]?.isClosed == false, "recording \(id) is redacted although it is closed")
             pending.append(.marked(.success(Recorder.Answer(recording: id)), nil))
         case .check(let id): pending.append(.checked(id, RecorderInput.HealthCheck()))
         case .close(let id, _): expect(disks[id]?.hasBegun == true, "recording \(id) is closed before it is recorded")
@@ -229,21 +229,22 @@ struct RecorderWorld {
             expect(disks[id] != nil, "a mark without a recording")
             pending.append(.marked(.success(Recorder.Answer(recording: id)), ticket))
         case .answer(let ticket, let result):
-            expect(waiting.remove(ticket) != nil, "\(ticket.number) is answered twice")
+            expect(waiting.remove(ticket) != nil, "ticket \(ticket.number) is answered twice")
             if case .success(let answer) = result {
                 let isCurrent = answer.recording == nil || answer.recording == state.recording
-                let left: Event.State = state.isFaulted ? .faulted : .idle
-                expect(answer.state == (isCurrent ? state.shown : left), "an answer names the wrong state")
+                let otherState: Event.State = state.isFaulted ? .faulted : .idle
+                expect(answer.state == (isCurrent ? state.publishedState : otherState), "an answer has the wrong state")
             }
             if let stop = stops.removeValue(forKey: ticket) { answeredStop = max(answeredStop, stop) }
-        case .publish(.fault): unseen.append(now)
+        case .publish(.fault): unacknowledged.append(now)
         case .maintenance:
             expect(!isMaintaining, "maintenance started twice")
             isMaintaining = true
-            pending += [.maintenanceWrites(true), .maintenanceEnded(tickets % 3 == 0 ? .failed(Self.noModel) : .done)]
+            pending.append(.maintenanceTranscribes(true))
+            pending.append(.maintenanceEnded(tickets % 3 == 0 ? .failed(Self.noModel) : .done))
         case .interruptMaintenance: expect(isMaintaining, "maintenance is interrupted although it is not running")
         case .wake(let timer, _): pending.append(.due(timer))
-        case .publish(.state(let state)): expect(state == self.state.shown, "the wrong state is published")
+        case .publish(.state(let state)): expect(state == self.state.publishedState, "the wrong state is published")
         case .publish, .log, .releaseWorkers, .powerOff: break
         }
     }
@@ -253,31 +254,37 @@ struct RecorderWorld {
     private mutating func check(shownBefore before: Event.State, _ effects: [RecorderEffect]) {
         let isOpen = disks.values.contains { !$0.isClosed }
         if answeredStop >= lastStart, answeredStop > 0 {
-            expect(state.phase == .idle && !isOpen, "a stop that was answered is undone")
+            expect(state.phase == .idle && !isOpen, "a recording runs although a stop was answered")
         }
         if let id = state.recording {
-            expect(disks[id]?.isClosed == false, "recording \(id) is shown, and is closed")
-            let looks = pending.count { if case .checked(id, _) = $0 { true } else { false } }
-            expect(looks == 1, "\(looks) checks recording \(id)")
+            expect(disks[id]?.isClosed == false, "recording \(id) is shown although it is closed")
+            let checks = pending.count { if case .checked(id, _) = $0 { true } else { false } }
+            expect(checks == 1, "\(checks) pending checks of recording \(id)")
         }
         expect(isOpen == (state.recording != nil), "the shown state is wrong")
-        expect(state.isFaulted == !unseen.isEmpty, "\(unseen.count) faults are not acknowledged")
+        let faults = "\(unacknowledged.count) faults are unacknowledged"
+        expect(state.isFaulted == !unacknowledged.isEmpty, "\(faults), but the state differs")
         let lamp = LampPattern(for: state)
-        expect(lamp.isFaulted == !unseen.isEmpty, "\(unseen.count) faults are not shown")
+        expect(lamp.isFaulted == !unacknowledged.isEmpty, "\(faults), but the lamp differs")
         for late in [0, 1_000, 2_999, 3_000, 9_000] {
             let then = now + .milliseconds(late)
             let isPaused = state.recording.map { disks[$0]?.isPaused ?? false } ?? false
-            let isShownPaused = lamp.mode(at: then) == .paused
-            expect(isShownPaused == (isPaused && state.shown == .paused), "the lamp shows a pause wrongly")
+            let showsPause = lamp.mode(at: then) == .paused
+            expect(
+                showsPause == (isPaused && state.publishedState == .paused),
+                "the lamp and the state disagree about a pause")
             guard lamp.mode(at: then) == .steady else { continue }
             let grewAt = state.recording.flatMap { disks[$0]?.grewAt }
             expect(
-                grewAt.map { then < $0 + .seconds(3) } ?? false, "the lamp is steady although nothing is on the disk")
+                grewAt.map { then < $0 + .seconds(3) } ?? false,
+                "the lamp is steady although no bytes reached the disk")
         }
-        let isTold = effects.contains { if case .publish(.state) = $0 { true } else { false } }
-        let hasResumed = before == .paused && state.shown == .recording
-        let isOurs = hasResumed || [.idle, .faulted, .paused].contains(state.shown)
-        expect(isTold == (isOurs && state.shown != before), "\(state.shown) behind \(before): told \(isTold)")
-        expect(state.isFaulted == lamp.isFaulted, "the lamp shows a fault wrongly")
+        let isPublished = effects.contains { if case .publish(.state) = $0 { true } else { false } }
+        let hasResumed = before == .paused && state.publishedState == .recording
+        let mustPublish = hasResumed || [.idle, .faulted, .paused].contains(state.publishedState)
+        expect(
+            isPublished == (mustPublish && state.publishedState != before),
+            "\(state.publishedState) after \(before): published \(isPublished)")
+        expect(state.isFaulted == lamp.isFaulted, "the lamp and the state disagree about a fault")
     }
 }

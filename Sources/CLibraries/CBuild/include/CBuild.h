@@ -1,5 +1,5 @@
-// What was built.
+// Information about the build.
 #pragma once
 
-/// The commit of the sources, with -dirty where files differed from it; empty where the build was not told.
+/// Returns the commit that was built, with -dirty if files differed from it; empty if it was not passed to the build.
 const char *fieldscribe_commit(void);

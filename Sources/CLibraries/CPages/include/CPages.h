@@ -1,4 +1,4 @@
-// The styles and scripts of the pages, as built in: pages.S has their texts.
+// The embedded styles and scripts of the pages. pages.S includes their contents.
 #pragma once
 
 #define PAGE_FILE(name)                                                                                                \
@@ -12,10 +12,10 @@ PAGE_FILE(player_css)
 PAGE_FILE(words_js)
 PAGE_FILE(player_js)
 PAGE_FILE(editor_js)
-PAGE_FILE(keeping_js)
-PAGE_FILE(places_js)
-PAGE_FILE(writing_js)
-PAGE_FILE(arriving_js)
+PAGE_FILE(storage_js)
+PAGE_FILE(annotations_js)
+PAGE_FILE(downloads_js)
+PAGE_FILE(startup_js)
 PAGE_FILE(bridge_js)
 PAGE_FILE(index_css)
 PAGE_FILE(index_js)

@@ -3,7 +3,7 @@ import Glibc
 /// Finds words in a pronouncing dictionary: one pronunciation per line, `word` or `word(2)` and its phones.
 struct DictionaryScan {
     private let words: Set<String>
-    /// Whether a word has this first byte and length; rejects most lines quickly.
+    /// For each combination of first byte and length, whether any word has it; this quickly rejects most lines.
     private var candidates = [Bool](repeating: false, count: 1 << 16)
 
     init(_ words: Set<String>) {
@@ -16,17 +16,17 @@ struct DictionaryScan {
 
     private static func kind(_ first: UInt8, _ count: Int) -> Int { Int(first) << 8 | min(count, 255) }
 
-    /// Calls `body` with the word, without its number, and the phones of each line.
+    /// Calls `body` with the word, without its number, and the phones of each matching line.
     func run(over bytes: UnsafeRawBufferPointer, _ body: (String, Substring) -> Void) {
         guard !words.isEmpty, let base = bytes.baseAddress else { return }
         candidates.withUnsafeBufferPointer { candidates in
             var start = 0
             while start < bytes.count {
-                let left = bytes.count - start
-                let newline = memchr(base + start, 0x0A, left)
+                let remaining = bytes.count - start
+                let newline = memchr(base + start, 0x0A, remaining)
                 let end = newline.map { UnsafeRawPointer($0) - UnsafeRawPointer(base) } ?? bytes.count
                 var next = start
-                // A parenthesis ends the word, unless it is its first character.
+                // A parenthesis ends the word unless it is the first character.
                 while next < end, bytes[next] > 0x20, bytes[next] != 0x28 || next == start { next += 1 }
                 if next > start, candidates[Self.kind(bytes[start], next - start)] {
                     let word = String(decoding: bytes[start..<next], as: UTF8.self)

@@ -3,25 +3,25 @@ internal import CPocketSphinx
 
 final class LanguageModelFile {
     // Safety: owned by this object, closed once in deinit.
-    private let opened: fieldscribe_lm
+    private let handle: fieldscribe_lm
 
     /// - Throws: `DeviceError` with `damaged` if the library rejects the file.
     init(path: String) throws(DeviceError) {
-        opened = fieldscribe_lm_open(path, DecoderLog.listener)
-        guard opened.model != nil else {
-            fieldscribe_lm_close(opened)
+        handle = fieldscribe_lm_open(path, DecoderLog.listener)
+        guard handle.model != nil else {
+            fieldscribe_lm_close(handle)
             throw DeviceError(
                 .damaged, "ngram_model_read", on: path, "PocketSphinx cannot read this language model",
-                remedy: "name another with recognizer.language-model")
+                remedy: "set recognizer.language-model to another file")
         }
     }
 
-    deinit { fieldscribe_lm_close(opened) }
+    deinit { fieldscribe_lm_close(handle) }
 
-    /// Returns the probability of a word after others, nearest first; 0 for an unknown word.
-    func probability(of word: String, after before: [String]) -> Double {
-        let strings = CStrings([word] + before)
+    /// Returns the probability of a word after the given words, nearest first; 0 for an unknown word.
+    func probability(of word: String, after history: [String]) -> Double {
+        let strings = CStrings([word] + history)
         defer { withExtendedLifetime(strings) {} }
-        return fieldscribe_lm_probability(opened, strings.pointers, Int32(strings.pointers.count))
+        return fieldscribe_lm_probability(handle, strings.pointers, Int32(strings.pointers.count))
     }
 }

@@ -1,11 +1,11 @@
 /// An acoustic model's binary definition, `mdef`: its phones and the Gaussians of each of their states.
 ///
 /// All numbers are little-endian. The file begins with a magic number, the version, and the length and text of a
-/// description. Then follow ten 32-bit counts; the NUL-terminated phone names, padded to four bytes; a tree from
+/// description. Next come ten 32-bit counts; the NUL-terminated phone names, padded to four bytes; a tree from
 /// neighbors to triphones, 8 bytes per node; the phones and then the triphones, 12 bytes each: state sequence,
 /// transition matrix and other data; the number of states in all sequences; and the sequences, 16 bits per state.
 struct ModelDefinition {
-    /// The phones as the dictionary writes them, in the model's order.
+    /// The phones as written in the dictionary, in the model's order.
     let sounds: [String]
     private let bytes: [UInt8]
     private let counts: [Int]
@@ -42,13 +42,13 @@ struct ModelDefinition {
         (self.bytes, self.counts, self.sounds) = (bytes, counts, sounds)
     }
 
-    /// The definition without triphones: each phone is independent of its neighbors. Nil if the file does not match its
-    /// counts.
+    /// The definition without triphones, in which each phone is independent of its neighbors; nil if the file does not
+    /// match its counts.
     ///
     /// PocketSphinx encodes the requested states as one-byte differences, and requests intermediate states for larger
-    /// differences. With triphones, it therefore computes the Gaussians of 14 phones in a frame that needs 5. The
-    /// states of context-independent phones are close to each other.
-    var withoutNeighbours: [UInt8]? {
+    /// differences. With triphones, it therefore computes the Gaussians of 14 phones in a frame that needs only 5. The
+    /// states of context-independent phones are close together.
+    var withoutTriphones: [UInt8]? {
         let (sounds, states) = (count(.sounds), count(.states))
         guard states > 0, count(.phones) >= sounds, count(.nodes) >= 0, count(.sequences) >= 0,
             count(.statesOfSounds) < 256, let startOfPhones = end(endOfNames, count(.nodes), 8),
@@ -70,12 +70,12 @@ struct ModelDefinition {
         var counts = counts
         counts[Count.phones.rawValue] = sounds
         counts[Count.sequences.rawValue] = sounds
-        counts[Count.nodes.rawValue] = Self.places
+        counts[Count.nodes.rawValue] = Self.wordPositions
         var result = Array(bytes[..<startOfCounts])
         for count in counts { result += Self.bytes(of: count) }
         result += bytes[startOfCounts + 4 * counts.count..<endOfNames]
         // An empty tree.
-        for _ in 0..<Self.places { result += [0xFF, 0xFF, 1, 0, 0, 0, 0, 0] as [UInt8] }
+        for _ in 0..<Self.wordPositions { result += [0xFF, 0xFF, 1, 0, 0, 0, 0, 0] as [UInt8] }
         result += phones
         result += Self.bytes(of: sounds * states)
         result += sequences
@@ -84,7 +84,7 @@ struct ModelDefinition {
 
     /// The number of word positions (inside, begin, end, single): the first level of the tree, which the library
     /// requires.
-    private static let places = 4
+    private static let wordPositions = 4
 
     private func count(_ count: Count) -> Int { counts[count.rawValue] }
 

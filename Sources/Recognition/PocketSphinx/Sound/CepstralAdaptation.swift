@@ -4,7 +4,7 @@ import Core
 struct CepstralAdaptation: Hashable {
     /// The weight of the earlier mean in frames when an utterance is added; it equals the library's window.
     private static let window: Float = 500
-    /// The candidate warps of a speaker's frequencies, in each direction.
+    /// The candidate warps for a speaker's frequencies, in each direction.
     private static let warps = [[0.92, 0.86], [1.08, 1.16]]
 
     /// The mean of each cepstral coefficient; empty if unknown.
@@ -16,7 +16,7 @@ struct CepstralAdaptation: Hashable {
     /// The number of surveyed samples in the mean.
     private var surveyed = 0.0
 
-    /// Returns nil for the state of another engine.
+    /// Parses an engine's state; nil if it is missing or from another engine.
     init?(_ state: AdaptationState?) {
         guard let state, let mean = state.content["cepstralMean"]?.numbers else { return nil }
         self.mean = mean
@@ -38,18 +38,18 @@ struct CepstralAdaptation: Hashable {
         return AdaptationState(.object(members))
     }
 
-    /// Returns the state after an utterance. The weight of earlier utterances decreases.
+    /// Returns the state after an utterance with the given mean. The weight of earlier utterances decreases.
     func after(_ own: [Float], of samples: Int) -> CepstralAdaptation {
-        let (before, weight) = (floats, Float(samples / Int(PocketSphinxRecognizer.samplesPerFrame)))
-        guard before.count == own.count else { return CepstralAdaptation(mean: own, warp: warp) }
+        let (previous, weight) = (floats, Float(samples / Int(PocketSphinxRecognizer.samplesPerFrame)))
+        guard previous.count == own.count else { return CepstralAdaptation(mean: own, warp: warp) }
         return CepstralAdaptation(
-            mean: zip(before, own).map { old, own in
+            mean: zip(previous, own).map { old, own in
                 (old * Self.window + own * weight) / (Self.window + weight)
             }, warp: warp)
     }
 
-    /// Returns the state with an utterance added to the mean, weighted by length; nil if its mean does not fit.
-    func surveying(_ own: [Float], of samples: Int) -> CepstralAdaptation? {
+    /// Returns the state with an utterance added to the mean, weighted by length; nil if its mean has another length.
+    func adding(_ own: [Float], of samples: Int) -> CepstralAdaptation? {
         guard surveyed > 0 else {
             var first = CepstralAdaptation(mean: own, warp: warp)
             first.surveyed = Double(samples)
@@ -64,7 +64,7 @@ struct CepstralAdaptation: Hashable {
         return sum
     }
 
-    /// The states with only a warp, for speakers unlike those of the training audio.
+    /// The states that have only a warp, for speakers unlike those in the training audio.
     static var candidates: [[AdaptationState]] {
         warps.map { $0.map { CepstralAdaptation(warp: $0).state } }
     }

@@ -7,7 +7,7 @@ final class FrontEnd {
     private static let batch = 64
 
     let warp: Double
-    /// Values per frame; 0 if the library does not export its front end.
+    /// The number of values per frame; 0 if the library does not export its front end.
     let width: Int
     /// The contiguous frames of the utterance so far.
     private(set) var cepstra: [Float] = []
@@ -29,17 +29,17 @@ final class FrontEnd {
 
     func append(_ samples: UnsafeBufferPointer<Int16>) throws(DeviceError) {
         guard let pointer else { return }
-        var (next, left) = (samples.baseAddress, samples.count)
-        while left > 0 {
-            let before = left
-            let count = grow { fieldscribe_fe_hear(pointer, &next, &left, $0, Int32(Self.batch)) }
+        var (next, remaining) = (samples.baseAddress, samples.count)
+        while remaining > 0 {
+            let before = remaining
+            let count = grow { fieldscribe_fe_process(pointer, &next, &remaining, $0, Int32(Self.batch)) }
             guard count >= 0 else {
                 throw DeviceError(
                     .failed, "fe_process_frames", "PocketSphinx rejected the audio",
-                    remedy: "the utterance is tried again")
+                    remedy: "the utterance will be decoded again")
             }
             // The library keeps an incomplete frame for the next call.
-            if count == 0, left == before { return }
+            if count == 0, remaining == before { return }
         }
     }
 
@@ -48,7 +48,7 @@ final class FrontEnd {
         _ = grow { fieldscribe_fe_end(pointer, $0) }
     }
 
-    /// The mean of all frames; nil without frames.
+    /// The mean of all frames; nil if there are none.
     var mean: [Float]? {
         var mean = CepstralMean()
         mean.grow(to: frames, of: self)

@@ -1,50 +1,50 @@
 import Core
 import Glibc
 
-/// Detects played or whistled sounds, from which the decoder would read words: plucked strings, melodies, sirens,
+/// Detects played or whistled sounds, in which the decoder would hear words: plucked strings, melodies, sirens,
 /// birds.
 ///
 /// Within a note, spectra stay similar, whereas a voice glides. In a whistle or siren, two samples predict the next
-/// one. The constants were chosen with a numpy model on synthetic sounds, and on pieces of 1 to 5 s of the open set. In
-/// its speech, the share of notes reached 0.44 (limit: 0.45) in 1 s and 0.35 in 2 s; the share of whistles reached 0.25
-/// (limit: 0.40) in 0.8 s. Speech with a hum, or with a melody 10 dB below it, counts as speech.
+/// one. The constants were chosen with a numpy model on synthetic sounds, and on clips of 1 to 5 s from the open set.
+/// In its speech, the share of notes reached 0.44 (limit: 0.45) in 1 s and 0.35 in 2 s; the share of whistles reached
+/// 0.25 (limit: 0.40) in 0.8 s. Speech with a hum, or with a melody 10 dB below it, counts as speech.
 enum PlayedSound {
     /// Whether an utterance with its surrounding silence is a played sound.
     static func isPlayed(_ samples: [Int16]) -> Bool { isWhistled(samples) || hasNotes(samples) }
 
     // MARK: - Whistles
 
-    /// The minimum length in seconds; shorter voices may be as pure.
-    private static let shortestWhistle = 0.8
-    /// The samples in a piece; pieces overlap by half.
-    private static let piece = 256
-    /// The maximum share of a piece's energy that the prediction from two samples misses.
+    /// The minimum length in seconds; a shorter voice may be as pure.
+    private static let minWhistleSeconds = 0.8
+    /// The number of samples in a window; windows overlap by half.
+    private static let whistleWindow = 256
+    /// The maximum share of a window's energy that the prediction from two samples misses.
     private static let maxUnpredicted = 0.01
     /// The minimum frequency in Hz; a voice that hums lower is as pure.
-    private static let lowestWhistle = 700.0
-    /// The minimum share of energy in whistled pieces.
+    private static let minWhistleFrequency = 700.0
+    /// The minimum share of the energy that is in whistled windows.
     private static let minWhistled = 0.40
 
     private static func isWhistled(_ samples: [Int16]) -> Bool {
-        guard Double(samples.count) >= shortestWhistle * Double(SamplePosition.rate) else { return false }
-        let highest = 2 * cos(2 * Double.pi * lowestWhistle / Double(SamplePosition.rate))
+        guard Double(samples.count) >= minWhistleSeconds * Double(SamplePosition.rate) else { return false }
+        let highest = 2 * cos(2 * Double.pi * minWhistleFrequency / Double(SamplePosition.rate))
         var (whistled, all) = (0.0, 0.0)
-        for start in stride(from: 0, through: samples.count - piece, by: piece / 2) {
-            // Least squares: the sum of a sample's neighbors against the sample.
-            var (energy, along, sums) = (0.0, 0.0, 0.0)
-            for index in start + 1..<start + piece - 1 {
+        for start in stride(from: 0, through: samples.count - whistleWindow, by: whistleWindow / 2) {
+            // Least squares: predict the sum of a sample's neighbors from the sample.
+            var (energy, dotProduct, sums) = (0.0, 0.0, 0.0)
+            for index in start + 1..<start + whistleWindow - 1 {
                 let value = Double(samples[index])
                 let sum = Double(samples[index - 1]) + Double(samples[index + 1])
                 energy += value * value
-                along += sum * value
+                dotProduct += sum * value
                 sums += sum * sum
             }
             guard energy > 0 else { continue }
             all += energy
-            // Twice the cosine of the frequency.
-            let turn = along / energy
-            let slopes = energy * max(0, 4 - turn * turn)
-            if turn < highest, sums - turn * along < maxUnpredicted * slopes { whistled += energy }
+            // Twice the cosine of the angular frequency.
+            let slope = dotProduct / energy
+            let scale = energy * max(0, 4 - slope * slope)
+            if slope < highest, sums - slope * dotProduct < maxUnpredicted * scale { whistled += energy }
         }
         return all > 0 && whistled >= minWhistled * all
     }
@@ -52,24 +52,24 @@ enum PlayedSound {
     // MARK: - Notes
 
     /// The minimum length in seconds.
-    private static let shortestNotes = 1.5
+    private static let minNotesSeconds = 1.5
     private static let window = 1_024
     private static let hop = 512
     /// The first used bin, above offset and rumble.
     private static let firstBin = 4
     private static let width = window / 2 + 1 - firstBin
     /// The minimum cosine of two amplitude spectra of a note.
-    private static let alike = 0.97
+    private static let minCosine = 0.97
     /// Windows below this share of the loudest are ignored.
-    private static let quiet = 0.05
-    /// The minimum share of notes in the sound: with and without constant sounds such as a hum.
+    private static let quietShare = 0.05
+    /// The minimum share of notes in the sound, with constant sounds such as a hum and without them.
     private static let minShare = 0.45
     private static let minShareOfChanging = 0.30
-    /// The multiple of its median level up to which a frequency counts as constant.
+    /// The level up to which a frequency counts as constant, relative to its median level.
     private static let steady: Float = 1.5
 
     private static func hasNotes(_ samples: [Int16]) -> Bool {
-        guard Double(samples.count) >= shortestNotes * Double(SamplePosition.rate) else { return false }
+        guard Double(samples.count) >= minNotesSeconds * Double(SamplePosition.rate) else { return false }
         var levels = amplitudes(of: samples)
         guard shareOfNotes(levels) >= minShare else { return false }
         let count = levels.count / width
@@ -93,7 +93,7 @@ enum PlayedSound {
         return levels
     }
 
-    /// Returns the share of loud windows, by amplitude, that sound like the previous one.
+    /// Returns the share of loud windows, weighted by amplitude, that sound like the second window after them.
     private static func shareOfNotes(_ levels: [Float]) -> Double {
         let count = levels.count / width
         guard count > 2 else { return 0 }
@@ -101,19 +101,19 @@ enum PlayedSound {
             levels[frame * width..<(frame + 1) * width].reduce(0.0) { $0 + Double($1) * Double($1) }
         }
         let pairs = (0..<count - 2).map { frame in
-            let (one, other) = (energies[frame], energies[frame + 2])
-            var along = 0.0
+            let (energy, otherEnergy) = (energies[frame], energies[frame + 2])
+            var dotProduct = 0.0
             for bin in 0..<width {
-                along += Double(levels[frame * width + bin]) * Double(levels[(frame + 2) * width + bin])
+                dotProduct += Double(levels[frame * width + bin]) * Double(levels[(frame + 2) * width + bin])
             }
-            let lengths = (one * other).squareRoot()
-            return (weight: min(one, other).squareRoot(), likeness: lengths > 0 ? along / lengths : 0)
+            let lengths = (energy * otherEnergy).squareRoot()
+            return (weight: min(energy, otherEnergy).squareRoot(), cosine: lengths > 0 ? dotProduct / lengths : 0)
         }
-        let least = quiet * (pairs.map(\.weight).max() ?? 0)
+        let threshold = quietShare * (pairs.map(\.weight).max() ?? 0)
         var (notes, all) = (0.0, 0.0)
-        for pair in pairs where pair.weight > least {
+        for pair in pairs where pair.weight > threshold {
             all += pair.weight
-            if pair.likeness > alike { notes += pair.weight }
+            if pair.cosine > minCosine { notes += pair.weight }
         }
         return all > 0 ? notes / all : 0
     }

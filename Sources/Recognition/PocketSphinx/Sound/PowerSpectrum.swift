@@ -10,8 +10,8 @@ struct PowerSpectrum {
     /// - Parameter size: the number of samples in a window, a power of two.
     init(size: Int) {
         self.size = size
-        let turn = 2 * Double.pi / Double(size)
-        window = (0..<size).map { Float(0.5 - 0.5 * cos(turn * Double($0))) }
+        let step = 2 * Double.pi / Double(size)
+        window = (0..<size).map { Float(0.5 - 0.5 * cos(step * Double($0))) }
         transform = FourierTransform(size)
     }
 

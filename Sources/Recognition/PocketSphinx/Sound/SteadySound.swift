@@ -1,26 +1,27 @@
 import Core
 
-/// Detects steady tones, single or mixed: every part of a tone or hum sounds like the whole. The decoder reads words
-/// from some tones with high confidence.
+/// Detects steady tones, single or mixed: every part of a tone or hum sounds like the whole. The decoder hears words
+/// in some tones with high confidence.
 ///
 /// It compares the band levels of 32 ms windows with their mean over the utterance, weighted by energy. Bands are as
 /// wide as a slight vibrato. The constants were chosen with a numpy model, which weights frames slightly differently,
 /// on the whole open set. Tones with noise 17 dB below them had cosines of at least 0.971 for amplitudes and 0.987 for
-/// energies. Of the recordings' 2 s pieces, one was above 0.88 and 0.84 (0.963 and 0.987); no whole recording was.
+/// energies. Of the 2 s clips from recordings, only one exceeded 0.88 and 0.84 (0.963 and 0.987); no whole recording
+/// did.
 enum SteadySound {
     private static let window = 512
     private static let hop = 256
-    /// The minimum cosines of the amplitudes and energies of the bands.
+    /// The minimum cosines for the amplitudes and energies of the bands.
     private static let minAmplitudeCosine = 0.97
     private static let minEnergyCosine = 0.984
     /// The minimum length in seconds; a single vowel may be as steady.
-    private static let shortest = 0.8
+    private static let minSeconds = 0.8
     /// The first used bin, above offset and rumble.
     private static let firstBin = 2
 
     /// Whether an utterance with its surrounding silence is a tone.
     static func isTone(_ samples: [Int16]) -> Bool {
-        guard Double(samples.count) >= shortest * Double(SamplePosition.rate) else { return false }
+        guard Double(samples.count) >= minSeconds * Double(SamplePosition.rate) else { return false }
         var levels: [Float] = []
         levels.reserveCapacity((samples.count / hop) * bands.count)
         PowerSpectrum(size: window).forEachWindow(of: samples, hop: hop) { energies in
@@ -30,26 +31,26 @@ enum SteadySound {
                 levels.append(sum)
             }
         }
-        return likeness(levels) >= minEnergyCosine && likeness(levels.map { $0.squareRoot() }) >= minAmplitudeCosine
+        return similarity(levels) >= minEnergyCosine && similarity(levels.map { $0.squareRoot() }) >= minAmplitudeCosine
     }
 
     /// Returns the mean cosine between each frame and the mean of all frames, weighted by the frames' norms.
-    private static func likeness(_ levels: [Float]) -> Double {
+    private static func similarity(_ levels: [Float]) -> Double {
         let width = bands.count
         var mean = [Double](repeating: 0, count: width)
         for (index, level) in levels.enumerated() { mean[index % width] += Double(level) }
-        var (along, lengths) = (0.0, 0.0)
+        var (dotProduct, norms) = (0.0, 0.0)
         for start in stride(from: 0, to: levels.count, by: width) {
             var square = 0.0
             for band in 0..<width {
                 let level = Double(levels[start + band])
-                along += level * mean[band]
+                dotProduct += level * mean[band]
                 square += level * level
             }
-            lengths += square.squareRoot()
+            norms += square.squareRoot()
         }
-        let length = mean.reduce(0) { $0 + $1 * $1 }.squareRoot()
-        return length > 0 && lengths > 0 ? along / (length * lengths) : 0
+        let meanNorm = mean.reduce(0) { $0 + $1 * $1 }.squareRoot()
+        return meanNorm > 0 && norms > 0 ? dotProduct / (meanNorm * norms) : 0
     }
 
     private struct Band: Sendable {
@@ -57,7 +58,7 @@ enum SteadySound {
         var weights: [Float]
     }
 
-    /// Overlapping bands from 60 Hz on, each 62.5 Hz or an eighth of a tone above the previous one.
+    /// Overlapping bands above 60 Hz, each 62.5 Hz or 8 % above the previous one.
     private static let bands: [Band] = {
         let spacing = Double(SamplePosition.rate) / Double(window)
         var (bands, edge) = ([Band](), 60.0)

@@ -4,19 +4,19 @@ import Glibc
 
 /// Tracks the pitch of one utterance with sphinxbase's estimator (YIN), one frame per 10 ms.
 ///
-/// It runs while the utterance is spoken, because it would delay the text if it ran at the end.
+/// The tracker runs while the utterance is spoken, because it would delay the text if it ran at the end.
 final class VoiceTrack {
     private struct Frame {
-        /// The period in samples; nil if the frame is not voiced.
+        /// The period in samples; nil if the frame is unvoiced.
         var period: Double?
         var peak: Double
     }
 
-    /// The samples in a window: two periods of the lowest voice, 62.5 Hz.
+    /// The number of samples in a window: two periods of the lowest voice, 62.5 Hz.
     private static let window = 512
-    /// The decimation factor before the estimator, which takes four times as long for twice the samples. Afterwards,
+    /// The decimation factor of the estimator's input. Twice the samples would take four times as long. Afterwards,
     /// the period is refined with all samples.
-    private static let thinning = 2
+    private static let decimation = 2
     private static let hop = 160
     /// The accepted periods in samples, from 500 down to 65 Hz.
     private static let periods = 32.0...246.0
@@ -24,17 +24,17 @@ final class VoiceTrack {
     private static let maxDifference = 0.2
     /// The maximum relative change of the period between frames; a larger change is another word or an octave error.
     private static let maxChange = 0.15
-    private static let least = 5
-    /// The number of voiced frames that describe how a voice ends.
-    private static let last = 20
+    private static let minVoicedFrames = 5
+    /// The number of voiced frames at the end from which the final lowering is computed.
+    private static let finalFrames = 20
 
     /// The number of windows to process at a time.
     private static let step = 25
 
     // Safety: owned by this object, closed once in deinit; nil if the library does not export its estimator.
-    private let pointer = fieldscribe_voice_open(Int32(window / thinning))
+    private let pointer = fieldscribe_voice_open(Int32(window / decimation))
     /// The estimator's input.
-    private var thinned = [Int16](repeating: 0, count: window / thinning)
+    private var decimated = [Int16](repeating: 0, count: window / decimation)
     /// The number of windows passed to the estimator.
     private var processed = 0
     private var periods: [UInt16] = []
@@ -42,23 +42,23 @@ final class VoiceTrack {
 
     deinit { if let pointer { fieldscribe_voice_close(pointer) } }
 
-    /// Analyzes the voice within a range of any audio, for an engine that does not determine the pitch itself; nil if
-    /// almost nothing is voiced, or the library does not export its estimator.
+    /// Analyzes the voice within a range of audio, for an engine that does not determine the pitch itself. Returns nil
+    /// if almost nothing is voiced, or if the library does not export its estimator.
     ///
     /// - Parameters:
-    ///   - range: counted from the first sample; anything outside the samples is ignored.
+    ///   - range: the range, counted from the first sample. Any part outside the samples is ignored.
     ///   - samples: mono, 16-bit, 16 kHz.
     static func voice(of range: SampleRange, in samples: UnsafeBufferPointer<Int16>) -> VoiceAnalytics? {
         let whole = SampleRange(.zero, SamplePosition(Int64(samples.count)))
         guard let range = range.intersection(whole) else { return nil }
-        let heard = Array(samples[Int(range.start.samples)..<Int(range.end.samples)])
-        return VoiceTrack().analytics(of: SampleRange(.zero, SamplePosition(range.count)), in: heard)
+        let audio = Array(samples[Int(range.start.samples)..<Int(range.end.samples)])
+        return VoiceTrack().analytics(of: SampleRange(.zero, SamplePosition(range.count)), in: audio)
     }
 
-    /// Processes some windows; returns false if there are no more.
+    /// Processes the next windows; returns false if there are none.
     ///
     /// - Parameter samples: the utterance from its start.
-    func follow(_ samples: [Int16]) -> Bool {
+    func advance(through samples: [Int16]) -> Bool {
         guard let pointer else { return false }
         let before = processed
         samples.withUnsafeBufferPointer { samples in
@@ -70,10 +70,10 @@ final class VoiceTrack {
         return processed > before
     }
 
-    /// Analyzes the voice within `range` of a complete utterance; nil if almost nothing is voiced.
+    /// Analyzes the voice within `range` of a complete utterance. Returns nil if almost nothing is voiced.
     func analytics(of range: SampleRange, in samples: [Int16]) -> VoiceAnalytics? {
         guard let pointer else { return nil }
-        while follow(samples) {}
+        while advance(through: samples) {}
         while process(nil, by: pointer) {}
         let first = (max(0, Int(range.start.samples)) + Self.hop - 1) / Self.hop
         let end = min(samples.count, Int(range.end.samples))
@@ -87,17 +87,17 @@ final class VoiceTrack {
         }
     }
 
-    /// Passes a window to the estimator; returns whether it has a result for another window.
+    /// Passes a window to the estimator, or nil at the end. Returns whether there was a result for another window.
     @discardableResult private func process(_ window: UnsafePointer<Int16>?, by pointer: OpaquePointer) -> Bool {
         var (period, difference): (UInt16, UInt16) = (0, 0)
         if let window {
-            for index in thinned.indices {
-                let sum = Int(window[Self.thinning * index]) + Int(window[Self.thinning * index + 1])
-                thinned[index] = Int16(sum / Self.thinning)
+            for index in decimated.indices {
+                let sum = Int(window[Self.decimation * index]) + Int(window[Self.decimation * index + 1])
+                decimated[index] = Int16(sum / Self.decimation)
             }
         }
-        let hasResult = thinned.withUnsafeBufferPointer {
-            fieldscribe_voice_hear(pointer, window == nil ? nil : $0.baseAddress, &period, &difference)
+        let hasResult = decimated.withUnsafeBufferPointer {
+            fieldscribe_voice_process(pointer, window == nil ? nil : $0.baseAddress, &period, &difference)
         }
         guard hasResult != 0 else { return false }
         periods.append(period)
@@ -108,13 +108,14 @@ final class VoiceTrack {
     private func frame(_ index: Int, _ window: UnsafeBufferPointer<Int16>) -> Frame {
         let peak = window.reduce(0.0) { max($0, abs(Double($1))) }
         let isVoiced = Double(differences[index]) < Self.maxDifference * 32_768 && peak > 0
-        return Frame(period: isVoiced ? Self.refined(Int(periods[index]) * Self.thinning, in: window) : nil, peak: peak)
+        let period = isVoiced ? Self.refined(Int(periods[index]) * Self.decimation, in: window) : nil
+        return Frame(period: period, peak: peak)
     }
 
     /// Refines the period, because the estimator uses decimated samples. The minimum of the difference is nearby,
     /// between samples.
     private static func refined(_ period: Int, in window: UnsafeBufferPointer<Int16>) -> Double? {
-        let reach = thinning
+        let reach = decimation
         guard period > reach + 1, period + reach + 1 < Self.window / 2 else { return nil }
         func difference(_ lag: Int) -> Int {
             var sum = 0
@@ -126,28 +127,28 @@ final class VoiceTrack {
         }
         let around = (period - reach - 1...period + reach + 1).map(difference)
         let inner = around.indices.dropFirst().dropLast()
-        guard let least = inner.min(by: { around[$0] < around[$1] }) else { return nil }
-        let (before, here, after) = (Double(around[least - 1]), Double(around[least]), Double(around[least + 1]))
-        let bend = before - 2 * here + after
-        let offset = bend > 0 ? max(-1, min(1, (before - after) / (2 * bend))) : 0
-        let exact = Double(period - reach - 1 + least) + offset
+        guard let minimum = inner.min(by: { around[$0] < around[$1] }) else { return nil }
+        let (before, here, after) = (Double(around[minimum - 1]), Double(around[minimum]), Double(around[minimum + 1]))
+        let curvature = before - 2 * here + after
+        let offset = curvature > 0 ? max(-1, min(1, (before - after) / (2 * curvature))) : 0
+        let exact = Double(period - reach - 1 + minimum) + offset
         return periods.contains(exact) ? exact : nil
     }
 
     private static func analytics(of frames: [Frame]) -> VoiceAnalytics? {
         let voiced = frames.compactMap(\.period)
-        guard voiced.count >= least else { return nil }
-        let pairs = zip(frames, frames.dropFirst()).compactMap { one, next -> (Double, Double)? in
-            guard let period = one.period, let following = next.period,
-                abs(following - period) <= maxChange * period
+        guard voiced.count >= minVoicedFrames else { return nil }
+        let pairs = zip(frames, frames.dropFirst()).compactMap { frame, next -> (Double, Double)? in
+            guard let period = frame.period, let nextPeriod = next.period,
+                abs(nextPeriod - period) <= maxChange * period
             else { return nil }
-            return (abs(following - period) / period, abs(next.peak - one.peak) / max(one.peak, next.peak))
+            return (abs(nextPeriod - period) / period, abs(next.peak - frame.peak) / max(frame.peak, next.peak))
         }
         func mean(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.reduce(0, +) / Double(values.count) }
-        func middle(_ periods: [Double]) -> Double { periods.sorted()[periods.count / 2] }
+        func median(_ periods: [Double]) -> Double { periods.sorted()[periods.count / 2] }
         return VoiceAnalytics(
-            pitch: Double(SamplePosition.rate) / middle(voiced), jitter: mean(pairs.map(\.0)),
+            pitch: Double(SamplePosition.rate) / median(voiced), jitter: mean(pairs.map(\.0)),
             shimmer: mean(pairs.map(\.1)), voicing: Double(voiced.count) / Double(frames.count),
-            finalLowering: 12 * log2(middle(voiced.suffix(last)) / middle(voiced)))
+            finalLowering: 12 * log2(median(voiced.suffix(finalFrames)) / median(voiced)))
     }
 }

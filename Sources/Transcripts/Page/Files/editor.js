@@ -1,7 +1,7 @@
 
-// Corrections are stored as a text per segment; times are derived from the words as first shown.
-const known = data.recording ?? null;
-const bySegment = new Map(), state = {
+// A correction is stored as the new text of a segment. Times are derived from the words that the page first showed.
+const identity = data.recording ?? null;
+const originals = new Map(), state = {
   edits: new Map(), details: { ...(data.details ?? {}) }, notes: data.notes ?? [], marks: null,
   quotations: data.quotations ?? [], speakers: { ...(data.speakers ?? {}) }, turns: null, name: '', saved: 0
 };
@@ -14,18 +14,18 @@ const make = (tag, attributes, ...content) => {
   element.append(...content);
   return element;
 };
-// The lines that show each segment, in order. A line may show parts of several segments.
+// The lines that show each segment, in order. A line can show parts of several segments.
 const shownIn = new Map();
 for (const line of segments) if (line.dataset.n) {
   const id = Number(line.dataset.n);
   if (shownIn.has(id)) shownIn.get(id).push(line); else shownIn.set(id, [line]);
 }
-const order = [...shownIn.keys()], placeOfId = new Map(order.map((id, i) => [id, i]));
+const order = [...shownIn.keys()], indexOfId = new Map(order.map((id, i) => [id, i]));
 // Returns a segment as the page first showed it.
 function original(id) {
-  if (!bySegment.has(id)) {
+  if (!originals.has(id)) {
     const all = shownIn.get(id), elements = all.flatMap(wordsOf), end = Number(all[all.length - 1].dataset.e);
-    bySegment.set(id, {
+    originals.set(id, {
       id, start: Number(all[0].dataset.t), end, held: all[0].querySelector('.held')?.textContent ?? '',
       words: elements.map((word, i) => ({
         text: word.textContent, t: startOf(word), c: Number(word.dataset.c),
@@ -33,7 +33,7 @@ function original(id) {
       }))
     });
   }
-  return bySegment.get(id);
+  return originals.get(id);
 }
 const lineOf = id => shownIn.get(id)?.[0] ?? null;
 const was = segment => segment.words.map(word => word.text).join(' ');
@@ -42,9 +42,9 @@ const split = text => normal(text).split(' ').filter(Boolean);
 const textsNow = id => state.edits.has(id) ? split(state.edits.get(id).text) : original(id).words.map(word => word.text);
 const wordsNow = id => {
   const edit = state.edits.get(id);
-  return edit ? timed(original(id), edit.text, edit.confirmed) : original(id).words;
+  return edit ? withTimes(original(id), edit.text, edit.confirmed) : original(id).words;
 };
-// Returns which words of which segments a line shows.
+// Returns the segments that a line shows, with the range of their words in it.
 const pieces = new WeakMap();
 function piecesOf(line) {
   if (!pieces.has(line)) {
@@ -55,8 +55,8 @@ function piecesOf(line) {
   return pieces.get(line);
 }
 const textOfLine = line => piecesOf(line).flatMap(({ id, from, to }) => textsNow(id).slice(from, to)).join(' ');
-// Returns a word's segment and the word's index in it.
-function placeIn(word) {
+// Returns the id of a word's segment and the word's index in that segment.
+function positionOf(word) {
   const line = word.closest('.s');
   let at = wordsOf(line).indexOf(word);
   for (const { id, from, to } of piecesOf(line)) {
@@ -67,7 +67,7 @@ function placeIn(word) {
 const lineAt = (id, at) => shownIn.get(id).find(line => piecesOf(line).some(one => one.id === id && one.from <= at && at < one.to))
   ?? lineOf(id);
 
-// Returns who speaks at a time, after a person has changed the turns.
+// Returns the speaker at a time, according to the turns that a person has changed.
 let turnsOf = null, turnStarts;
 function speakerAt(time) {
   if (turnsOf !== state.turns) {
@@ -87,22 +87,22 @@ function turnsNow() {
   });
   return turns;
 }
-// Returns the turns after giving a range, in seconds, to a speaker: all of it, or only what the speaker `only` says in it.
-function given(from, to, speaker, only) {
+// Returns the turns with a range, in seconds, assigned to a speaker: the whole range, or only the turns of the speaker `only`.
+function reassigned(from, to, speaker, only) {
   const turns = [];
-  let isGiven = false;
+  let isAssigned = false;
   for (const turn of turnsNow()) {
     if (turn.end <= from || turn.start >= to || only && turn.speaker !== only) { turns.push(turn); continue; }
     if (turn.start < from) turns.push({ ...turn, end: from });
     turns.push({ start: Math.max(turn.start, from), end: Math.min(turn.end, to), speaker });
     if (turn.end > to) turns.push({ ...turn, start: to });
-    isGiven = true;
+    isAssigned = true;
   }
-  if (!isGiven && !only) turns.push({ start: from, end: Math.min(to, data.duration / 1000), speaker });
+  if (!isAssigned && !only) turns.push({ start: from, end: Math.min(to, data.duration / 1000), speaker });
   return turns.sort((a, b) => a.start - b.start);
 }
 
-// Returns the equal words on the shortest edit path from one list to the other, as pairs of indices.
+// Returns the pairs of indices of equal words on the shortest edit path from one list to the other.
 function pairs(old, now) {
   const width = now.length + 1, costs = new Uint32Array((old.length + 1) * width);
   for (let i = 0; i < width; i++) costs[i] = i;
@@ -123,9 +123,9 @@ function pairs(old, now) {
   }
   return found;
 }
-// Returns the words of a text with times. Unchanged words keep theirs; others divide the time of the words that they replace,
-// by letters.
-function timed(segment, text, confirmed = []) {
+// Returns the words of a text with times. Unchanged words keep their times; new words share the time of the words that they
+// replace, in proportion to their letters.
+function withTimes(segment, text, confirmed = []) {
   const now = split(text), old = segment.words, words = [];
   const same = pairs(old.map(word => keyOf(word.text)), now.map(keyOf));
   let r = 0, c = 0;
@@ -148,18 +148,18 @@ function timed(segment, text, confirmed = []) {
   return words;
 }
 const shadeOf = c => c >= 75 ? '' : c >= 50 ? ' c2' : c >= 25 ? ' c1' : ' c0';
-// Returns all segments that share lines with this one, or did before the change.
-function together(id) {
+// Returns the ids of all segments that share a line with this one, or did so before the change.
+function segmentsSharingLines(id) {
   const ids = new Set([id]);
   for (const one of ids) {
-    const at = placeOfId.get(one);
+    const at = indexOfId.get(one);
     if (state.edits.get(one)?.joined && at) ids.add(order[at - 1]);
     if (state.edits.get(order[at + 1])?.joined) ids.add(order[at + 1]);
     for (const line of shownIn.get(one)) for (const piece of piecesOf(line)) ids.add(piece.id);
   }
-  return [...ids].sort((a, b) => placeOfId.get(a) - placeOfId.get(b));
+  return [...ids].sort((a, b) => indexOfId.get(a) - indexOfId.get(b));
 }
-// Returns the lines of these segments. A change of speaker also begins a line.
+// Returns the lines for these segments. A change of speaker also starts a new line.
 function linesFor(ids) {
   const made = [];
   for (const id of ids) {
@@ -186,7 +186,7 @@ function linesFor(ids) {
   return made;
 }
 function render(id) {
-  const ids = together(id), made = linesFor(ids);
+  const ids = segmentsSharingLines(id), made = linesFor(ids);
   const old = [...new Set(ids.flatMap(one => shownIn.get(one)))];
   if (old.length !== made.length || made.some(one => one.words.length)) old.forEach(unfold);
   const others = old.flatMap(line => [...line.querySelectorAll('.mark, .gap, .note, .both')]);
@@ -219,7 +219,7 @@ function render(id) {
       return element;
     });
     const own = others.filter(other => (!i || startOf(other) >= one.start - 1) && (i === made.length - 1 || startOf(other) < made[i + 1].start - 1));
-    // Shows the held-back text until a person has written something.
+    // Shows the held-back text until a person edits the line.
     const held = one.pieces.length === 1 && !state.edits.has(first) && original(first).held;
     if (!items.length && held) {
       items.push(...[['unclear', '[unclear]'], ['held', held]].map(([kind, text]) => make('span', { class: kind, 'data-t': one.start }, text)));
@@ -232,7 +232,7 @@ function render(id) {
   [lines, times, shownWord] = [null, null, null];
   isArranged = false;
 }
-// Updates the list of lines, and the names where the speaker changes, after lines were rendered.
+// Updates the list of lines and the speakers' names after lines were rendered.
 let isArranged = true;
 function arrange() {
   if (isArranged) return;
@@ -259,7 +259,7 @@ function showNames() {
     if (isWanted && place.querySelector('.who')?.dataset.who !== label) place.prepend(nameOf(label, startOf(wordsOf(line)[0]) - 1), ' ');
   }
 }
-// Returns an element with a speaker's name.
+// Returns a chip with a speaker's name.
 function nameOf(label, time) {
   const element = make('span', { class: 'who p' + (label.charCodeAt(0) - 65) % 12, 'data-who': label, dir: 'auto' });
   if (time !== undefined) element.dataset.t = Math.max(0, time);
@@ -270,7 +270,7 @@ function named(element) {
   if (element.matches('.who')) element.classList.toggle('named', Boolean(state.speakers[element.dataset.who]));
   return element;
 }
-// Renders the segments whose words have other speakers now.
+// Renders the segments whose speakers have changed.
 function renderTurns() {
   for (const id of order) {
     const now = linesFor([id]).map(one => one.pieces[0].from + (one.speaker ?? '')).join();
@@ -279,8 +279,8 @@ function renderTurns() {
   }
 }
 
-// Makes a change, and stores it as one undo step: each changed segment and other part, before and after. Of lists, stores
-// only what differs.
+// Applies a change and stores it as one undo step, with each changed segment and each other part before and after. For lists,
+// it stores only the elements that differ.
 function step(changes, parts = {}) {
   changes = changes.filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after));
   const put = Object.entries(parts).filter(([name, value]) => JSON.stringify(state[name]) !== JSON.stringify(value))
@@ -289,7 +289,7 @@ function step(changes, parts = {}) {
   past.push({ changes, parts: put });
   if (past.length > 500) past.shift();
   future.length = 0;
-  take(past[past.length - 1], 'after');
+  applyStep(past[past.length - 1], 'after');
 }
 function difference(name, before, after) {
   if (!Array.isArray(before) || !Array.isArray(after)) return { name, before, after };
@@ -299,7 +299,7 @@ function difference(name, before, after) {
   while (back < shorter - from && isSame(before.length - 1 - back, after.length - 1 - back)) back++;
   return { name, from, back, before: before.slice(from, before.length - back), after: after.slice(from, after.length - back) };
 }
-function take({ changes, parts }, side) {
+function applyStep({ changes, parts }, side) {
   for (const { name, from, back, [side]: value } of parts) {
     const list = state[name];
     state[name] = from === undefined ? value : [...list.slice(0, from), ...value, ...list.slice(list.length - back)];
@@ -308,36 +308,36 @@ function take({ changes, parts }, side) {
   for (const change of changes) render(change.id);
   if (parts.some(part => part.name === 'turns')) renderTurns();
   arrange();
-  if (parts.length) showPlaces(); else refilter();
-  tellWork();
+  if (parts.length) showAnnotations(); else refilter();
+  showRemaining();
   changed();
 }
-function travel(from, to, side) {
+function moveStep(from, to, side) {
   if (open) commit();
   const last = from.pop();
   if (!last) return;
   to.push(last);
-  take(last, side);
+  applyStep(last, side);
 }
-const undo = () => travel(past, future, 'before'), redo = () => travel(future, past, 'after');
-// Returns a segment's edit as a draft, which can be changed.
+const undo = () => moveStep(past, future, 'before'), redo = () => moveStep(future, past, 'after');
+// Returns a segment's edit as a draft that can be modified.
 const draftOf = id => {
   const { confirmed = [], breaks = [], joined = false } = state.edits.get(id) ?? {};
   return { words: textsNow(id), confirmed, breaks, joined };
 };
-// Returns the place between new words that corresponds to a place between old ones.
-function placed(same, at, olds, news) {
+// Converts a position between the old words to the corresponding position between the new words.
+function mappedPosition(same, at, olds, news) {
   let [row, column] = [-1, -1], [endRow, endColumn] = [olds, news];
   for (const [r, c] of same) if (r < at) [row, column] = [r, c]; else { [endRow, endColumn] = [r, c]; break; }
   const gone = endRow - row - 1, fresh = endColumn - column - 1;
   return column + 1 + (gone ? Math.round((at - row - 1) / gone * fresh) : fresh);
 }
-// Replaces words of a draft. Breaks and confirmations move with their words.
+// Replaces words in a draft. Breaks and confirmations move with their words.
 function put(draft, from, to, fresh, isRight) {
   const gone = draft.words.slice(from, to), more = fresh.length - gone.length;
   const same = pairs(gone.map(keyOf), fresh.map(keyOf)), stays = new Map(same);
   draft.words = [...draft.words.slice(0, from), ...fresh, ...draft.words.slice(to)];
-  draft.breaks = [...new Set(draft.breaks.map(at => at <= from ? at : at >= to ? at + more : from + placed(same, at - from, gone.length, fresh.length)))]
+  draft.breaks = [...new Set(draft.breaks.map(at => at <= from ? at : at >= to ? at + more : from + mappedPosition(same, at - from, gone.length, fresh.length)))]
     .filter(at => at > 0 && at < draft.words.length);
   draft.confirmed = draft.confirmed.map(at => at < from ? at : at >= to ? at + more : stays.has(at - from) ? from + stays.get(at - from) : -1)
     .filter(at => at >= 0);
@@ -351,14 +351,14 @@ function change(id, { words, confirmed, breaks, joined }) {
     was: old, text, confirmed, ...(breaks.length ? { breaks: [...breaks].sort((a, b) => a - b) } : {}), ...(joined ? { joined: true } : {})
   } };
 }
-// Returns the change that gives a segment another text, or confirms words of the same text.
+// Returns the change that replaces a segment's text, or confirms words in it.
 function edited(id, text, confirmed) {
   const draft = draftOf(id);
   put(draft, 0, draft.words.length, split(text));
   if (confirmed) draft.confirmed = confirmed;
   return change(id, draft);
 }
-// Returns drafts of a line's segments with another text. All words of a corrected line count as right.
+// Returns drafts of a line's segments with new text. All words in a corrected line count as right.
 function lineDrafts(line, text, isChecked) {
   const parts = piecesOf(line), now = split(text), drafts = new Map();
   const old = split(textOfLine(line)), isRight = isChecked || old.join(' ') !== now.join(' ');
@@ -366,7 +366,7 @@ function lineDrafts(line, text, isChecked) {
   let [seen, taken] = [0, 0];
   parts.forEach(({ id, from, to }, i) => {
     seen += to - from;
-    const end = i === parts.length - 1 ? now.length : placed(same, seen, old.length, now.length);
+    const end = i === parts.length - 1 ? now.length : mappedPosition(same, seen, old.length, now.length);
     const draft = draftOf(id);
     put(draft, from, to, now.slice(taken, end), isRight);
     // If the user restored the recognized words, nothing counts as confirmed.
@@ -383,16 +383,16 @@ const changesOf = drafts => [...drafts].map(([id, draft]) => change(id, draft));
 const heldIn = line => line.querySelector('.w') ? '' : line.querySelector('.held')?.textContent ?? '';
 
 // The line that is open for editing.
-let open = null, isLooping = false, isPlaced = false;
+let open = null, isLooping = false, hasMovedCursor = false;
 const field = make('textarea', { id: 'field', 'aria-label': 'Text of this segment', rows: '2', spellcheck: 'true' });
 function edit(line, selected) {
-  if (!known || !line?.dataset.n) return;
+  if (!identity || !line?.dataset.n) return;
   if (open) commit();
   unfold(line);
-  knowsEditing();
+  hideHint();
   const [{ id, from }] = piecesOf(line);
   open = { id, from, line, start: startOf(line), end: Number(line.dataset.e), text: textOfLine(line) };
-  isPlaced = false;
+  hasMovedCursor = false;
   line.classList.add('open');
   field.value = open.text;
   field.placeholder = heldIn(line);
@@ -404,14 +404,14 @@ function edit(line, selected) {
     const words = field.value.split(' '), from = words.slice(0, selected).join(' ').length + (selected ? 1 : 0);
     field.setSelectionRange(from, from + (words[selected] ?? '').length);
   }
-  bring(line);
+  bringIntoView(line);
 }
 function close() {
   open?.line.classList.remove('open');
   open = null;
   isLooping = false;
   field.remove();
-  keepDraft();
+  storeDraft();
 }
 function commit() {
   if (!open) return;
@@ -419,8 +419,8 @@ function commit() {
   close();
   if (normal(now) !== text) step(changesOf(lineDrafts(line, now)));
 }
-// Splits the open line at the cursor, and opens its second part.
-function divide() {
+// Splits the open line at the cursor and opens the second part.
+function splitLine() {
   const { line } = open, caret = field.selectionStart;
   const before = split(field.value.slice(0, caret)), drafts = lineDrafts(line, [...before, ...split(field.value.slice(caret))].join(' '));
   let left = before.length, place;
@@ -436,37 +436,37 @@ function divide() {
   edit(lineAt(...place));
   field.setSelectionRange(0, 0);
 }
-// Joins the open line with the previous one, whose speaker it gets.
-function unite() {
+// Joins the open line to the previous line and gives it that line's speaker.
+function joinLines() {
   const { line, id, from } = open, at = segments.indexOf(line);
   const above = segments.slice(0, at).reverse().find(one => one.dataset.n);
   if (!above) return;
   const drafts = lineDrafts(line, field.value), draft = drafts.get(id), caret = textOfLine(above).length;
   if (from) draft.breaks = draft.breaks.filter(one => one !== from); else draft.joined = true;
   const { p: speaker } = above.dataset, isOther = speaker && line.dataset.p && speaker !== line.dataset.p;
-  const turns = isOther ? { turns: given(startOf(line) / 1000, Number(line.dataset.e) / 1000, speaker) } : {};
+  const turns = isOther ? { turns: reassigned(startOf(line) / 1000, Number(line.dataset.e) / 1000, speaker) } : {};
   close();
   step(changesOf(drafts), turns);
   edit(lineAt(id, from));
   field.setSelectionRange(caret + (caret ? 1 : 0), caret + (caret ? 1 : 0));
 }
 // Enter splits a line only if the user has just moved the cursor into it; after typing, Enter finishes the line.
-const isInside = () => isPlaced && field.selectionStart === field.selectionEnd
+const isCursorInside = () => hasMovedCursor && field.selectionStart === field.selectionEnd
   && normal(field.value.slice(0, field.selectionStart)) && normal(field.value.slice(field.selectionStart));
-field.addEventListener('pointerup', () => { isPlaced = true; });
-field.addEventListener('input', () => { isPlaced = false; keepSoon(); });
-// Until the user opens the first line, the page explains how.
+field.addEventListener('pointerup', () => { hasMovedCursor = true; });
+field.addEventListener('input', () => { hasMovedCursor = false; storeSoon(); });
+// Explains how to correct a line, until the user opens one for the first time.
 const hintKey = 'fieldscribe-hint', hintText = 'To correct a line, press Edit ' + (matchMedia('(max-width: 40rem)').matches ? 'in the menu' : 'or double-click it');
-function knowsEditing() {
-  if (byId('kept').textContent === hintText) tellKept('');
+function hideHint() {
+  if (byId('kept').textContent === hintText) showStatus('');
   try { localStorage.setItem(hintKey, 'known'); } catch { /* The page shows the hint again. */ }
 }
 function hint() {
   if (!order.length) return;
   try { if (localStorage.getItem(hintKey)) return; } catch { /* The page always shows the hint. */ }
-  tellKept(hintText);
+  showStatus(hintText);
 }
-// After a press of the Edit button, each click opens a line, until the button is pressed again.
+// While the Edit button is pressed in, each click opens a line.
 let isEditing = false;
 function setEditing(value) {
   isEditing = value;
@@ -481,14 +481,14 @@ byId('edit').addEventListener('click', () => {
   }
   setEditing(true);
   audio.pause();
-  // Opens the current line, or if that is not on the screen, the first line that is.
+  // Opens the current line or, if it is not on the screen, the first line on the screen.
   const top = byId('bar').getBoundingClientRect().bottom;
-  const isSeen = line => {
+  const isOnScreen = line => {
     const box = line?.getBoundingClientRect();
     return line?.dataset.n && line.checkVisibility?.() !== false && box.bottom > top && box.top < innerHeight;
   };
   const here = segments[Math.max(0, segment)];
-  edit(isSeen(here) ? here : segments.find(isSeen) ?? here);
+  edit(isOnScreen(here) ? here : segments.find(isOnScreen) ?? here);
 });
 main.addEventListener('click', event => {
   if (!isEditing || !getSelection().isCollapsed || event.target.closest('.t, .who, summary')) return;
@@ -509,7 +509,8 @@ main.addEventListener('dblclick', event => {
   edit(line, word ? indexIn(word) : undefined);
 });
 
-// Lists unclear lines, then uncertain words, the worst first. If a word is uncertain in many places, the worst one comes early.
+// Lists unclear lines and then uncertain words, the least certain first. If a word is uncertain in many positions, its least
+// certain occurrence comes early.
 let uncertain = [], current = null;
 function findUncertain() {
   uncertain = [];
@@ -531,45 +532,45 @@ function findUncertain() {
   }
   uncertain = places.sort((a, b) => (b.score === a.score ? 0 : b.score - a.score) || a.i - b.i).map(place => place.word);
 }
-// Skipped words, which come again after all others.
-const passed = new Set();
-const placeOf = word => word.closest('.s').dataset.n + ' ' + word.dataset.t;
+// Skipped words, which come up again after all others.
+const skipped = new Set();
+const reviewKey = word => word.closest('.s').dataset.n + ' ' + word.dataset.t;
 function nextUncertain() {
   current?.classList.remove('asked');
   findUncertain();
-  if (uncertain.includes(current)) passed.add(placeOf(current));
-  if (uncertain.every(word => passed.has(placeOf(word)))) passed.clear();
-  current = uncertain.find(word => !passed.has(placeOf(word))) ?? null;
-  tellWork();
+  if (uncertain.includes(current)) skipped.add(reviewKey(current));
+  if (uncertain.every(word => skipped.has(reviewKey(word)))) skipped.clear();
+  current = uncertain.find(word => !skipped.has(reviewKey(word))) ?? null;
+  showRemaining();
   if (!current) return;
   current.classList.add('asked');
-  looking = Date.now();
-  bring(current);
+  lastScrolledAt = Date.now();
+  bringIntoView(current);
   seek(Math.max(0, Number(current.dataset.t) - 1000));
 }
 const indexIn = word => [...word.closest('.s').querySelectorAll('.w')].indexOf(word);
-function confirm_() {
+function confirmWord() {
   const word = current?.isConnected ? current : wordAt(now() + 1);
   if (!word?.closest('.s').dataset.n) return;
-  if (word.matches('.unclear')) return lineRight();
-  const { id, at } = placeIn(word);
+  if (word.matches('.unclear')) return confirmLine();
+  const { id, at } = positionOf(word);
   step([edited(id, textOf(original(id)), [...new Set([...draftOf(id).confirmed, at])].sort((a, b) => a - b))]);
   if (current) nextUncertain();
 }
-// Confirms all words of a line: the open one, that of the word under review, or the current one. In an unclear line, confirms
-// the held-back text.
-function lineRight() {
+// Confirms all words in the open line, the line of the word under review, or the current line. In an unclear line, confirms the
+// held-back text.
+function confirmLine() {
   const line = open?.line ?? (current?.isConnected ? current.closest('.s') : segments[Math.max(0, segment)]);
   if (!line?.dataset.n || !line.querySelector('.w, .held')) return;
   const text = (open ? field.value : textOfLine(line)) || heldIn(line);
   if (open) close();
   step(changesOf(lineDrafts(line, text, true)));
-  if (current) nextUncertain(); else tellKept('This line is right');
+  if (current) nextUncertain(); else showStatus('This line is right');
 }
 
-const offerReplace = () => { byId('replace').hidden = !known || !find.value.trim(); };
+const offerReplace = () => { byId('replace').hidden = !identity || !find.value.trim(); };
 find.addEventListener('input', offerReplace);
-// Runs after the search's own listener, which clears the field.
+// Runs after the search's listener, which clears the field.
 find.addEventListener('keydown', event => { if (event.key === 'Escape') offerReplace(); });
 byId('replace').addEventListener('keydown', event => {
   if (event.key !== 'Escape') return;
@@ -579,10 +580,10 @@ byId('replace').addEventListener('keydown', event => {
   byId('replace').hidden = true;
 });
 
-// Replaces whole words that the search finds; the punctuation around them stays. The text shows a preview.
+// Replaces whole words that the search finds, but not the punctuation around them. The transcript shows a preview.
 const instead = byId('instead');
 const wholeHits = () => byId('replace').hidden ? [] : hits.filter(hit => hit[0].isConnected && plain(hit.map(word => word.textContent).join(' ')) === plain(find.value));
-function insteadOf(hit) {
+function replacementFor(hit) {
   const put = normal(instead.value), wanted = find.value.trim(), [first, last] = [hit[0], hit[hit.length - 1]].map(word => word.textContent);
   const [head] = first.match(/^[^\p{L}\p{N}]*/u), [tail] = last.match(/[^\p{L}\p{N}]*$/u);
   return put && (wanted.startsWith(head) ? '' : head) + put + (wanted.endsWith(tail) ? '' : tail);
@@ -594,16 +595,16 @@ function preview() {
   byId('replace-one').disabled = byId('replace-all').disabled = !whole.length;
   if (normal(instead.value) || byId('replace').contains(document.activeElement)) for (const hit of whole) {
     for (const word of hit) word.classList.add('gone');
-    hit[hit.length - 1].dataset.instead = insteadOf(hit);
+    hit[hit.length - 1].dataset.instead = replacementFor(hit);
   }
 }
 function replace(list) {
   const drafts = new Map();
-  // Starts at the end, because a replacement moves the words after it.
+  // Starts at the end, because each replacement moves the words after it.
   for (const hit of [...list].reverse()) {
-    let fresh = split(insteadOf(hit));
-    for (const id of new Set(hit.map(word => placeIn(word).id))) {
-      const at = hit.map(placeIn).filter(place => place.id === id).map(place => place.at);
+    let fresh = split(replacementFor(hit));
+    for (const id of new Set(hit.map(word => positionOf(word).id))) {
+      const at = hit.map(positionOf).filter(place => place.id === id).map(place => place.at);
       if (!drafts.has(id)) drafts.set(id, draftOf(id));
       put(drafts.get(id), at[0], at[at.length - 1] + 1, fresh);
       fresh = [];
@@ -611,17 +612,17 @@ function replace(list) {
   }
   step(changesOf(drafts));
 }
-// Replaces the current hit, or the next one of whole words; then shows the hit after it.
+// Replaces the current hit, or the next one that consists of whole words, and shows the hit after it.
 function replaceOne() {
   const whole = new Set(wholeHits()), found = [...hits.slice(Math.max(0, hit)), ...hits].find(one => whole.has(one));
   if (!found) return;
   const line = found[0].closest('.s'), after = wordsOf(line)[indexIn(found[found.length - 1]) + 1], from = after ? startOf(after) : Number(line.dataset.e);
   replace([found]);
   search(from);
-  tellKept('Replaced once');
+  showStatus('Replaced once');
 }
 for (const [place, names] of [[find, ['input', 'keydown']], [byId('replace'), ['input', 'focusin', 'focusout', 'keydown']]]) {
-  // Waits for the other listeners.
+  // The timer lets the other listeners run first.
   for (const name of names) place.addEventListener(name, () => setTimeout(preview));
 }
 byId('replace-one').addEventListener('click', replaceOne);

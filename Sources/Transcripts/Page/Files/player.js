@@ -2,7 +2,7 @@ const byId = id => document.getElementById(id);
 const audio = byId('audio'), seekBar = byId('seek'), find = byId('find'), main = byId('text');
 const data = JSON.parse(byId('data').textContent);
 let segments, segmentStarts, lines = null, times = null, shownWord = null, shownSegment = null;
-// Updates the list of lines. There are many words, so these are looked up when needed.
+// Updates the list of lines. There are many words, so they are collected only when they are needed.
 function refresh() {
   segments = [...main.querySelectorAll('.s')];
   segmentStarts = Float64Array.from(segments, startOf);
@@ -12,9 +12,9 @@ const startOf = element => Number(element.getAttribute('data-t'));
 const wordsOf = line => [...line.querySelectorAll('.w')];
 const starts = () => times ??= Float64Array.from(main.querySelectorAll('.w'), startOf);
 refresh();
-const calm = matchMedia('(prefers-reduced-motion: reduce)');
+const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
-// Returns the index of the last entry that is not after a time, in milliseconds; -1 before the first.
+// Returns the index of the last entry at or before a time, in milliseconds; -1 if there is none.
 const indexAt = (times, time) => {
   let low = 0, high = times.length;
   while (low < high) {
@@ -29,7 +29,7 @@ const clock = ms => {
   return s < 3600 ? minutes.replace(/^0/, '') : Math.floor(s / 3600) + ':' + minutes;
 };
 
-// Returns the last word that begins at or before a time; null before the first.
+// Returns the last word that starts at or before a time; null if there is none.
 function wordAt(time) {
   for (let at = indexAt(segmentStarts, time); at >= 0; at--) {
     const begun = wordsOf(segments[at]).filter(word => startOf(word) <= time);
@@ -38,14 +38,14 @@ function wordAt(time) {
   return null;
 }
 
-// Playing.
-let pending = null, segment = -1, looking = 0, stopAt = null;
+// Playback.
+let pending = null, segment = -1, lastScrolledAt = 0, stopAt = null;
 const now = () => pending ?? audio.currentTime * 1000;
 const seek = ms => {
   const time = Math.min(Math.max(0, ms), data.duration);
-  // Before the file's header is read there is nothing to seek in.
+  // The player cannot seek until it has loaded the file's header.
   if (audio.readyState > 0) audio.currentTime = time / 1000; else pending = time;
-  [looking, stopAt] = [0, null];
+  [lastScrolledAt, stopAt] = [0, null];
   show(time);
 };
 const play = () => audio.play().catch(() => {});
@@ -72,19 +72,19 @@ audio.addEventListener('seeked', () => show(now()));
 audio.addEventListener('timeupdate', () => show(now()));
 
 function show(ms) {
-  // A seek to a word's start may land a fraction of a millisecond before it.
-  const word = wordAt(ms + 1), in_ = indexAt(segmentStarts, ms + 1);
+  // A seek to a word's start may end up a fraction of a millisecond before it.
+  const word = wordAt(ms + 1), segmentIndex = indexAt(segmentStarts, ms + 1);
   if (word !== shownWord) {
     if (!shownWord) for (const one of main.querySelectorAll('.w.on')) one.classList.remove('on');
     shownWord?.classList.remove('on');
     shownWord = word;
     shownWord?.classList.add('on');
   }
-  if (in_ !== segment || (segments[in_] ?? null) !== shownSegment) {
+  if (segmentIndex !== segment || (segments[segmentIndex] ?? null) !== shownSegment) {
     for (const one of main.querySelectorAll('.s.on')) one.classList.remove('on');
-    shownSegment = segments[segment = in_] ?? null;
+    shownSegment = segments[segment = segmentIndex] ?? null;
     shownSegment?.classList.add('on');
-    if (!audio.paused && Date.now() - looking > 4000) bring(segments[segment]);
+    if (!audio.paused && Date.now() - lastScrolledAt > 4000) bringIntoView(segments[segment]);
   }
   const text = clock(ms);
   if (byId('time').textContent !== text) {
@@ -92,29 +92,29 @@ function show(ms) {
     seekBar.value = ms;
     seekBar.setAttribute('aria-valuetext', text + ' of ' + clock(data.duration));
   }
-  // A zoomed waveform follows the playback, unless the user is looking elsewhere.
-  if ((ms < view[0] || ms > view[1]) && (audio.paused || Date.now() - looking > 4000)) setView(ms - (view[1] - view[0]) / 10, view[1] - view[0]);
+  // A zoomed waveform follows the playback unless the user has just scrolled.
+  if ((ms < view[0] || ms > view[1]) && (audio.paused || Date.now() - lastScrolledAt > 4000)) setView(ms - (view[1] - view[0]) / 10, view[1] - view[0]);
   draw(ms);
 }
-function bring(element) {
+function bringIntoView(element) {
   if (!element) return;
   element = element.closest('.quiet:not([open])') ?? element;
   const box = element.getBoundingClientRect(), top = byId('bar').getBoundingClientRect().bottom + 8, kept = byId('kept');
   const bottom = kept.matches(':empty, .past') ? innerHeight - 24 : kept.getBoundingClientRect().top;
   if (box.top >= top && box.bottom <= bottom) return;
-  element.scrollIntoView({ block: 'center', behavior: calm.matches ? 'auto' : 'smooth' });
+  element.scrollIntoView({ block: 'center', behavior: reducedMotion.matches ? 'auto' : 'smooth' });
 }
 for (const name of ['wheel', 'touchmove']) {
-  addEventListener(name, () => { looking = Date.now(); }, { passive: true });
+  addEventListener(name, () => { lastScrolledAt = Date.now(); }, { passive: true });
 }
 
-// Shows a line that was folded together with its neighbours, as consecutive lines without speech are.
+// Unfolds the group of consecutive lines without speech that a line is in.
 function unfold(line) {
   const group = line.closest('.quiet');
   group?.replaceWith(...group.querySelectorAll('.s'));
 }
 
-// The waveform. `view` is the part of the recording that it shows: from and to, in milliseconds.
+// The waveform. `view` is the visible part of the recording: its start and end in milliseconds.
 const canvas = byId('wave'), peaks = (data.peaks.match(/../g) ?? []).map(hex => parseInt(hex, 16)), total = Math.max(1, data.duration);
 let drawn = '', width = 0, height = 0, view = [0, total];
 const x = time => width * (time - view[0]) / (view[1] - view[0]);
@@ -125,16 +125,16 @@ function setView(from, length) {
   [seekBar.min, seekBar.max, seekBar.value] = [...view, now()];
   draw(now());
 }
-// Zooms. The time at `at` stays there, or moves to `to`.
+// Zooms. The time at the x coordinate `at` stays there, or moves to `to`.
 function zoom(by, at, to = at) {
   // At least 60 peaks fill the width.
-  const time = timeAt(at), least = Math.min(total, Math.max(2000, 60 * total / Math.max(60, peaks.length)));
-  const length = Math.round(Math.min(total, Math.max(least, (view[1] - view[0]) * by)));
-  looking = Date.now();
+  const time = timeAt(at), minLength = Math.min(total, Math.max(2000, 60 * total / Math.max(60, peaks.length)));
+  const length = Math.round(Math.min(total, Math.max(minLength, (view[1] - view[0]) * by)));
+  lastScrolledAt = Date.now();
   setView(time - length * to / Math.max(1, width), length);
 }
 const zoomHere = by => zoom(by, x(now()), width / 2);
-// The colours of speakers, which do not depend on the scheme.
+// The speakers' colours, which are the same in light and dark mode.
 const tints = {};
 function tint(label) {
   if (!tints[label]) {
@@ -176,7 +176,7 @@ function draw(ms) {
     const rest = [bar * step, (height - tall) / 2, step - 1, tall];
     pen.fillStyle = speaker ? tint(speaker) : colour(bar * step < played && !isTinted ? '--accent' : '--wave');
     pen.fillRect(...rest);
-    // Some ink makes pale colours visible on pale paper, and dark ones on dark paper.
+    // A tint of the text colour makes pale colours visible on a pale background, and dark colours on a dark one.
     if (speaker) {
       pen.globalAlpha = .3;
       pen.fillStyle = colour('--ink');
@@ -193,14 +193,14 @@ function draw(ms) {
   }
   pen.fillStyle = colour('--ink');
   pen.fillRect(Math.min(played, width - 2), 0, 2, height);
-  // Marks which part of the recording the waveform shows.
+  // Shows which part of the recording is visible.
   if (length < total) pen.fillRect(width * view[0] / total, 0, Math.max(4, width * length / total), 2);
   pen.fillStyle = colour('--accent');
   if (isTinted) pen.fillRect(0, height - 2, Math.max(0, played), 2);
 }
 const dark = matchMedia('(prefers-color-scheme: dark)');
 dark.addEventListener('change', () => draw(now()));
-// Gets the canvas's size after the layout; reading it earlier would force the browser to lay out all of the text.
+// Gets the canvas's size after the layout; reading it earlier would force the browser to lay out the whole transcript.
 new ResizeObserver(() => {
   [width, height] = [canvas.clientWidth, canvas.clientHeight];
   draw(now());
@@ -210,13 +210,13 @@ const wave = canvas.parentElement, fingers = new Map(), under = byId('under'), p
 seekBar.addEventListener('input', () => {
   if (fingers.size > 1) return;
   seek(Number(seekBar.value));
-  bring(segments[segment]);
+  bringIntoView(segments[segment]);
 });
 wave.addEventListener('wheel', event => {
   const size = [1, 30, 300][event.deltaMode], isAcross = Math.abs(event.deltaX) > Math.abs(event.deltaY), length = view[1] - view[0];
   if (length === total && (isAcross || event.deltaY > 0)) return;
   event.preventDefault();
-  looking = Date.now();
+  lastScrolledAt = Date.now();
   if (isAcross) setView(view[0] + event.deltaX * size * length / width, length);
   else zoom(Math.exp(event.deltaY * size * (event.ctrlKey ? .01 : .002)), placeOn(event));
 }, { passive: false });
@@ -246,10 +246,10 @@ for (const place of [main, document.querySelector('footer')]) place.addEventList
 });
 main.addEventListener('pointerover', event => {
   const target = event.target.closest('.w');
-  if (target && !target.title) target.title = clock(target.dataset.t) + ', ' + target.dataset.c + ' % sure';
+  if (target && !target.title) target.title = clock(target.dataset.t) + ', ' + target.dataset.c + ' % confidence';
 });
 byId('play').addEventListener('click', toggle);
-// After a choice, the focus returns to the text and its keys.
+// After a choice, the focus returns to the transcript, so that its keys work.
 byId('speed').addEventListener('change', event => {
   audio.playbackRate = Number(event.target.value);
   event.target.blur();
@@ -289,9 +289,9 @@ function toSearch() {
   if (!find.offsetParent) setMenu(true);
   find.focus();
 }
-// After a click the focus returns to the text; after a key it stays.
+// After a click, the focus returns to the transcript; after a key press, it stays.
 bar.addEventListener('click', event => { if (event.detail > 0) event.target.closest('button')?.blur(); });
-// Plays a word to review.
+// Plays a word from the list of words to review.
 document.querySelector('footer').addEventListener('click', event => {
   const word = event.target.closest('.hear');
   if (!word) return;
@@ -300,7 +300,7 @@ document.querySelector('footer').addEventListener('click', event => {
   stopAt = Number(word.dataset.to) + 250;
 });
 
-// Search, also for phrases within a segment.
+// The search for words, and for phrases within a line.
 let hits = [], hit = -1;
 const index = () => lines ??= segments.map(segment => {
   const elements = wordsOf(segment);
@@ -313,19 +313,19 @@ const index = () => lines ??= segments.map(segment => {
     }), text };
   }) };
 });
-// Searches, and goes to the first hit after a time, in milliseconds, or to the first of all. With `isStill`, does not scroll.
+// Searches and goes to the first hit, or to the first one after a time in milliseconds. Does not scroll if `isStill`.
 function search(from, isStill) {
   for (const element of hits.flat()) element.classList.remove('hit', 'at');
   hits = [];
   hit = -1;
-  const asked = [fold(find.value).trim().replace(/\s+/g, ' '), plain(find.value)];
-  if (asked[0]) for (const { elements, forms } of index()) {
+  const queries = [fold(find.value).trim().replace(/\s+/g, ' '), plain(find.value)];
+  if (queries[0]) for (const { elements, forms } of index()) {
     const found = [];
     forms.forEach(({ text, ends }, i) => {
-      const wanted = asked[i];
+      const wanted = queries[i];
       for (let at = text.indexOf(wanted); wanted && at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
         const first = ends.findIndex(end => end > at), last = ends.findIndex(end => end >= at + wanted.length);
-        // The second form adds hits at the start of a word that the first has not found.
+        // The form `plain` adds hits at the start of a word that `fold` did not find.
         if (i && (at && text[at - 1] !== ' ' || found.some(one => one[0] <= last && first <= one[1]))) continue;
         found.push([first, last]);
       }
@@ -333,38 +333,38 @@ function search(from, isStill) {
     for (const [first, last] of found.sort((a, b) => a[0] - b[0])) hits.push(elements.slice(first, last + 1));
   }
   for (const element of hits.flat()) element.classList.add('hit');
-  if (hits.length) go(from ? Math.max(0, hits.findIndex(([word]) => startOf(word) >= from)) : 0, isStill); else tell();
+  if (hits.length) go(from ? Math.max(0, hits.findIndex(([word]) => startOf(word) >= from)) : 0, isStill); else showHitCount();
 }
 function go(index, isStill) {
   for (const element of hits[hit] ?? []) element.classList.remove('at');
   hit = (index + hits.length) % hits.length;
   for (const element of hits[hit]) element.classList.add('at');
   if (!isStill) {
-    looking = Date.now();
-    bring(hits[hit][0]);
+    lastScrolledAt = Date.now();
+    bringIntoView(hits[hit][0]);
   }
-  tell();
+  showHitCount();
 }
-function tell() {
+function showHitCount() {
   byId('hits').textContent = hits.length ? hit + 1 + ' of ' + hits.length : find.value.trim() ? 'no hits' : '';
   byId('previous').disabled = byId('next').disabled = !hits.length;
 }
-const leap = by => { if (hits.length) go(hit + by); };
+const moveHit = by => { if (hits.length) go(hit + by); };
 find.addEventListener('input', () => search());
 find.form.addEventListener('submit', event => event.preventDefault());
 find.addEventListener('keydown', event => {
   if (event.key === 'Enter') {
     event.preventDefault();
     // If the menu covers the text, it also covers the current hit.
-    if (wide.matches || !bar.matches('.more')) return leap(event.shiftKey ? -1 : 1);
+    if (wide.matches || !bar.matches('.more')) return moveHit(event.shiftKey ? -1 : 1);
     setMenu(false);
     find.blur();
-    bring(hits[hit]?.[0]);
+    bringIntoView(hits[hit]?.[0]);
   }
   if (event.key === 'Escape') { find.value = ''; search(); find.blur(); event.preventDefault(); }
 });
-byId('previous').addEventListener('click', () => leap(-1));
-byId('next').addEventListener('click', () => leap(1));
+byId('previous').addEventListener('click', () => moveHit(-1));
+byId('next').addEventListener('click', () => moveHit(1));
 
 // Keys.
 const nudge = (times, by) => {
@@ -375,11 +375,11 @@ const keys = {
   ' ': toggle, 'k': toggle, '/': toSearch, '?': () => byId('help').showModal(),
   'ArrowLeft': event => event.shiftKey ? nudge(starts(), -1) : seek(now() - 3000),
   'ArrowRight': event => event.shiftKey ? nudge(starts(), 1) : seek(now() + 3000),
-  'ArrowUp': () => { nudge(segmentStarts, -1); bring(segments[segment]); },
-  'ArrowDown': () => { nudge(segmentStarts, 1); bring(segments[segment]); },
+  'ArrowUp': () => { nudge(segmentStarts, -1); bringIntoView(segments[segment]); },
+  'ArrowDown': () => { nudge(segmentStarts, 1); bringIntoView(segments[segment]); },
   'Home': () => seek(0), '+': () => zoomHere(.5), '=': () => zoomHere(.5), '-': () => zoomHere(2),
   'm': () => { const mark = data.marks.find(mark => mark > now() + 1); if (mark !== undefined) seek(mark); },
-  'n': () => leap(1), 'N': () => leap(-1)
+  'n': () => moveHit(1), 'N': () => moveHit(-1)
 };
 addEventListener('keydown', event => {
   const target = event.target;
@@ -392,8 +392,8 @@ addEventListener('keydown', event => {
   action(event);
 });
 
-// Links into the recording: #t=12.5, #q=words, and #t=12.5&hit=words for these words in that line.
-function arrive() {
+// Links into the recording: #t=12.5 is a time, #q=words is a search, and #t=12.5&hit=words is the words' hit in the line at that time.
+function followLink() {
   const wanted = new URLSearchParams(location.hash.slice(1)), words = wanted.get('hit') || wanted.get('q');
   if (words) { find.value = words; search(); }
   if (wanted.get('t') && Number(wanted.get('t')) >= 0) {
@@ -405,7 +405,7 @@ function arrive() {
       return hits[there][0];
     }
     seek(time);
-    bring(segments[segment]);
+    bringIntoView(segments[segment]);
     return segments[segment];
   }
   // Playback begins at the hit.

@@ -3,7 +3,7 @@ import Speech
 
 /// Recognizes live speech like an app: a button starts and stops, and a text view shows the speech.
 ///
-/// Only the lines marked with `audio` differ from an app for iOS, where an `AVAudioEngine` has a tap.
+/// Only the lines marked with `audio` differ from an iOS app, which would install a tap on an `AVAudioEngine`.
 @MainActor final class SpokenWord: SFSpeechRecognizerDelegate {
     private let speechRecognizer: SFSpeechRecognizer
     private var recognitionRequest: SFSpeechAudioBufferRecognitionRequest?
@@ -16,7 +16,7 @@ import Speech
         didSet { if text != oldValue { FileHandle.standardOutput.write(Data("\(text)\n".utf8)) } }
     }
 
-    /// Called when a recording has ended.
+    /// Called after a recording ends.
     var didEnd: ((any Error)?) -> Void = { _ in }
 
     init?(device: String) {

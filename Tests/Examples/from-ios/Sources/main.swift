@@ -1,11 +1,11 @@
 import Foundation
 import Speech
 
-// from-ios [DEVICE]: recognizes a microphone until Return is pressed.
+// from-ios [DEVICE]: recognizes speech from a microphone until Return is pressed.
 guard SFSpeechRecognizer.authorizationStatus() == .authorized,
     let spokenWord = SpokenWord(device: CommandLine.arguments.dropFirst().first ?? "default")
 else {
-    FileHandle.standardError.write(Data("from-ios: no model for English; install pocketsphinx-en-us\n".utf8))
+    FileHandle.standardError.write(Data("from-ios: there is no model for English; install pocketsphinx-en-us\n".utf8))
     exit(1)
 }
 spokenWord.didEnd = { error in

@@ -1,0 +1,166 @@
+import Core
+import FoundationEssentials
+import Glibc
+import System
+
+/// Prepares files from other sources for the archive. A file and its converted sound are completed in a separate
+/// folder, which the archive then adopts in one step. A running recording is not disturbed, and if the
+/// process is killed, nothing is half added: the next start or the next file removes the folder.
+package struct FileAdder: Sendable {
+    /// A file that is ready for the archive. Its folder is removed with the last reference unless the archive has
+    /// adopted it.
+    package struct Prepared: Sendable {
+        package let file: AddedFile
+        /// Compares what was read with what the file should contain.
+        package let report: SoundReport
+        /// An existing recording that was made from the same file, in which case nothing was prepared.
+        package let existingRecording: Int?
+        fileprivate let scratch: ScratchFolder
+
+        package var folder: String { lastName(of: scratch.path) }
+    }
+
+    /// The maximum size of a file on a FAT stick, in bytes.
+    private static let maximumBytes = Int64(UInt32.max)
+
+    /// The number of bytes to write between two syncs, because a running recording's sync also waits for unsynced data
+    /// of this file.
+    private static let syncBytes: Int64 = 4 << 20
+
+    private let storage: String
+    private let reserve: DiskReserve
+    private let channels: Int
+    private let track: SoundTrack
+
+    /// - Parameters:
+    ///   - channels: 2 to keep both channels of a stereo file.
+    ///   - track: The tracks of a video to read.
+    package init(storage: String, reserve: DiskReserve, channels: Int, track: SoundTrack) {
+        self.storage = storage
+        self.reserve = reserve
+        self.channels = channels
+        self.track = track
+    }
+
+    /// Copies a file and converts its sound if necessary, on a low-priority thread.
+    ///
+    /// - Parameters:
+    ///   - name: The file's name, without line breaks.
+    ///   - existingRecording: Returns the recording that was made from a file with this SHA-256; nil if there is none.
+    ///   - progress: Called with the fraction that has been converted, 0 to 1.
+    /// - Throws: `DeviceError`, with `full` if the file does not fit without using the reserve, or with `damaged` or
+    ///   `unsupported` if it contains no sound.
+    package func prepare(
+        _ input: InputFile, named name: String, existingRecording: @escaping @Sendable (String) -> Int?,
+        progress: @escaping @Sendable (Double) -> Void
+    ) async throws -> Prepared {
+        try await onThread(named: "adding", niceness: 10) { try prepare(input, name, existingRecording, progress) }
+    }
+
+    private func prepare(
+        _ input: InputFile, _ name: String, _ existingRecording: (String) -> Int?, _ progress: (Double) -> Void
+    ) throws(DeviceError) -> Prepared {
+        let root = try Folder(opening: storage, crossesMounts: true)
+        if try !root.exists("recordings") {
+            try root.makeFolder("recordings", mode: 0o700)
+            try root.sync()
+        }
+        // Throws if this is a link.
+        _ = try root.folder("recordings")
+        let scratch = try ScratchFolder(for: AddedFile.purpose, in: "\(storage)/recordings")
+        let folder = try Folder(opening: scratch.path)
+        let original = RecordingFolder.originalName(for: name)
+        let digest = try copy(input, to: folder, as: original)
+        var file = AddedFile(
+            name: name, digest: digest, kept: original, startedAt: 0, clock: .unverified, length: .zero,
+            reason: .ended, damage: [])
+        if let recording = existingRecording(digest) {
+            return Prepared(file: file, report: SoundReport(), existingRecording: recording, scratch: scratch)
+        }
+        let originalFile = try folder.openFile(original, O_RDONLY)
+        let reader = try AudioFileReader(
+            descriptor: originalFile.number, named: input.path, keeping: channels, track: track)
+        let date = RecordedDate(try reader.tags(), now: MonotonicClock.wallSeconds)
+        var report = SoundReport()
+        if let wave = try ConformingWave(originalFile, channels: channels) {
+            (file.kept, file.length, file.reason) = (RecordingFolder.audioName, wave.length, wave.reason)
+            try folder.rename(original, toUnused: RecordingFolder.audioName)
+        } else {
+            file.length = try convert(reader, in: folder, progress)
+            report = reader.report
+            file.damage = report.gaps.compactMap { $0.intersection(SampleRange(.zero, file.length)) }
+        }
+        guard file.length > .zero else {
+            throw DeviceError(.damaged, "read", on: input.path, "contains no sound", remedy: "use another copy of it")
+        }
+        let audio = "\(folder.path)/\(RecordingFolder.audioName)"
+        // The resampler's ringing extends into the edges of gaps.
+        if !file.damage.isEmpty { try SoundRedaction.silence(file.damage, in: audio) }
+        _ = try RecordingSums.complete(path: audio)
+        if let date, date.isVerified {
+            (file.startedAt, file.clock) = (date.seconds, .synchronized)
+        } else {
+            file.startedAt = Self.start(date, end: input.modified ?? MonotonicClock.wallSeconds, file.length)
+        }
+        let encoded = try rethrowing { try JSONEncoder().encode(file) }
+        try folder.replace(AddedFile.description, with: Array(encoded))
+        return Prepared(file: file, report: report, existingRecording: nil, scratch: scratch)
+    }
+
+    /// Returns the start time based on when the file was last modified, which is usually the end of the recording,
+    /// unless the metadata has a different day.
+    static func start(_ date: RecordedDate?, end: Double, _ length: SamplePosition) -> Double {
+        let start = end - length.seconds
+        guard let date, !(date.seconds..<(date.seconds + 86_400)).contains(start) else { return start }
+        return date.seconds
+    }
+
+    /// Copies the file durably and returns its SHA-256.
+    private func copy(_ input: InputFile, to folder: Folder, as name: String) throws(DeviceError) -> String {
+        let target = try folder.openFile(name, O_RDWR | O_CREAT | O_EXCL)
+        var (digest, length, synced) = (Digest(), Int64(0), Int64(0))
+        try input.file.forEachRead { bytes throws(DeviceError) in
+            try reserve.check()
+            try target.write(bytes, at: length)
+            digest.add(bytes)
+            length += Int64(bytes.count)
+            if length - synced >= Self.syncBytes {
+                try target.syncData()
+                synced = length
+            }
+            guard length <= Self.maximumBytes else {
+                throw DeviceError(
+                    .unsupported, "read", on: input.path, "is larger than 4 GB, which is too large for some sticks",
+                    remedy: "add only its sound: ffmpeg -i FILE -vn SOUND.flac")
+            }
+        }
+        guard length > 0 else {
+            throw DeviceError(.damaged, "read", on: input.path, "is empty", remedy: "choose an audio file")
+        }
+        try target.sync()
+        try folder.sync()
+        return digest.finish()
+    }
+
+    /// Writes the sound in a recording's format and returns its length.
+    private func convert(
+        _ reader: AudioFileReader, in folder: Folder, _ progress: (Double) -> Void
+    ) throws(DeviceError) -> SamplePosition {
+        let target = try WaveFile(new: "\(folder.path)/\(RecordingFolder.audioName)", channels: reader.outputs)
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 1 << 18)
+        defer { buffer.deallocate() }
+        var (length, synced) = (SamplePosition.zero, SamplePosition.zero)
+        while case let count = try reader.read(into: buffer), count > 0 {
+            try reserve.check()
+            try target.append(UnsafeBufferPointer(rebasing: buffer[..<count]))
+            length = length + Int64(count / reader.outputs)
+            if (length - synced) * Frames.bytes(channels: reader.outputs) >= Self.syncBytes {
+                try target.sync()
+                synced = length
+            }
+            if let whole = reader.estimatedLength { progress(length.seconds / max(1, whole.seconds)) }
+        }
+        try target.close(reason: .ended)
+        return length
+    }
+}
