@@ -203,8 +203,8 @@ struct OwnerTests {
             chmod(key, mode)
             let reported = try run("export", "--stick", "--to", folder.file("stick"), as: user)
             let line =
-                "Fieldscribe/key.txt: permission denied; nothing was opened; let everybody read it (chmod a+r), or "
-                + "remove it"
+                "Fieldscribe/key.txt: permission denied; nothing was opened; make it readable for everybody (chmod a+r), "
+                + "or remove it"
             #expect(reported.errors.contains { $0.contains(line) }, "\(reported.errors)")
             #expect(try Fieldscribe.text("\(stick)/RESULT.txt").contains(line))
             #expect(try Fieldscribe.text("\(stick)/RESULT.txt").contains("NOTHING WAS COPIED to this stick"))
