@@ -30,11 +30,12 @@ enum GatherCommand: Command {
             "FOLDER...",
             "a stick, a folder with copies of several sticks, or a single copy; or another archive of fieldscribe-office, a folder or postgresql://..., with all its transcripts; or a recorder's own archive, copied to this machine",
             .folders), target,
-        Option.files("for PostgreSQL: the folder for the copies, which all users of the archive can see"), sourceFiles,
+        Option.files("for PostgreSQL: the folder for the copies; all users of the archive must be able to read it"),
+        sourceFiles,
         key, page, Option.json("print one JSON object"),
         """
         Exit status: 0 everything is in the archive; 1 could not continue; 3 sealed copies were left out because no key was
-        given; 4 some copies were refused.
+        given; 4 some copies or sources were refused.
         """,
     ]
 
@@ -46,7 +47,7 @@ enum GatherCommand: Command {
         if arguments.rest.isEmpty { return try writePage(archive) }
         let (sources, refused) = try sources(arguments, into: archive)
         let gathering = try Gathering(into: archive, key: arguments[key]) { report in
-            TerminalStatusLine.show("\(report.taken + report.known) copies")
+            TerminalStatusLine.show(counted(report.taken + report.known, "copy", "copies"))
         }
         var report: GatherReport
         do {
@@ -73,7 +74,9 @@ enum GatherCommand: Command {
             if report.corrections > 0 { parts.append(counted(report.corrections, "correction", "corrections")) }
             if report.texts > 0 { parts.append(counted(report.texts, "text", "texts")) }
             if !report.outdated.isEmpty {
-                parts.append("\(report.outdated.count) contain passages that were redacted later")
+                parts.append(
+                    counted(report.outdated.count, "copy contains", "copies contain")
+                        + " passages that were redacted later")
             }
             if !report.problems.isEmpty { parts.append("\(report.problems.count) refused") }
             try Terminal.print("\(archive.name): \(parts.joined(separator: ", "))\n")

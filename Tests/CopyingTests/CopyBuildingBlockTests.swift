@@ -71,7 +71,7 @@ import TestKit
     }
 
     @Test(
-        "peaks are the loudest samples of each section, for any block size",
+        "each peak is the loudest sample of its section, for any block size",
         arguments: [1, 7, 1_199, 1_200, 1_201, 50_000])
     func peaks(length: Int) {
         var random = SeededGenerator(seed: UInt64(length))
@@ -92,7 +92,8 @@ import TestKit
         #expect(peaks.values == expected)
     }
 
-    @Test("names that are paths are refused", arguments: ["", ".", "..", "a/b", "/etc", "a\u{0}b"])
+    @Test(
+        "names that are not single path components are refused", arguments: ["", ".", "..", "a/b", "/etc", "a\u{0}b"])
     func names(name: String) throws {
         let temporary = TemporaryFolder()
         let folder = try Folder(opening: temporary.path)

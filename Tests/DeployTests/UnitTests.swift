@@ -112,7 +112,7 @@ import TestKit
         #expect(watchdog ?? 99 <= 10)
     }
 
-    @Test("the copy's unit may open the stick, and its steps run in the mount namespace of process 1")
+    @Test("the export unit may open the stick, and its privileged steps run in the mount namespace of process 1")
     func copyIsPossible() throws {
         let unit = try text(of: Repository.file("deploy/fieldscribe-export@.service")).split(separator: "\n")
         #expect(unit.contains("DeviceAllow=/dev/%i rw"))

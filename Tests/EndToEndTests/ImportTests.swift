@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import TestKit
 
-/// Corrections made on a copy, with the page or another program, are imported into the archive and the next copy.
+/// Corrections made on a copy, with the page or another program, are imported into the archive and appear in the next copy.
 @Suite("import", .serialized) struct ImportTests {
     /// A text with its times in milliseconds, which pympi prints as a list of three values.
     private struct TimedText: Decodable, Equatable {
@@ -136,7 +136,9 @@ import TestKit
             "\(accuracy)")
     }
 
-    @Test("list, show, search and every document show the title; a search result has its time one line below")
+    @Test(
+        "list, show, search and every document show the title; a search result has its time on the line below the title"
+    )
     func title() throws {
         let setup = try Setup()
         let path = setup.folder.file("corrections.json")
@@ -224,7 +226,9 @@ import TestKit
         try Data(text.replacing("WEBVTT", with: "WEB").utf8).write(to: URL(filePath: "\(folders[1])/transcript.vtt"))
         let outcome = try setup.run("import", "\(folders[0])/transcript.vtt", "\(folders[1])/transcript.vtt")
         #expect(outcome.status != 0 && outcome.errors.count == 1, "\(outcome)")
-        #expect(outcome.errors.first?.contains("\(folders[1])/transcript.vtt:1: does not start with WEBVTT") == true, "\(outcome)")
+        #expect(
+            outcome.errors.first?.contains("\(folders[1])/transcript.vtt:1: does not start with WEBVTT") == true,
+            "\(outcome)")
         #expect(outcome.output.hasPrefix("\(folders[0])/transcript.vtt: recording 1: corrected in "), "\(outcome)")
         #expect(outcome.output.contains("; only "), "\(outcome)")
         #expect(try setup.run("show", "1").output.contains("nothing of it was left"))

@@ -50,7 +50,7 @@ import TestKit
         #expect(access("\(moved)/recordings/000002", F_OK) != 0)
     }
 
-    @Test("a folder that gets its name back before the next recording is used as before")
+    @Test("if the folder is renamed back before the next recording, it is used again")
     func back() throws {
         let appliance = try ApplianceProcess(in: folder, microphone: "tone:440")
         let moved = folder.file("moved")

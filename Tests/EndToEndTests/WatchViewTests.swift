@@ -4,7 +4,7 @@ import Testing
 @testable import System
 
 @Suite("Terminal output") struct TerminalTests {
-    @Test("control sequences in text are replaced, and words stay unchanged")
+    @Test("control characters in text are replaced, and words stay unchanged")
     func plain() {
         #expect(Terminal.plain("a\u{1B}]0;title\u{07}b\u{9B}2J\rc") == "a\u{FFFD}]0;title\u{FFFD}b\u{FFFD}2J\u{FFFD}c")
         #expect(Terminal.plain("a\u{202E}cba\u{202C} \u{2067}b\u{2069}") == "a\u{FFFD}cba\u{FFFD} \u{FFFD}b\u{FFFD}")
@@ -109,7 +109,7 @@ import Testing
         _ = view.close()
     }
 
-    @Test("without styles, the view's only control sequences move the cursor")
+    @Test("without styles, the view writes no color or style sequences")
     func unstyled() throws {
         var view = WatchView(width: 80, isStyled: false)
         var written = ""
@@ -121,7 +121,7 @@ import Testing
         #expect(written.contains("some words") && !written.contains(/\u{1B}\[[0-9]+m/))
     }
 
-    @Test("styles are used unless NO_COLOR or the terminal forbids them; control sequences in text are replaced")
+    @Test("styles are used unless NO_COLOR or the terminal forbids them; control characters in text are replaced")
     func styledText() {
         func allows(_ variables: [String: String]) -> Bool { Terminal.allowsStyles { variables[$0] } }
         #expect(allows([:]) && allows(["NO_COLOR": "", "TERM": "xterm"]))

@@ -13,7 +13,7 @@ import TestKit
         return try Fieldscribe(program: "env", environment + [executable] + arguments, in: folder).wait()
     }
 
-    // The year 2300, when nanoseconds exceed 64 bits; the last second of 9999; a time beyond any calendar; 1901.
+    // The year 2300, whose nanoseconds exceed Int64; the last second of 9999; a time beyond any calendar; 1901.
     @Test(
         "at any time, recordings can be made, listed, shown, checked, recovered and copied",
         arguments: [

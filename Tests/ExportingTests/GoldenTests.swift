@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Exact output of each format")
 struct GoldenTests {
-    @Test("text has one line per segment with words, with gaps and bookmarks with text between segments")
+    @Test("text has a line for each segment with words; gaps and named bookmarks appear between them")
     func text() throws {
         #expect(
             try TranscriptFormat.text.render(sample)
@@ -58,7 +58,7 @@ struct GoldenTests {
                 """)
     }
 
-    @Test("SubRip shows words and gaps")
+    @Test("SubRip shows words, gaps and bookmarks")
     func subRip() throws {
         #expect(
             try TranscriptFormat.srt.render(sample) == """
@@ -216,7 +216,7 @@ struct GoldenTests {
         #expect(try format.render(Self.interrupted) == (format == .srt ? all + "\n" : "WEBVTT\n\n" + all))
     }
 
-    @Test("tables, labels, and texts for qualitative analysis and for notes show gaps")
+    @Test("CSV, Audacity labels, QDA text and Markdown show gaps")
     func gapsElsewhere() throws {
         #expect(
             try TranscriptFormat.csv.render(Self.interrupted)

@@ -38,7 +38,7 @@ func gap(_ start: Double, _ end: Double, _ cause: Gap.Cause = .overrun) -> Gap {
     Gap(SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end)), cause: cause)
 }
 
-/// A timeline with three segments, of which the second has no words, a gap, two bookmarks, and statistics.
+/// A timeline with three segments (the second without words), a gap, two bookmarks, and statistics.
 let sample: Timeline = {
     var first = segment(1, [word("go", 0.42, 0.71), word("forward", 0.71, 1.3, 0.72)])
     first.alternatives = [Alternative(text: "go for word", confidence: 0.1)]

@@ -24,7 +24,7 @@ struct SubtitleTests {
         #expect(try TranscriptFormat.vtt.render(late) == "WEBVTT\n\n100:00:00.000 --> 100:00:01.500\nlate\n")
     }
 
-    @Test("a long segment becomes cues with two lines of equal length, at word times")
+    @Test("a long segment is split at word times into cues of one or two balanced lines")
     func longSegment() throws {
         let text = Array(repeating: "ten", count: 30).joined(separator: " ")
         let cues = try cues(timeline([segment(1, at: 10, text, wordLength: 0.3)]))
@@ -82,7 +82,7 @@ struct SubtitleTests {
     }
 
     @Test(
-        "words that look like markup or times are escaped",
+        "words that contain the arrow of a cue are escaped",
         arguments: ["-->", "--->", "-->\u{301}", "a-->b", "-- >", "-->-->"])
     func arrow(text: String) throws {
         let odd = timeline([segment(1, [word(text, 0, 1)])], marks: [Bookmark(SamplePosition(seconds: 3), text: text)])
@@ -124,7 +124,7 @@ struct SubtitleTests {
     }
 
     @Test(
-        "a bookmark with text is above the cue at its time or, if there is none, in its own cue",
+        "a bookmark with text is shown above the cue at its time or up to a second later, otherwise in its own cue",
         arguments: [TranscriptFormat.srt, .vtt])
     func marks(format: TranscriptFormat) throws {
         let marks = [(1.5, "first"), (1.5, "second"), (3.5, "soon"), (7, "alone"), (8, " "), (20, "late")].map {

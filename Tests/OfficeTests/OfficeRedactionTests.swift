@@ -36,7 +36,7 @@ import TestKit
         for names in order.dropLast() { #expect(try desk.gather(desk.stick(names)).outdated == []) }
         let last = try #require(order.last).split(separator: "+").map { "'\(desk.stick(String($0)))'" }
         let run = try desk.run("gather \(last.joined(separator: " ")) \(desk.into) --page")
-        #expect(run.status == 0 && run.output.contains("1 contain passages that were redacted later"), "\(run)")
+        #expect(run.status == 0 && run.output.contains("1 copy contains passages that were redacted later"), "\(run)")
         let archive = try desk.archive()
         let recording = try #require(try archive.recordings(OfficeFilter()).first)
         #expect(areEqual("\(desk.archivePath)/\(recording.place)/audio.flac", "\(new)/audio.flac"))

@@ -38,7 +38,7 @@ struct RequestField: Sendable {
     private static func seconds(
         _ name: String, upTo maximum: Double, _ value: @escaping @Sendable (RequestObject) -> Double?
     ) -> RequestField {
-        // No range contains NaN, and this one does not contain infinity.
+        // Rejects NaN, which no range contains, and infinity, since `maximum` is finite.
         RequestField(name, "a number of seconds from 0 to \(Int64(nearest: maximum))") {
             value($0).map((0...maximum).contains) ?? true
         }

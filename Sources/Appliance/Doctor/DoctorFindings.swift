@@ -3,7 +3,7 @@ import Settings
 
 // Derives the findings from the measurements alone.
 extension DoctorFacts {
-    /// All findings, in the order of `DoctorFinding.Check`.
+    /// All findings, in the order in which they are shown.
     package var findings: [DoctorFinding] {
         let unchecked = unchecked
         var unreported = unchecked
@@ -152,7 +152,8 @@ extension DoctorFacts {
         }
         if sound.channelsCancel {
             return .init(
-                .microphone, .notice, "\(summary); its channels cancel each other, and the louder one is recorded",
+                .microphone, .notice,
+                "\(summary); its channels cancel each other out, so only the louder one is recorded",
                 remedy: "use an adapter for balanced plugs, or set capture.channels = 2")
         }
         if configuration.capture.recordedChannels > 1, sound.channels == 1 || sound.channelsIdentical {

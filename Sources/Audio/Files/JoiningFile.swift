@@ -3,7 +3,7 @@ import Glibc
 import System
 
 /// The file into which a recording's parts are joined, `audio.wav.joining`. If the process is killed or the power
-/// fails, joining continues after the samples that were copied. The header counts only synced samples and identifies
+/// fails, joining continues after the last synced sample. The header counts only synced samples and identifies
 /// the source files.
 final class JoiningFile {
     /// The number of bytes to copy between two syncs, which is the most that a power cut can lose.

@@ -6,7 +6,7 @@ package protocol RecognizerProvider: Sendable {
     func open() throws(DeviceError) -> any Recognizer
 }
 
-/// A loaded engine. Optional abilities are further protocols: `Adaptation`, `PartialRecognizer`.
+/// A loaded engine. Optional capabilities are separate protocols: `Adaptation`, `PartialRecognizer`.
 package protocol Recognizer: AnyObject {
     /// The engine, its version and model, stored with every transcript.
     var engine: EngineDescription { get }
@@ -20,11 +20,11 @@ package protocol Recognizer: AnyObject {
     ) throws(DeviceError) -> Hypothesis
 }
 
-/// The options of a recognition.
+/// The options for recognizing one utterance.
 package struct RecognitionOptions: Hashable, Sendable {
     /// The number of alternatives wanted.
     package var alternatives: Int
-    /// Ranges of speech, from the first sample, in order; empty: anywhere. Voice analytics are returned for each.
+    /// The ranges that contain speech, in order, relative to the first sample. If empty, speech may be anywhere. Voice analytics are returned for each.
     package var parts: [SampleRange]
 
     package init(alternatives: Int = 0, parts: [SampleRange] = []) {

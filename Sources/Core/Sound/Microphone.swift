@@ -3,7 +3,7 @@ package protocol MicrophoneProvider: Sendable {
     /// The configured name: `alsa:plughw:CARD=Mic`.
     var name: String { get }
 
-    /// Whether sound arrives in real time, unlike from a file.
+    /// Whether sound arrives in real time; false for a file.
     var isRealTime: Bool { get }
 
     /// Whether silence, distortion or a wrong rate are faults; a file may contain anything.

@@ -113,7 +113,7 @@ package struct Speakers: Hashable, Sendable, Codable {
         return seconds
     }
 
-    /// Returns the speakers without turns in these ranges. Turns that extend beyond a range are truncated.
+    /// Returns a copy without the speech in these ranges. Turns that extend beyond a range are trimmed or split.
     package func without(_ ranges: [SampleRange]) -> Speakers {
         var remaining = all
         for range in ranges where !range.isEmpty {

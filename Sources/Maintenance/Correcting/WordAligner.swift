@@ -5,7 +5,7 @@ import Recognition
 import Settings
 import System
 
-/// Finds the times of words that a person wrote. Runs in a separate process, because PocketSphinx exits on some errors.
+/// Aligns words that a person typed with the audio. Runs in a separate process, because PocketSphinx exits on some errors.
 package struct WordAligner: Sendable {
     /// A request, one line of JSON. The answer is a line of JSON with the range of each word.
     struct Passage: Codable, Sendable {

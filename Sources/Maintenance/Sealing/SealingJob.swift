@@ -27,7 +27,8 @@ package struct SealingJob: Sendable {
         self.unreadable = unreadable
     }
 
-    /// Returns the recordings to seal now: those that are completely transcribed, with a second pass if one is due.
+    /// Returns the recordings to seal now: those that are completely transcribed, without a pending
+    /// second pass.
     package func waiting() async throws -> [RecordingSummary] {
         if configuration.storage.seal.isEmpty { return [] }
         var due: Set<Int> = []
@@ -52,8 +53,8 @@ package struct SealingJob: Sendable {
     ///   - ids: the IDs of the recordings to seal if they are waiting; nil for all.
     ///   - onSealed: called with the ID of each sealed recording.
     /// - Returns: the failures by recording ID.
-    /// - Throws: `CancellationError`; `DeviceError` if nothing can be sealed, because age is missing or a key is
-    ///   invalid.
+    /// - Throws: `CancellationError`; `DeviceError` if nothing can be sealed, because age is missing or failed, or a
+    ///   key is invalid.
     package func run(_ ids: [Int]? = nil, onSealed: (Int) -> Void = { _ in }) async throws -> [Int: DeviceError] {
         let waiting = try await waiting().filter { ids?.contains($0.id) ?? true }
         guard !waiting.isEmpty, let recipients = try configuration.sealRecipients() else { return [:] }
@@ -65,7 +66,7 @@ package struct SealingJob: Sendable {
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw CancellationError() }
                 if await Erasure.hasErased(recording.id, storage: storage, archive: archive) { continue }
-                // age failed to start; it will fail for every other recording too.
+                // age is missing, failed or rejected a key; it would fail for every other recording too.
                 if error.cause == .age { throw error }
                 failures[recording.id] = error
             }
@@ -75,7 +76,7 @@ package struct SealingJob: Sendable {
 
     private var storage: String { configuration.storage.directory }
 
-    /// Seals a recording. Returns false if text was added or redacted in the meantime, so that it has to be sealed
+    /// Seals a recording. Returns false if text was added or redacted in the meantime; the caller must try
     /// again.
     private func seal(_ id: Int, for recipients: [Recipient]) async throws -> Bool {
         // An earlier attempt was interrupted.
@@ -117,7 +118,8 @@ package struct SealingJob: Sendable {
 
     /// Seals an opened recording again with its current text, and replaces its sealed file.
     ///
-    /// - Returns: the manifest of the new sealed file; nil if there is no public key or the recording no longer exists.
+    /// - Returns: the manifest of the new sealed file; nil if there is no public key, the recording no longer
+    ///   exists, or it was sealed again in the meantime.
     func seal(again id: Int, from open: OpenedRecordings.Open) async throws -> SealedManifest? {
         guard let before = open.manifests[id], let recipients = try configuration.sealRecipients() else { return nil }
         let journal = try await open.archive.journalContent(of: id)

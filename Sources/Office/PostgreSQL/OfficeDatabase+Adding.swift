@@ -1,7 +1,8 @@
 import Core
 import System
 
-// Adds copies and transcripts. A batch takes a few statements with the values as arrays, and one round trip for each.
+// Adds copies and transcripts. New rows of a batch are inserted with one statement per table, with the values as arrays.
+// Existing rows are updated one by one.
 extension OfficeDatabase {
     /// The maximum number of bytes of text in one statement. The server accepts at most 1 GB.
     private static let maximumTextBytes = 8 << 20
@@ -91,7 +92,7 @@ extension OfficeDatabase {
             indices.append(index)
             if same == nil {
                 indicesByKey[key, default: []].append(index)
-                // The ID 0 means that the recording was not inserted yet.
+                // The ID is 0 until the recording is inserted.
                 known.append((key: key, id: 0, root: copy.root))
                 new.append((index, copy))
             } else {

@@ -33,7 +33,7 @@ struct Transcription {
     /// The segments of a group and the adaptation state after them.
     typealias Committed = (segments: [Segment], adaptation: AdaptationState?)
 
-    /// The maximum number of utterances that wait for a worker. The audio of further ones stays in the recording.
+    /// Reading pauses while this many utterances wait for a worker. Later audio stays in the recording.
     private static let maxQueued = 2
     /// The number of samples to decode before and after a hole at a seam: 2 s.
     private static let bridgeMargin = Int64(2 * SamplePosition.rate)
@@ -44,7 +44,7 @@ struct Transcription {
     private var finished: [Int: DecodedUtterance] = [:]
     private var lastCommitted: UtteranceCutter.Cut?
     private var pendingBridge: Bridge?
-    /// Whether nothing can be committed before a seam is decoded.
+    /// Whether commits wait for a seam to be decoded.
     private(set) var isBridging = false
     /// The starts of speech of all uncommitted utterances.
     private var uncommitted: [SamplePosition] = []

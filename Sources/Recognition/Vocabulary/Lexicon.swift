@@ -52,7 +52,7 @@ package struct Lexicon: Sendable {
         }
     }
 
-    /// Returns a lexicon with only the first words.
+    /// Returns a lexicon with only the first `count` words.
     func prefix(_ count: Int) -> Lexicon {
         var lexicon = self
         lexicon.entries = Array(entries.prefix(count))

@@ -96,7 +96,7 @@ extension ConfigurationKey {
         // sun_path has space for 107 bytes and a NUL.
         .path("control.socket", \.control.socket, upTo: 107),
         .parsed(
-            "control.group", \.control.group, allowed: "letters, digits, _ and -, 32 at maximumLength",
+            "control.group", \.control.group, allowed: "at most 32 letters, digits, _ and -",
             kind: "a group name",
             format: { $0 }, parse: { isName($0, marks: "_-", maximumLength: 32) ? $0 : nil }),
     ]

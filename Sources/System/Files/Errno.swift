@@ -5,7 +5,7 @@ extension DeviceError {
     /// Returns the error for a failed system call, according to `errno`.
     ///
     /// - Parameters:
-    ///   - operation: The name of the call in its manual.
+    ///   - operation: The name of the system call, as in its man page.
     ///   - subject: The file or device.
     ///   - remedy: A remedy to use instead of the default for the error number.
     package static func system(_ operation: String, on subject: String, remedy: String? = nil) -> DeviceError {
@@ -84,7 +84,7 @@ package func errorText(_ status: Int32) -> String {
 /// Repeats a system call until it is not interrupted by a signal (EINTR).
 ///
 /// - Parameter call: Must return -1 and set `errno` on failure.
-/// - Returns: The last result. `errno` is not changed.
+/// - Returns: The result of the last call, with the `errno` that it set.
 package func uninterrupted<Number: FixedWidthInteger>(_ call: () -> Number) -> Number {
     while true {
         let result = call()

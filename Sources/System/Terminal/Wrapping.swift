@@ -31,14 +31,15 @@ extension Terminal {
         return lines + [line]
     }
 
-    /// Returns the maximum number of columns that text occupies. Wide East Asian characters count as two.
+    /// Returns the maximum number of columns that text occupies. Characters from U+1100 on count as two,
+    /// because some of them are wide.
     package static func columns(_ text: Substring) -> Int {
         text.reduce(0) { sum, character in
             sum + ((character.unicodeScalars.first?.value ?? 0) < 0x1100 ? 1 : 2)
         }
     }
 
-    /// Wraps a paragraph and returns the lines. Lines that begin with a space are not wrapped.
+    /// Joins the lines of each paragraph and wraps the paragraphs. Lines that begin with a space stay as they are.
     static func filled(_ text: String, to width: Int) -> [String] {
         var lines: [String] = []
         var isOpen = false

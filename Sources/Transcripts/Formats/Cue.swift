@@ -158,7 +158,7 @@ func milliseconds(_ position: SamplePosition) -> Int64 {
     (position.samples * 1_000 + Int64(SamplePosition.rate) / 2) / Int64(SamplePosition.rate)
 }
 
-/// Returns a gap's length and cause: `[gap 1.0 s: redacted]`.
+/// Returns a gap's length and cause: `[gap 1.0 s: struck]`.
 func description(of gap: Gap) -> String {
     let milliseconds = milliseconds(SamplePosition(gap.range.count))
     if milliseconds < 100 { return "[gap \(milliseconds) ms: \(gap.cause.rawValue)]" }

@@ -104,7 +104,7 @@ struct SegmentJSON: Encodable {
     var metadata: MetadataJSON?
     /// Only if diarized.
     var speaker: String?
-    /// True if somebody else speaks during most of the segment; otherwise nil.
+    /// True if somebody else speaks during at least half of the segment; otherwise nil.
     var overlap: Bool?
 
     /// - Parameter timeline: The segment's timeline, which has the speakers if it is diarized.
@@ -149,7 +149,7 @@ struct WordJSON: Encodable {
     var timeEstimated: Bool?
     /// Only if diarized.
     var speaker: String?
-    /// True if somebody else speaks at the same time; otherwise nil.
+    /// True if somebody else speaks during at least half of the word; otherwise nil.
     var overlap: Bool?
 
     init(_ word: Word, _ speakers: Speakers?) {

@@ -13,7 +13,7 @@ enum SearchCommand: Command {
     static let help: [any HelpPart] = [
         Argument(
             "WORDS...",
-            "words that all occur in one segment or bookmark; the last may be the beginning of a word. The best match comes first, or the newest if there are more than 2,000. Add speaker:A or speaker:Anna to search what that person said, by letter or name"
+            "words that all occur in one segment or bookmark; the last may be the beginning of a word. The best match comes first, or the newest if there are more than 2,000 matches. Add speaker:A or speaker:Anna to search what that person said, by letter or name"
         ), Option.json, limit, context, Option.directory,
         "Exit status: 0 something was found; 1 nothing was found. With --json, it is 0 in both cases.",
     ]

@@ -1,5 +1,5 @@
 
-// Stores corrections: immediately in this browser, under the sound's digest, and beside the page when the user saves.
+// Stores corrections: immediately in this browser, under the sound's digest, and, when the user saves, beside the page or on the server.
 const storageKey = identity && 'fieldscribe:' + identity.sound, server = data.server ?? null;
 let isUnsaved = false, draftTimer = 0, changes = 0, seen = server?.reading;
 // Corrections have the server's time, because the later one counts if two people correct the same line.
@@ -253,7 +253,7 @@ async function send() {
   if (now() > 0) history.replaceState(null, '', '#t=' + now() / 1000);
   location.reload();
 }
-const importHint = 'the recorder imports it when you plug in the stick';
+const importHint = 'The recorder imports the corrections when you plug in the stick';
 async function save() {
   if (open) commit();
   if (server) return send();
@@ -273,7 +273,7 @@ async function save() {
         await writer.write(text);
         await writer.close();
       }
-      message = 'Saved beside this page' + (folder.name ? ', in ' + folder.name : '') + ': ' + importHint;
+      message = 'Saved beside this page' + (folder.name ? ', in ' + folder.name : '') + '. ' + importHint;
     } else {
       download(fileName, 'text/html', page());
       message = 'Saved as ' + fileName + ' in your downloads. Move it into this page’s folder, and the page shows the corrections';
@@ -296,7 +296,7 @@ function offer(corrections) {
   if (!isUnsaved && (corrections.saved >= state.saved || !draft.edits.size)) return adopt(corrections);
   if (Math.abs(corrections.saved - state.saved) < 1e-3 || mine === JSON.stringify(corrections)) return;
   const bar = byId('choice');
-  byId('choice-text').textContent = 'The file beside this page, saved ' + new Date(corrections.saved * 1000).toLocaleString()
+  byId('choice-text').textContent = 'The corrections file, saved ' + new Date(corrections.saved * 1000).toLocaleString()
     + (corrections.name ? ' by ' + corrections.name : '') + ', differs from the corrections kept in this browser.';
   byId('choice-file').onclick = () => { bar.hidden = true; adopt(corrections); if (!server) isUnsaved = false; };
   byId('choice-mine').onclick = () => { bar.hidden = true; };
