@@ -1278,7 +1278,7 @@ def check_three_hours(b):
     b.press("Enter")
     assert b.js(TEXTS % 1500).count("x") == 12
     print_start = time.monotonic()
-    pages = b.printed()
+    pages = b.pdf()
     printed = time.monotonic() - print_start
     # Screen readers also get text beyond the screen.
     tree = b.devtools("Accessibility.getFullAXTree")["nodes"]
