@@ -206,7 +206,9 @@ import TestKit
         kill(first.id, SIGSTOP)
         let talk = try phoneRecording("talk.wav")
         let second = try Fieldscribe(["add", "--no-transcribe", "--directory", storage, talk], in: folder)
-        try second.wait(until: "the line about waiting") { try second.errorsSoFar.contains("waiting for it") }
+        try second.wait(until: "the line about waiting") {
+            try second.errorsSoFar.contains("is using this archive; waiting")
+        }
         kill(first.id, SIGCONT)
         #expect(try first.wait().output.hasPrefix("recording 1: "))
         let outcome = try second.wait()

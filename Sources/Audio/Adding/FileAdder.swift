@@ -15,9 +15,10 @@ package struct FileAdder: Sendable {
         package let report: SoundReport
         /// An existing recording that was made from the same file, in which case nothing was prepared.
         package let existingRecording: Int?
-        fileprivate let scratch: ScratchFolder
+        fileprivate let scratch: ScratchFolder?
 
-        package var folder: String { lastName(of: scratch.path) }
+        /// The name of its folder beside the recordings; empty if nothing was prepared.
+        package var folder: String { scratch.map { lastName(of: $0.path) } ?? "" }
     }
 
     /// The maximum size of a file on a FAT stick, in bytes.
@@ -75,7 +76,8 @@ package struct FileAdder: Sendable {
             name: name, digest: digest, kept: original, startedAt: 0, clock: .unverified, length: .zero,
             reason: .ended, damage: [])
         if let recording = existingRecording(digest) {
-            return Prepared(file: file, report: SoundReport(), existingRecording: recording, scratch: scratch)
+            // The folder is removed here: a reference that this thread still holds when the process exits would leave it.
+            return Prepared(file: file, report: SoundReport(), existingRecording: recording, scratch: nil)
         }
         let originalFile = try folder.openFile(original, O_RDONLY)
         let reader = try AudioFileReader(
