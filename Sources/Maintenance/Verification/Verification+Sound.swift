@@ -171,7 +171,7 @@ func readSums(of path: String, isGrowing: Bool = false, digests: Bool = false) a
     try await onStoppableThread(named: "verify") { shouldContinue in
         let sums = try? RecordingSums(path: path, isGrowing: isGrowing, digests: digests, while: shouldContinue)
         if sums == nil, !shouldContinue() { throw CancellationError() }
-        return sums ?? nil
+        return sums
     }
 }
 
