@@ -78,7 +78,8 @@ class Run:
         try:
             cases = xml.parse(parts.report(self.part.name)).getroot().iter("testcase")
         except (OSError, xml.ParseError):
-            self.fail("no report, status %d" % code, self.lines[-15:])
+            unfinished = unfinished_tests(self.lines)
+            self.fail("no report, status %d" % code, unfinished[:8] + self.lines[-15 + len(unfinished[:8]):])
             return
         ran = 0
         for case in cases:
@@ -157,6 +158,13 @@ def main(arguments):
     if new := sorted(set(os.listdir(tempfile.gettempdir())) - before):
         print("new in %s: %s" % (tempfile.gettempdir(), " ".join(new)[:600]))
     return report(chosen, done, orphans, time.monotonic() - began)
+
+
+def unfinished_tests(lines):
+    """Returns a line for each test that the log of a suite says was started, and not that it ended."""
+    ended = {name for line in lines for name in re.findall(r'^[✔✘] Test (.+?) (?:with \d+ test cases? )?(?:passed|failed) after', line)}
+    started = [name for line in lines for name in re.findall(r"^◇ Test (.+) started\.$", line)]
+    return ["not finished: %s" % name for name in started if name not in ended and not re.match("run$|case ", name)]
 
 
 def interrupted(number, _):

@@ -77,6 +77,15 @@ class RunnerTests(unittest.TestCase):
         self.assertIn("no test ran", empty[1])
         self.assertIn("0 passed, 1 failed", empty[1])
 
+    def test_a_suite_that_is_killed_names_the_tests_that_had_not_finished(self):
+        log = ['◇ Test run started.', '◇ Test "holds" started.', '◇ Test "taps" started.',
+               '◇ Test case passing 1 argument kind → folder to "taps" started.',
+               '✔ Test "taps" with 2 test cases passed after 0.1 seconds.', '◇ Test name() started.', '✘ Test name() failed after 1 seconds.']
+        with open("log", "w") as file:
+            file.write("\n".join(log) + "\n")
+        _, output = self.run_parts(self.part("PanelTests", "cat log; kill -KILL $$", kind="suite"))
+        self.assertIn('FAIL  PanelTests: no report, status -9: not finished: "holds"\n      ◇ Test run', output)
+
     def test_a_suite_that_exits_with_an_error_fails_even_if_its_tests_pass(self):
         report = XUNIT.replace('<failure message="Expectation failed: 1 == 2"/>', "")
         status, output = self.run_parts(self.suite("echo 'SUMMARY: ThreadSanitizer: data race in f'; exit 66", report))

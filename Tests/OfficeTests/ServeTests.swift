@@ -32,7 +32,10 @@ final class OfficeServer {
         if address.isEmpty { Issue.record("the server does not start: \(shell("cat '\(errors)'").output)") }
     }
 
-    deinit { shell("kill -9 \(processID)") }
+    deinit {
+        // wait: until it has exited, with a guard of ten minutes; a later server would otherwise find its socket in use
+        shell("kill -9 \(processID); timeout 600 tail -f --pid=\(processID) --sleep-interval=0.05 /dev/null")
+    }
 
     /// Requests a page; returns the status, the headers in lower case, and the body.
     func get(_ path: String, _ options: String = "") -> (status: Int, head: String, body: String) {
@@ -223,7 +226,7 @@ final class OfficeServer {
         #expect(server.get("recording/\(id)/").status == 200)
         shell("rm -r '\(copy)'")
         #expect(server.get("recording/\(id)/audio.flac").status == 404 && server.get("recording/\(id)/").status == 200)
-        // Moves the whole archive unavailable temporarily.
+        // Makes the whole archive unavailable temporarily.
         shell("mv '\(desk.archivePath)' '\(desk.archivePath).away'")
         let unavailable = server.get("")
         #expect(unavailable.status == 503 && unavailable.body.contains("is not an archive"), "\(unavailable)")
@@ -343,6 +346,7 @@ final class OfficeServer {
         }
         #expect(pathExists(path))
         let server = try OfficeServer(desk, "--socket '\(path)'")
+        try #require(server.address == path)
         #expect(server.get("").status == 200 && shell("stat -c %a '\(path)'").output == "660\n")
         let second = try desk.run("serve --socket '\(path)'")
         #expect(second.status == 1 && second.errors.contains("another program is listening there"), "\(second)")

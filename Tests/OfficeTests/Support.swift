@@ -204,11 +204,13 @@ struct OfficeDesk {
         return folders
     }
 
-    /// Runs the executable; returns its output, its errors, and its exit status.
+    /// Runs the executable; returns its output, its errors, and its exit status, which is 124 if it does not exit within
+    /// ten minutes.
     func run(_ arguments: String) throws -> (output: String, errors: String, status: Int32) {
         let errors = folder.file("errors")
         let run = shell(
-            "FIELDSCRIBE_ARCHIVE='\(database ?? archivePath)' '\(try officeProgram())' \(arguments) 2>'\(errors)'")
+            "FIELDSCRIBE_ARCHIVE='\(database ?? archivePath)' timeout 600 '\(try officeProgram())' \(arguments) "
+                + "2>'\(errors)'")  // wait: a guard
         return (run.output, shell("cat '\(errors)'").output, run.status)
     }
 }
