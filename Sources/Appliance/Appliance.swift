@@ -11,10 +11,8 @@ package final class Appliance: Sendable {
     private let supervisor: Supervisor
     private let systemd: SystemdNotify
     private let stopRequests: AsyncStream<Void>
-    private let stops: AsyncStream<Void>.Continuation
+    private let stopContinuation: AsyncStream<Void>.Continuation
     private let internalStop: InternalStop
-
-    /// An error in the configuration, reported once there are subscribers.
     private let configurationError: DeviceError?
 
     /// The time budget for repairs before the service reports ready. Remaining repairs run in the background.
@@ -22,8 +20,9 @@ package final class Appliance: Sendable {
 
     /// Opens the archive and creates the services.
     ///
-    /// - Parameter environment: contains systemd's variables.
-    /// - Throws: `DeviceError` with `busy` if another process has the archive open; any error that prevents recording.
+    /// - Parameter environment: the process environment, with systemd's variables.
+    /// - Throws: `DeviceError` with `busy` if another process has the archive open, or another error that prevents
+    ///   recording.
     package init(_ loaded: LoadedConfiguration, environment: [String: String]) async throws {
         let configuration = loaded.configuration
         systemd = SystemdNotify(environment: environment)
@@ -31,27 +30,27 @@ package final class Appliance: Sendable {
         let opened = try await systemd.extendingTimeout { try await Self.openArchive(configuration) }
         for finding in opened.findings { Log.report(finding) }
         loaded.keepGoodCopy()
-        // Written now, not at the first press. If there is no space, starting a recording reports it.
+        // The first press must not wait for this. If there is no space, starting a recording reports that.
         try? configuration.reserve.ensureBallast()
         let recorder = try Recorder(
             configuration: configuration, archive: opened.archive, repairs: opened.repairs)
         self.recorder = recorder
-        let (stopRequests, stops) = AsyncStream<Void>.makeStream()
+        let (stopRequests, stopContinuation) = AsyncStream<Void>.makeStream()
         self.stopRequests = stopRequests
-        self.stops = stops
-        let internalStop = InternalStop(stops)
+        self.stopContinuation = stopContinuation
+        let internalStop = InternalStop(stopContinuation)
         self.internalStop = internalStop
-        let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let failed: @Sendable (String, any Error) -> Void = { [hub = recorder.hub] name, error in
+        let (changes, changeContinuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let reportFailure: @Sendable (String, any Error) -> Void = { [hub = recorder.hub] name, error in
             hub.publish(.fault(code: name, message: DeviceError(wrapping: error).message))
         }
-        // In stop order: first no more commands are accepted, then the recording is closed.
+        // Services stop in this order: the panel and the socket stop accepting commands before the recording is closed.
         var services: [any Service] = [
-            PanelService(settings: configuration.panel, controller: recorder.panel) { failed("panel", $0) },
+            PanelService(settings: configuration.panel, controller: recorder.panel) { reportFailure("panel", $0) },
             ControlSocket(
                 configuration.control,
-                handler: RecorderHandler(recorder: recorder, settingsChanged: { change.yield() })
-            ) { failed("control", $0) },
+                handler: RecorderHandler(recorder: recorder, settingsChanged: { changeContinuation.yield() })
+            ) { reportFailure("control", $0) },
             SettingsService(recorder: recorder, changes: changes) { internalStop.request { $0.needsRestart = true } },
             StorageService(recorder: recorder) { internalStop.request { $0.needsRestart = true } },
             recorder, ListeningService(recorder: recorder), ClockService(recorder: recorder),
@@ -61,35 +60,36 @@ package final class Appliance: Sendable {
         if !opened.isChecked {
             services.append(ArchiveCheck(recorder: recorder) { error in internalStop.request { $0.damage = error } })
         }
-        supervisor = Supervisor(services) { service, error in failed(service.name, error) }
+        supervisor = Supervisor(services) { service, error in reportFailure(service.name, error) }
     }
 
-    /// The database error for which the appliance stopped; the next start rebuilds the database. Nil if it stopped for
+    /// The damage to the database that made the appliance stop; the next start rebuilds the database. Nil if it stopped for
     /// another reason.
     package var databaseDamage: DeviceError? { internalStop.reason.damage }
 
-    /// Runs until `stop`.
+    /// Runs the services until `stop` is called, or until the appliance stops itself.
     package func run() async {
-        async let checked: Void = check()
+        async let preparation: Void = prepare()
         await supervisor.run(until: stopRequests)
-        await checked
+        await preparation
         Log.report(.notice, "stopped")
     }
 
-    /// Whether the appliance stopped in order to start again with new settings.
+    /// Whether the appliance stopped in order to be restarted, with new settings or with a new storage folder.
     package var needsRestart: Bool { internalStop.reason.needsRestart }
 
-    /// Stops the services in order. Callable from any thread. When `run` returns, everything recorded is on the disk.
+    /// Makes `run` stop the services and return. Callable from any thread. Once `run` has returned, everything recorded is
+    /// on the disk.
     package func stop() {
         systemd.stopping()
-        stops.finish()
+        stopContinuation.finish()
     }
 
-    /// Blocks until the current recording is closed, as long as the disk makes progress, and then for
-    /// `ShutdownDeadline.gracePeriod`. The next start completes other work, such as transcription.
+    /// Blocks until the current recording is closed or the disk has stalled. Once the recording is closed, blocks for
+    /// `ShutdownDeadline.gracePeriod`, so that other work, such as transcription, can finish.
     ///
-    /// - Returns: an error that says what was lost because the disk made no progress. It is already reported and, if
-    ///   possible, in the archive.
+    /// - Returns: an error that says what was lost because the disk stalled, otherwise nil. The loss is already logged
+    ///   and, if possible, in the archive.
     package func awaitClosing() -> DeviceError? {
         var deadline = ShutdownDeadline(at: PanelController.now)
         while true {
@@ -98,21 +98,21 @@ package final class Appliance: Sendable {
                 now: PanelController.now, isOpen: snapshot.isOpen, progress: snapshot.live?.progress ?? 0)
             {
             case .wait: break
-            case .ask(let time): systemd.extend(by: time)
-            case .over: return nil
-            case .givenUp:
-                return snapshot.live.map { $0.giveUp() } ?? ShutdownDeadline.neverBegun
+            case .extend(let time): systemd.extend(by: time)
+            case .exit: return nil
+            case .giveUp:
+                return snapshot.live.map { $0.giveUp() } ?? ShutdownDeadline.lostOpeningError
             }
             usleep(100_000)
         }
     }
 
-    /// Checks the devices, reports faults, and notifies systemd that the appliance is ready.
-    private func check() async {
+    /// Checks the microphone, notifies systemd that the appliance is ready, and completes interrupted erasures.
+    private func prepare() async {
         if let configurationError { recorder.hub.publish(fault: configurationError) }
         do {
             let microphone = try recorder.microphone.get()
-            // With a pre-roll, `ListeningService` reports errors of the microphone.
+            // If there is a pre-roll, `ListeningService` reports the microphone's errors.
             if recorder.configuration.capture.prerollSeconds == 0 {
                 try await onThread(named: "microphone") { _ = try microphone.open() }
             }
@@ -124,16 +124,16 @@ package final class Appliance: Sendable {
                 "microphone": recorder.configuration.capture.device, "button": "\(recorder.configuration.panel.button)",
                 "directory": recorder.configuration.storage.directory,
             ])
-        // An erasure that still fails is a fault; maintenance retries it.
+        // Maintenance retries an erasure that still fails.
         let erasure = Erasure(storage: recorder.configuration.storage.directory, archive: recorder.archive)
         for error in (try? await erasure.finishInterrupted())?.failures.values.map({ $0 }) ?? [] {
             recorder.hub.publish(fault: error)
         }
     }
 
-    /// Opens the archive. Waits briefly for a command that has it open, but not for another appliance.
+    /// Opens the archive. If a command has it open, waits briefly; if another appliance is running, throws immediately.
     private static func openArchive(_ configuration: Configuration) async throws -> Recovery.Opened {
-        if let other = try? ControlClient(configuration), (try? other.ask(.status)) != nil {
+        if let client = try? ControlClient(configuration), (try? client.ask(.status)) != nil {
             throw DeviceError(
                 .busy, "run",
                 "\(configuration.control.socket): another fieldscribe run is active there; stop it, or set another "
@@ -150,7 +150,7 @@ package final class Appliance: Sendable {
     }
 }
 
-/// Stops the appliance for an internal reason, without a request from outside.
+/// Stops the appliance for an internal reason.
 private final class InternalStop: Sendable {
     struct Reason {
         var needsRestart = false
@@ -158,14 +158,14 @@ private final class InternalStop: Sendable {
     }
 
     private let state = Mutex(Reason())
-    private let stops: AsyncStream<Void>.Continuation
+    private let stopContinuation: AsyncStream<Void>.Continuation
 
-    init(_ stops: AsyncStream<Void>.Continuation) { self.stops = stops }
+    init(_ stopContinuation: AsyncStream<Void>.Continuation) { self.stopContinuation = stopContinuation }
 
     var reason: Reason { state.withLock { $0 } }
 
     func request(_ change: (inout Reason) -> Void) {
         state.withLock { change(&$0) }
-        stops.finish()
+        stopContinuation.finish()
     }
 }

@@ -2,8 +2,8 @@ import Core
 import Glibc
 import System
 
-/// A database's files. SQLite opens them by name and would block on a pipe or follow a link, so their kinds are checked
-/// first.
+/// A database's files. SQLite opens them by name and would block on a pipe or follow a link, so `check` looks at their
+/// types first.
 struct DatabaseFiles {
     /// The database comes last: if `setAside` is interrupted, old logs must not be left beside a new database.
     private static let suffixes = ["-journal", "-wal", "-shm", ""]
@@ -23,21 +23,21 @@ struct DatabaseFiles {
         }
     }
 
-    /// Creates a missing database file with mode 0600; SQLite gives its logs the same mode. If this fails, SQLite
-    /// reports it later.
+    /// Creates a missing database file with mode 0600; SQLite gives its logs the same mode. Ignores errors, because
+    /// SQLite reports them when it opens the file.
     func create() {
         // SQLite's name for a database without a file.
         if path == ":memory:" { return }
         _ = try? FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
     }
 
-    /// Whether a file exists that this process may not open.
+    /// Whether one of the files exists and this process may not read and write it.
     var areDenied: Bool {
         Self.suffixes.contains { pathExists(path + $0) && access(path + $0, R_OK | W_OK) != 0 && errno == EACCES }
     }
 
-    /// Returns the error `damaged` instead of an error that SQLite reports for a damaged header: it reports a wrong
-    /// version in the header as "read-only" or "unsupported".
+    /// Replaces an error with `damaged` if the header is damaged. SQLite reports a wrong version in the header as
+    /// "read-only" or "unsupported".
     func explain(_ error: DeviceError) -> DeviceError {
         guard error.code == .denied || error.code == .failed, hasDamagedHeader else { return error }
         return DeviceError(
@@ -53,12 +53,12 @@ struct DatabaseFiles {
 
     /// Renames all files to unused names. Returns the database's new path.
     func setAside() throws(DeviceError) -> String {
-        var number = 1
-        var aside: String { "\(path).damaged-\(number)" }
-        while Self.suffixes.contains(where: { pathExists(aside + $0) }) { number += 1 }
+        var attempt = 1
+        var newPath: String { "\(path).damaged-\(attempt)" }
+        while Self.suffixes.contains(where: { pathExists(newPath + $0) }) { attempt += 1 }
         for suffix in Self.suffixes where pathExists(path + suffix) {
-            try durableRename(path + suffix, to: aside + suffix)
+            try durableRename(path + suffix, to: newPath + suffix)
         }
-        return aside
+        return newPath
     }
 }

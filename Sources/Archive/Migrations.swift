@@ -5,7 +5,6 @@ enum Migrations {
     /// "FSCR", the application ID in the header of our files.
     private static let applicationID = 0x4653_4352
 
-    /// The version of `schema`.
     static let version = 1
 
     /// The version that builds before 1.0 wrote, with the same tables as version 1. A later schema must skip this
@@ -20,7 +19,8 @@ enum Migrations {
         let version = try connection.number("PRAGMA user_version")
         let owner = try connection.number("PRAGMA application_id")
         let recorded: Int? = try hasHouse(connection) ? connection.number("SELECT version FROM house") : nil
-        // A newer version changes the header and `house` in one transaction. If they differ, bits have flipped.
+        // Every version changes the header and `house` in one transaction. If they differ, or one or two bits of the
+        // application ID are wrong, bits have flipped.
         let isDamaged = recorded.map {
             owner == applicationID ? version != $0 : (owner ^ applicationID).nonzeroBitCount <= 2
         }
@@ -75,17 +75,17 @@ enum Migrations {
         try checkSchema(of: connection, path: path)
     }
 
-    /// Compares the schema with its recorded checksum before any table is read: a view in place of a table may never
-    /// end, and a trigger may do anything.
+    /// Compares the schema with its recorded checksum before any table is read. In a changed schema, a view in place of
+    /// a table could return rows forever, and a trigger could do anything.
     ///
     /// - Throws: `DeviceError` with `damaged` if they differ.
     private static func checkSchema(of connection: Connection, path: String) throws(DeviceError) {
         let recorded =
             try hasHouse(connection) ? connection.rows("SELECT schema FROM house LIMIT 1") { $0.text(0) } : []
-        guard recorded == [try schemaChecksum(of: connection)] else { throw damage("PRAGMA schema_version", path) }
+        guard recorded == [try schemaChecksum(of: connection)] else { throw damageError("PRAGMA schema_version", path) }
     }
 
-    private static func damage(_ operation: String, _ path: String) -> DeviceError {
+    private static func damageError(_ operation: String, _ path: String) -> DeviceError {
         DeviceError(
             .damaged, operation, "\(path): the database is damaged; run fieldscribe recover, which rebuilds it")
     }
@@ -94,7 +94,7 @@ enum Migrations {
         try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'house' AND type = 'table'") == 1
     }
 
-    /// Returns a checksum of the schema's text. SQLite does not report a flipped bit in it as damage, but as other
+    /// Returns a checksum of the schema's text. SQLite reports a flipped bit in this text not as damage, but with other
     /// errors.
     private static func schemaChecksum(of connection: Connection) throws(DeviceError) -> String {
         let lines = try connection.rows(
@@ -121,18 +121,18 @@ enum Migrations {
     /// Checks the whole file for damage through a read-only connection.
     ///
     /// - Throws: `DeviceError` with `damaged` if anything is damaged.
-    static func checkReading(_ connection: Connection, path: String) throws {
-        // Reading the index makes FTS5 notice changes by other connections. Since SQLite 3.44 integrity_check reads the
-        // index too, but by FTS5's cached state, and reports the differences as damage.
+    static func checkReadOnly(_ connection: Connection, path: String) throws {
+        // Reading the index first makes FTS5 notice changes by other connections. Since SQLite 3.44, integrity_check
+        // compares the index with FTS5's cached state and would report those changes as damage.
         _ = try connection.number("SELECT count(*) FROM (SELECT 1 FROM segment_text LIMIT 1)")
         try checkTables(connection, path: path)
         do throws(DeviceError) {
-            // The sum reads every word in the index. SQLite does not allow a comparison with the segments here, because
-            // it counts as a write.
+            // The sum reads every word in the index. FTS5's own comparison with the segments is not possible here,
+            // because it counts as a write.
             _ = try connection.number("SELECT sum(cnt) FROM temp.index_words")
-            let isWhole = try connection.number(
+            let isComplete = try connection.number(
                 "SELECT (SELECT count(*) FROM segment) = (SELECT count(*) FROM segment_text_docsize)")
-            if isWhole == 1 { return }
+            if isComplete == 1 { return }
         } catch {
             guard error.code == .damaged else { throw error }
         }
@@ -146,29 +146,45 @@ enum Migrations {
         let findings = try connection.rows("PRAGMA integrity_check(1)") { $0.text(0) }
         let recorded = try connection.rows("SELECT schema FROM house") { $0.text(0) }
         guard findings == ["ok"], recorded == [try schemaChecksum(of: connection)] else {
-            throw damage("PRAGMA integrity_check", path)
+            throw damageError("PRAGMA integrity_check", path)
         }
     }
 
-    /// The tables of schema version `version`. Times are in samples since the recording's start, at 16,000 per second.
+    /// The tables of schema version `version`. Positions and lengths are in samples, at 16,000 per second. The columns
+    /// `started_at`, `exported_at` and `erased_at` are in seconds since 1970-01-01T00:00:00Z.
+    ///
+    /// - `recording`: The ID names a folder, so SQLite must not reuse it (AUTOINCREMENT). `state` is `present`,
+    ///   `missing` (the audio) or a `SealedManifest.text`. `journal_bytes` is the journal's length in bytes.
+    /// - `pass`: A transcription by an engine or a person. `channel` is an `AdaptationState` as JSON, `correction` a
+    ///   `Correction` as JSON; each may be NULL.
+    /// - `segment`: `pitch` is in Hz, `voicing` the share of voiced frames from 0 to 1, `final_lowering` in semitones.
+    ///   `pitch`, `jitter`, `shimmer` and `voicing` are all present or all NULL.
+    /// - `word`: `confidence` is NULL for NaN. `is_spread` is 1 if the word's times are estimates.
+    /// - `gap`, `mark`: Unique, so that adding the same gap or bookmark again after a restart changes nothing.
+    /// - `turn`: Who speaks when, for every pass. A word belongs to the speaker in whose turn it is. Speakers are
+    ///   numbered from 0 by their first turns.
+    /// - `history`: The lines of `history.jsonl`, and the offset at which each ends in it. Erasing a recording keeps
+    ///   its lines.
+    /// - `house`: One row with the version, which the header also has, and a checksum of the schema.
+    /// - `segment_text`: An apostrophe separates tokens. The search requires a word's tokens to be adjacent, so that
+    ///   "don't" is found with either kind of apostrophe.
     private static let schema = """
         CREATE TABLE recording (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,   -- names a folder, so SQLite must not reuse it
-            started_at REAL NOT NULL,               -- seconds since 1970-01-01T00:00:00Z
-            clock TEXT NOT NULL,                    -- synchronized, unverified
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            started_at REAL NOT NULL,
+            clock TEXT NOT NULL,
             boot_id TEXT,
             monotonic_ns INTEGER,
             microphone TEXT NOT NULL,
             length_samples INTEGER NOT NULL DEFAULT 0,
             transcribed_samples INTEGER NOT NULL DEFAULT 0,
             stop_reason TEXT NOT NULL DEFAULT 'cut short',
-            state TEXT NOT NULL DEFAULT 'present',  -- present, missing (its audio), sealed ...
-            journal_bytes INTEGER NOT NULL DEFAULT 0,   -- the journal's length after the last change
-            has_speakers INTEGER NOT NULL DEFAULT 0     -- 1: speakers were identified
+            state TEXT NOT NULL DEFAULT 'present',
+            journal_bytes INTEGER NOT NULL DEFAULT 0,
+            has_speakers INTEGER NOT NULL DEFAULT 0
         ) STRICT;
         CREATE INDEX recording_of_boot ON recording (boot_id);
 
-        -- One transcription of a recording, by an engine or a person.
         CREATE TABLE pass (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             recording INTEGER NOT NULL REFERENCES recording ON DELETE CASCADE,
@@ -177,8 +193,8 @@ enum Migrations {
             model TEXT NOT NULL,
             profile TEXT NOT NULL,
             complete INTEGER NOT NULL DEFAULT 0,
-            channel TEXT,                           -- AdaptationState as JSON, or NULL
-            correction TEXT                         -- Correction as JSON if a person wrote it, else NULL
+            channel TEXT,
+            correction TEXT
         ) STRICT;
         CREATE INDEX pass_of_recording ON pass (recording);
 
@@ -190,11 +206,11 @@ enum Migrations {
             end_sample INTEGER NOT NULL CHECK (end_sample >= start_sample),
             text TEXT NOT NULL,
             ended_by TEXT NOT NULL,
-            pitch REAL,                             -- Hz; the voice's four figures are all present or all NULL
+            pitch REAL,
             jitter REAL,
             shimmer REAL,
-            voicing REAL,                           -- the share of voiced frames, 0 to 1
-            final_lowering REAL,                    -- semitones, or NULL
+            voicing REAL,
+            final_lowering REAL,
             UNIQUE (pass, number)
         ) STRICT;
 
@@ -204,8 +220,8 @@ enum Migrations {
             start_sample INTEGER NOT NULL,
             end_sample INTEGER NOT NULL CHECK (end_sample >= start_sample),
             text TEXT NOT NULL,
-            confidence REAL,                        -- NULL for NaN
-            is_spread INTEGER NOT NULL DEFAULT 0,   -- 1: its times are an estimate
+            confidence REAL,
+            is_spread INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (segment, number)
         ) STRICT, WITHOUT ROWID;
 
@@ -217,7 +233,6 @@ enum Migrations {
             PRIMARY KEY (segment, number)
         ) STRICT, WITHOUT ROWID;
 
-        -- Unique, so that adding the same gap or bookmark again after a restart changes nothing.
         CREATE TABLE gap (
             id INTEGER PRIMARY KEY,
             recording INTEGER NOT NULL REFERENCES recording ON DELETE CASCADE,
@@ -235,12 +250,11 @@ enum Migrations {
             UNIQUE (recording, sample, text)
         ) STRICT;
 
-        -- Who speaks when, for every pass: a word belongs to the speaker whose turn it falls in.
         CREATE TABLE turn (
             recording INTEGER NOT NULL REFERENCES recording ON DELETE CASCADE,
             start_sample INTEGER NOT NULL,
             end_sample INTEGER NOT NULL CHECK (end_sample >= start_sample),
-            speaker INTEGER NOT NULL,               -- 0, 1 ... by their first turn
+            speaker INTEGER NOT NULL,
             PRIMARY KEY (recording, start_sample)
         ) STRICT, WITHOUT ROWID;
 
@@ -251,18 +265,16 @@ enum Migrations {
             volume TEXT NOT NULL,
             folder TEXT NOT NULL,
             manifest TEXT NOT NULL,
-            exported_at REAL NOT NULL               -- seconds since 1970-01-01T00:00:00Z
+            exported_at REAL NOT NULL
         ) STRICT;
         CREATE INDEX export_of_recording ON export (recording);
         CREATE INDEX export_to_volume ON export (volume);
 
-        -- Which recordings were erased and when, but none of their content.
         CREATE TABLE erasure (
             recording INTEGER NOT NULL,
             erased_at REAL NOT NULL
         ) STRICT;
 
-        -- The lines of history.jsonl, and the offset at which each ends there. Erasing a recording keeps its lines.
         CREATE TABLE history (
             number INTEGER PRIMARY KEY,
             recording INTEGER,
@@ -273,15 +285,12 @@ enum Migrations {
         CREATE INDEX history_of_recording ON history (recording, act);
         CREATE INDEX history_end ON history (end_bytes);
 
-        -- One row: the version that the header also has, and a checksum of the schema.
         CREATE TABLE house (
             version INTEGER NOT NULL,
             schema TEXT NOT NULL
         ) STRICT;
         INSERT INTO house VALUES (0, '');
 
-        -- An apostrophe separates tokens. The search requires a word's tokens to be adjacent, so that don't finds don't
-        -- with either kind of apostrophe.
         CREATE VIRTUAL TABLE segment_text USING fts5 (
             text, content = 'segment', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3'
         );

@@ -4,7 +4,7 @@ import System
 extension SQLiteArchive {
     /// Adds a recording whose files are complete and durable in a folder beside the recordings' folders.
     ///
-    /// The folder gets its final name when the recording's journal is in it. So a power cut leaves either the whole
+    /// The folder gets its final name once the recording's journal is in it. So a power cut leaves either the whole
     /// recording or only the prepared folder, which is removed later.
     ///
     /// - Parameters:
@@ -17,10 +17,10 @@ extension SQLiteArchive {
         guard ScratchFolder.isName(prepared, for: AddedFile.purpose) else {
             throw DeviceError(.unsupported, "add", "\(prepared): is not the folder for a prepared file")
         }
-        if let earlier = try queries.history(of: nil).map(\.entry).recording(addedFrom: file.digest) {
-            throw AddedFile.duplicateError(earlier, file.name)
+        if let existing = try queries.history(of: nil).map(\.entry).recording(addedFrom: file.digest) {
+            throw AddedFile.duplicateError(existing, file.name)
         }
-        // Without a boot ID, because this boot's clock does not apply to an old file.
+        // There is no boot ID, because this boot's clock does not apply to an old file.
         let start = JournalRecord.Start(
             startedAt: file.startedAt, clock: file.clock, microphone: file.source, boot: nil, monotonic: nil)
         let gaps = file.damage.map { Gap($0, cause: .damage) }
@@ -31,7 +31,7 @@ extension SQLiteArchive {
             try connection.transaction {
                 try insert(start, id: id)
                 for gap in gaps { _ = try insert(gap, recording: id) }
-                try keep(journalBytes: journal.size(of: id), of: id)
+                try store(journalBytes: journal.size(of: id), of: id)
                 try addToHistory(.added, of: id) {
                     $0.digest = file.digest
                     $0.kept = file.kept

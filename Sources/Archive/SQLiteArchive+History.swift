@@ -2,8 +2,8 @@ import Core
 import FoundationEssentials
 import System
 
-/// The history of who did what. An entry is durable in the file before its transaction commits. An entry that is only
-/// in the file comes from a power cut between the two.
+/// The history of who did what. An entry is durable in the file before its transaction commits. A power cut between the
+/// two leaves an entry only in the file.
 extension SQLiteArchive {
     /// Adds an entry within the caller's transaction.
     ///
@@ -11,13 +11,13 @@ extension SQLiteArchive {
     func addToHistory(_ act: HistoryEntry.Act, of recording: Int?, _ fill: (inout HistoryEntry) -> Void = { _ in })
         throws
     {
-        // Ignores numbers that only another program can have inserted.
+        // Ignores impossible numbers, which another program must have inserted.
         let last = try connection.rows(
             "SELECT number, line FROM history WHERE number < ? ORDER BY number DESC LIMIT 1",
             [.integer(HistoryEntry.numberLimit)]
         ) { (number: $0.integer(0), line: $0.text(1)) }.first
         let end = try historyEnd()
-        let own = try recording.flatMap { id in
+        let ownLast = try recording.flatMap { id in
             try connection.rows(
                 "SELECT line FROM history WHERE recording = ? ORDER BY number DESC LIMIT 1", [.integer(id)]
             ) { $0.text(0) }.first
@@ -28,7 +28,7 @@ extension SQLiteArchive {
             clock: MonotonicClock.wallIsSynchronized ? .synchronized : .unverified, boot: Boot.id,
             sinceBoot: Int(Boot.nanoseconds / 1_000_000_000),
             before: last.map { Digest.of($0.line) } ?? HistoryEntry.initialDigest,
-            own: own.map { Digest.of($0) })
+            own: ownLast.map { Digest.of($0) })
         fill(&entry)
         let line = try jsonText(entry)
         let newEnd = try history.append(Array(line.utf8), after: end)
@@ -37,7 +37,7 @@ extension SQLiteArchive {
 
     /// The offset at which the database's last entry ends in the file.
     private func historyEnd() throws -> Int64 {
-        try connection.rows("SELECT coalesce(max(end_bytes), 0) FROM history") { max(0, $0.long(0)) }.first ?? 0
+        try connection.rows("SELECT coalesce(max(end_bytes), 0) FROM history") { max(0, $0.integer64(0)) }.first ?? 0
     }
 
     private func insert(_ line: String, _ entry: HistoryEntry, end: Int64) throws {
@@ -61,27 +61,30 @@ extension SQLiteArchive {
         }
     }
 
-    /// SQL for the number of the last entry that changed a recording's samples: its last redaction, or its end if it
-    /// was never signed. If a later repair changes the file's length, the recording is not signed again.
-    private static func lastSoundChange(_ recording: String) -> String {
+    /// SQL for the number of the last entry that changed a recording's samples. Redactions always count. Ends count
+    /// only if the recording was never signed, so that a repair that changes its length does not sign it again.
+    private static func lastAudioChange(_ recording: String) -> String {
         """
         (SELECT max(entry.number) FROM history AS entry WHERE entry.recording = \(recording) AND (
             entry.act = '\(HistoryEntry.Act.redacted.rawValue)' OR entry.act = '\(HistoryEntry.Act.recorded.rawValue)'
-            AND NOT EXISTS (SELECT 1 FROM history AS made WHERE made.recording = entry.recording AND \(isSignature))))
+            AND NOT EXISTS (
+                SELECT 1 FROM history AS signing WHERE signing.recording = entry.recording AND \(isSignature))))
         """
     }
 
-    private static let isSignature = "made.act = '\(HistoryEntry.Act.signed.rawValue)'"
+    private static let isSignature = "signing.act = '\(HistoryEntry.Act.signed.rawValue)'"
 
-    /// Returns the recordings to sign, which have ended and were never signed, or were redacted after they were signed.
-    /// Each has the number of the entry for its end or redaction.
-    package nonisolated func unsigned() async throws -> [(recording: Int, entry: Int)] {
+    /// Returns the recordings to sign: those that have ended and were never signed, or were redacted after they were
+    /// signed. `entry` is the number of the history entry for the end or the redaction.
+    package nonisolated func recordingsToSign() async throws -> [(recording: Int, entry: Int)] {
         try await readers.read { queries in
             try queries.connection.rows(
                 """
-                SELECT id, \(Self.lastSoundChange("recording.id")) AS closed
-                FROM recording WHERE state = 'present' AND length_samples > 0 AND \(ArchiveQueries.isNumber) AND closed > coalesce(
-                    (SELECT max(number) FROM history AS made WHERE made.recording = recording.id AND \(Self.isSignature)), 0)
+                SELECT id, \(Self.lastAudioChange("recording.id")) AS last_change
+                FROM recording WHERE state = 'present' AND length_samples > 0 AND \(ArchiveQueries.hasPossibleNumber)
+                AND last_change > coalesce((
+                    SELECT max(number) FROM history AS signing
+                    WHERE signing.recording = recording.id AND \(Self.isSignature)), 0)
                 ORDER BY id
                 """
             ) { ($0.integer(0), $0.integer(1)) }
@@ -90,16 +93,17 @@ extension SQLiteArchive {
 
     /// Adds a recording's signature to the history.
     ///
-    /// - Parameter closed: The number of the entry from `unsigned()`. If the samples have changed since, nothing is
-    ///   added.
-    package func enter(signature: String, sound: String, length: SamplePosition, of recording: Int, asOf closed: Int)
-        throws
-    {
+    /// - Parameters:
+    ///   - sound: The SHA-256 of the samples.
+    ///   - entry: The entry number from `recordingsToSign()`. If the samples have changed since, nothing is added.
+    package func addSignature(
+        _ signature: String, sound: String, length: SamplePosition, of recording: Int, asOf entry: Int
+    ) throws {
         try connection.transaction {
-            let lastChange = try connection.rows("SELECT \(Self.lastSoundChange("?1"))", [.integer(recording)]) {
+            let lastChange = try connection.rows("SELECT \(Self.lastAudioChange("?1"))", [.integer(recording)]) {
                 $0.integer(0)
             }.first
-            guard lastChange == closed, try queries.recording(recording)?.length == length else { return }
+            guard lastChange == entry, try queries.recording(recording)?.length == length else { return }
             try addToHistory(.signed, of: recording) {
                 $0.sound = sound
                 $0.length = length.seconds
@@ -117,7 +121,7 @@ extension SQLiteArchive {
     package nonisolated func historyFindings() async throws -> [StorageFinding] {
         let file = history
         return try await readers.read { queries in
-            // Reads the database first, since the file never has fewer entries.
+            // Reads the database first, because the file gets each entry before the database does.
             let rows = try queries.history(of: nil)
             do throws(DeviceError) {
                 return HistoryCheck(file: file.path, rows: rows, fileLines: try file.lines().map(\.text)).findings
@@ -128,7 +132,9 @@ extension SQLiteArchive {
     }
 
     /// If the history file is damaged and the database's hash chain is intact, sets the file aside and writes a new one
-    /// from the database. Returns the damaged file's new path; nil if nothing was done.
+    /// from the database.
+    ///
+    /// - Returns: A clause about the old file, for the report; nil if nothing was done.
     package func repairHistory() throws -> String? {
         let rows = try queries.history(of: nil)
         var isDamaged = true
@@ -137,7 +143,9 @@ extension SQLiteArchive {
         }
         let databaseCheck = HistoryCheck(file: history.path, rows: rows, fileLines: rows.map(\.text))
         guard isDamaged, databaseCheck.findings.isEmpty else { return nil }
-        let aside = try history.exists ? try history.setAside() : "nothing, because it was missing"
+        let outcome =
+            try history.exists
+            ? "the previous file was kept as \(history.setAside())" : "the previous file was missing"
         try history.write(rows.map(\.text))
         try connection.transaction {
             var end: Int64 = 0
@@ -148,7 +156,7 @@ extension SQLiteArchive {
             }
             try addToHistory(.mended, of: nil)
         }
-        return aside
+        return outcome
     }
 }
 

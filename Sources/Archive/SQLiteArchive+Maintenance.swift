@@ -2,12 +2,12 @@ import Core
 import System
 
 extension SQLiteArchive {
-    /// Stores whether a recording's audio is missing. The recording's row and text stay.
+    /// Stores whether a recording's audio is missing. The recording's row and text are kept.
     package func markMissing(recording: Int, _ isMissing: Bool) throws {
         let changed = try connection.run(
             "UPDATE recording SET state = ?2 WHERE id = ?1 AND state NOT LIKE 'sealed %'", .integer(recording),
             .text(isMissing ? "missing" : "present"))
-        if changed == 0 { throw unknown(recording: recording) }
+        if changed == 0 { throw notFound(recording: recording) }
     }
 
     /// Returns the starts of recordings in a boot that began before the clock was set.
@@ -15,10 +15,11 @@ extension SQLiteArchive {
         try connection.rows(
             """
             SELECT id, monotonic_ns FROM recording
-            WHERE clock = 'unverified' AND boot_id = ? AND monotonic_ns IS NOT NULL AND \(ArchiveQueries.isNumber)
+            WHERE clock = 'unverified' AND boot_id = ? AND monotonic_ns IS NOT NULL
+                AND \(ArchiveQueries.hasPossibleNumber)
             ORDER BY id
             """, [.text(boot)]
-        ) { BootedStart(recording: $0.integer(0), nanoseconds: $0.long(1)) }
+        ) { BootedStart(recording: $0.integer(0), nanoseconds: $0.integer64(1)) }
     }
 
     /// Corrects a recording's start after the clock was set.
@@ -31,12 +32,12 @@ extension SQLiteArchive {
     }
 
     /// Erases recordings' rows, index entries and export entries, so that the archive's files no longer contain their
-    /// text. Adds the erasure to the history. The caller erases audio and journals.
+    /// text. Adds the erasures to the history. The caller erases audio and journals.
     package func delete(recordings: [Int]) async throws {
         erasing.formUnion(recordings)
         sealing.subtract(recordings)
         defer { erasing.subtract(recordings) }
-        // If the disk is full, erases the recordings anyway. The next opening tries again to store the number.
+        // If the disk is full, erases the recordings anyway. `openRepairing` tries again to store the number.
         try? storeHighestNumber()
         for recording in recordings { try await delete(recording) }
         try await scrub()
@@ -46,12 +47,13 @@ extension SQLiteArchive {
     func scrub() async throws {
         // The index keeps deleted words until its segments are merged. It is merged in steps, so that other changes can
         // be written in between.
-        try connection.execute("INSERT INTO segment_text (segment_text, rank) VALUES ('merge', -\(Self.mergedPages))")
+        try connection.execute("INSERT INTO segment_text (segment_text, rank) VALUES ('merge', -\(Self.pagesPerMerge))")
         while true {
             let before = connection.changes
             try connection.execute(
-                "INSERT INTO segment_text (segment_text, rank) VALUES ('merge', \(Self.mergedPages))")
-            // According to SQLite, nothing was left to merge. https://www.sqlite.org/fts5.html#the_merge_command
+                "INSERT INTO segment_text (segment_text, rank) VALUES ('merge', \(Self.pagesPerMerge))")
+            // Fewer than two changes mean that nothing was left to merge.
+            // https://www.sqlite.org/fts5.html#the_merge_command
             if connection.changes - before < 2 { break }
             await Task.yield()
         }
@@ -59,12 +61,10 @@ extension SQLiteArchive {
         try await readers.pausing { try await self.emptyLog() }
     }
 
-    /// The number of index pages to merge in a step, which takes some milliseconds.
-    private static let mergedPages = 64
-    /// The number of segments to delete in a transaction.
-    private static let erasedSegments = 200
+    /// A merge of this many index pages takes some milliseconds.
+    private static let pagesPerMerge = 64
+    private static let segmentsPerTransaction = 200
 
-    /// Deletes a recording's segments in steps.
     func deleteSegments(of recording: Int) async throws {
         while true {
             let count = try connection.transaction {
@@ -72,10 +72,10 @@ extension SQLiteArchive {
                     """
                     DELETE FROM segment WHERE id IN (
                         SELECT segment.id FROM segment JOIN pass ON pass.id = segment.pass
-                        WHERE pass.recording = ? LIMIT \(Self.erasedSegments))
+                        WHERE pass.recording = ? LIMIT \(Self.segmentsPerTransaction))
                     """, .integer(recording))
             }
-            if count < Self.erasedSegments { break }
+            if count < Self.segmentsPerTransaction { break }
             await Task.yield()
         }
     }
@@ -101,7 +101,7 @@ extension SQLiteArchive {
         guard blocked == [0] else {
             throw DeviceError(
                 .busy, "PRAGMA wal_checkpoint",
-                "the archive's log could not be emptied, so erased text may still be in it; delete again")
+                "the archive's log could not be emptied, so erased text may still be in it; repeat the command")
         }
     }
 
@@ -111,12 +111,12 @@ extension SQLiteArchive {
         if let pass = entry.pass, try !queries.passes(of: entry.recording).contains(where: { $0.id == pass }) {
             entry.pass = nil
         }
-        // A copy that began before a redaction may contain the redacted words.
+        // A copy that began before the last redaction may contain the redacted words.
         if let count = entry.struck, try queries.gaps(of: entry.recording).redacted.count != count { entry.pass = nil }
         entry.struck = nil
         var journaled = entry
         journaled.pass = try entry.pass.map { try queries.number(ofPass: $0, in: entry.recording) }
-        // A copy is added again if another pass has the same text.
+        // Another pass with the same text adds the same copy again; the history gets it only once.
         let isInHistory = try queries.exports(of: entry.recording).contains {
             ($0.volume, $0.folder, $0.manifest) == (entry.volume, entry.folder, entry.manifest)
         }

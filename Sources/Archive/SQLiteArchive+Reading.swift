@@ -42,7 +42,7 @@ extension SQLiteArchive {
         try await readers.read { try $0.shownPass(of: recording) }
     }
 
-    /// Returns the closed recordings with a complete transcript that have not been diarized, oldest first.
+    /// Returns the transcribed recordings whose speakers were never identified, oldest first.
     package nonisolated func withoutSpeakers() async throws -> [RecordingSummary] {
         try await readers.read { try $0.withoutSpeakers() }
     }
@@ -60,7 +60,7 @@ extension SQLiteArchive {
         let journal = journal
         let found = try await readers.read { try $0.findings(in: journal, of: recording) }
         guard found != (0, false) else { return found }
-        // They also differ during a commit, which writes the journal first. So compares again while nothing is written.
+        // A commit writes the journal first, so the two differ meanwhile. The actor compares them between commits.
         return try await findingsWithoutWrites(of: recording)
     }
 
@@ -69,9 +69,9 @@ extension SQLiteArchive {
     }
 
     /// Returns the SHA-256 of a recording's signed samples from its journal; nil if the journal has none.
-    package nonisolated func journalSound(of recording: Int) async throws -> String? {
+    package nonisolated func journalAudioDigest(of recording: Int) async throws -> String? {
         let journal = journal
-        return try await readers.read { _ in JournalRecord(try journal.read(recording).entries).owner.sound }
+        return try await readers.read { _ in JournalRecord(try journal.read(recording).entries).owner.audioDigest }
     }
 
     /// Checks the whole database for damage.
@@ -79,7 +79,7 @@ extension SQLiteArchive {
     /// - Throws: `DeviceError` with `damaged` if it is damaged.
     package nonisolated func check() async throws {
         let path = "\(journal.storage.path)/archive.sqlite"
-        try await readers.read(isWhole: true) { try Migrations.checkReading($0.connection, path: path) }
+        try await readers.read(isWhole: true) { try Migrations.checkReadOnly($0.connection, path: path) }
     }
 
     /// Queries on the writing connection, for use in a transaction.
@@ -89,9 +89,9 @@ extension SQLiteArchive {
 extension ArchiveQueries {
     func findings(in journal: Journal, of recording: Int) throws -> (damagedLines: Int, differs: Bool) {
         let (entries, damagedLines) = try journal.read(recording)
-        let journaled = JournalRecord(entries).passes.map(\.ordered)
+        let journaled = JournalRecord(entries).passes.map(\.orderedSegments)
         let stored = try passes(of: recording).map { try segments(ofPass: $0.id) }
-        // The database returns NaN confidences as 0.
+        // Compares only texts and ranges, because the database returns NaN confidences as 0.
         let differs =
             !journaled.isEmpty
             && !(journaled.count == stored.count

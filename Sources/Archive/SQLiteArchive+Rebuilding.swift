@@ -33,20 +33,21 @@ extension SQLiteArchive {
         }
     }
 
-    // A separate function, so that a damaged database is closed when it returns.
+    // A separate function, so that a damaged database is closed when it throws.
     private static func opened(_ path: String, setAside: String?, isChecked: Bool) async throws -> Opened {
         let archive = try SQLiteArchive(path: path, isChecked: isChecked)
         let rootSetAside = try archive.journal.setAsideNonFolder()
         // The stored number may be missing if an earlier version erased recordings.
         try? await archive.storeHighestNumber()
-        // If the history file cannot be read, the command verify reports it.
+        // If the history file cannot be read, `fieldscribe verify` reports it.
         try? await archive.importHistory()
         return Opened(archive: archive, setAside: setAside, rootSetAside: rootSetAside)
     }
 
-    /// Completes a recording's rows from its journal. Returns whether anything was missing.
+    /// Completes a recording's rows from its journal if the journal's length differs from the stored one. Returns
+    /// whether it did.
     ///
-    /// - Parameter audio: The length of the recording's audio; nil if the audio is incomplete or its length unknown.
+    /// - Parameter audio: The length of the recording's audio; nil if the audio is incomplete or its length is unknown.
     /// - Throws: `DeviceError` with the cause `foreignJournal` if the journal belongs to another recording.
     package func catchUp(with recording: Int, audio: SamplePosition? = nil) throws -> Bool {
         let storedSize = try journalBytes(of: recording)
@@ -57,13 +58,14 @@ extension SQLiteArchive {
         // If the journal's first line is missing, the repair that reads the audio calls `adopt`.
         guard storedSize != nil || record.start != nil else { return false }
         try restore(record, as: recording, journalBytes: size)
-        // History entries may also be missing. For a new database, they come from the history file.
+        // Enters the repair in the history, because entries may be missing there too. A new database gets its entries
+        // from the history file.
         if storedSize != nil { try connection.transaction { try addToHistory(.restored, of: recording) } }
         return true
     }
 
-    /// Adds the row for a recording that has a folder but no row, and restores its journal's content. If there is no
-    /// journal, the start is `startedAt`, with an unverified clock.
+    /// Adds the row for a recording that has a folder but no row, and restores its journal's content. If the journal has
+    /// no start, the start is `startedAt`, with an unverified clock.
     package func adopt(recording: Int, startedAt: Double) throws {
         guard try journalBytes(of: recording) == nil else { return }
         var record = JournalRecord(try journal.read(recording).entries)
@@ -76,7 +78,7 @@ extension SQLiteArchive {
         try restore(record, as: recording, journalBytes: journal.size(of: recording))
     }
 
-    /// Adds the journal's rows. Existing rows stay unchanged.
+    /// Adds the rows that are missing, and completes the recording's start, end and transcribed length.
     private func restore(_ record: JournalRecord, as recording: Int, journalBytes: Int64) throws {
         try connection.transaction {
             if let start = record.start, try self.journalBytes(of: recording) == nil {
@@ -97,17 +99,17 @@ extension SQLiteArchive {
                 try connection.run(
                     "UPDATE recording SET transcribed_samples = length_samples WHERE id = ?", .integer(recording))
             }
-            let ids = try restore(record.passes, of: recording)
+            let passIDs = try restore(record.passes, of: recording)
             for gap in record.gaps { _ = try insert(gap, recording: recording) }
             for mark in record.marks { _ = try insert(mark, recording: recording) }
             if let speakers = record.speakers { try replace(speakers, recording: recording) }
-            let ledger = Set(try queries.exports(of: recording))
+            let existingExports = Set(try queries.exports(of: recording))
             for var entry in record.exports {
                 entry.recording = recording
-                entry.pass = entry.pass.flatMap { ids.indices.contains($0 - 1) ? ids[$0 - 1] : nil }
-                if !ledger.contains(entry) { try insert(entry) }
+                entry.pass = entry.pass.flatMap { passIDs.indices.contains($0 - 1) ? passIDs[$0 - 1] : nil }
+                if !existingExports.contains(entry) { try insert(entry) }
             }
-            try keep(journalBytes: journalBytes, of: recording)
+            try store(journalBytes: journalBytes, of: recording)
         }
     }
 
@@ -118,13 +120,13 @@ extension SQLiteArchive {
         for pass in journaled {
             let row = rows.popFirst()
             if row == nil, let correction = pass.correction {
-                ids.append(try insert(correction, pass.ordered, recording: recording))
+                ids.append(try insert(correction, pass.orderedSegments, recording: recording))
                 continue
             }
             let id = try row?.id ?? insertPass(pass.engine, profile: pass.profile, recording: recording)
             ids.append(id)
             let (last, end) = (row?.lastSegment ?? 0, row?.committedUpTo ?? .zero)
-            for segment in pass.ordered where segment.id > last && segment.range.start >= end {
+            for segment in pass.orderedSegments where segment.id > last && segment.range.start >= end {
                 try insert(segment, pass: id, recording: recording)
             }
             guard pass.isComplete else { continue }
@@ -136,8 +138,8 @@ extension SQLiteArchive {
         return ids
     }
 
-    /// Rewrites a recording's journal if it is damaged, differs from the database, or is missing from an existing folder.
-    /// Sets a damaged journal aside. Returns whether the journal was rewritten.
+    /// Rewrites a recording's journal if it is damaged, differs from the database, or is missing from an existing
+    /// folder. Sets the old journal aside. Returns whether the journal was rewritten.
     package func repairJournal(of recording: Int) throws -> Bool {
         let isMissing = try journal.size(of: recording) == 0
         if isMissing, try !journal.hasFolder(recording) { return false }
@@ -147,7 +149,8 @@ extension SQLiteArchive {
         // If sealing has begun, the text must not be written again; the sealing is completed instead.
         let row = try queries.recording(recording)
         if record.seal != nil, row?.isSealed == false { return false }
-        // They differ if a failed write reached the log nevertheless. In that case, both texts are kept.
+        // The texts differ if a transaction reached the write-ahead log although its commit failed. The set-aside
+        // journal and the database keep both texts.
         guard try isMissing || damagedLines > 0 || queries.findings(in: journal, of: recording).differs else {
             // Adds the recording's number to an old journal.
             if record.owner.numbers.isEmpty, row != nil, let owner = try journalOwner(of: recording) {
@@ -156,11 +159,10 @@ extension SQLiteArchive {
             return false
         }
         try restore(record, as: recording, journalBytes: try journal.size(of: recording))
-        try keep(journalBytes: journal.write(journalEntries(of: recording), recording: recording), of: recording)
+        try store(journalBytes: journal.write(journalEntries(of: recording), recording: recording), of: recording)
         return true
     }
 
-    /// Returns a recording's rows as journal entries.
     func journalEntries(of recording: Int) throws -> [JournalEntry] {
         var entries = try journalOwner(of: recording).map { [$0] } ?? []
         try connection.rows(
@@ -174,7 +176,7 @@ extension SQLiteArchive {
                     .began(
                         startedAt: row.real(0), clock: RecordingSummary.Clock(rawValue: row.text(1)) ?? .unverified,
                         microphone: row.text(2), boot: row.optionalText(3),
-                        monotonic: row.isNull(4) ? nil : row.long(4)))
+                        monotonic: row.isNull(4) ? nil : row.integer64(4)))
                 if row.integer(5) != 0 {
                     entries.append(
                         .ended(length: row.position(5), reason: StopReason(rawValue: row.text(6)) ?? .cutShort))
@@ -205,5 +207,5 @@ extension SQLiteArchive {
 
 extension DeviceError {
     /// Whether the error concerns the whole database or its disk rather than one recording.
-    package var isOfDatabase: Bool { code == .damaged || code == .full || code == .busy }
+    package var concernsWholeDatabase: Bool { code == .damaged || code == .full || code == .busy }
 }

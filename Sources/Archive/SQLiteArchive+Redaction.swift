@@ -2,9 +2,9 @@ import Core
 
 extension SQLiteArchive {
     /// Erases the text in redacted ranges from all passes, bookmarks, the index and the journal. Can be repeated after
-    /// an interruption. Segments keep their numbers and positions.
+    /// an interruption. Segments keep their numbers and ranges.
     package func redact(recording: Int) async throws {
-        if erasing.contains(recording) { throw unknown(recording: recording) }
+        if erasing.contains(recording) { throw notFound(recording: recording) }
         // A sealed recording's journal must not contain text again.
         try refuseSealed(recording)
         try connection.transaction {
@@ -20,9 +20,9 @@ extension SQLiteArchive {
             if let speakers = try queries.speakers(of: recording) {
                 try replace(speakers.without(ranges), recording: recording)
             }
-            // Copies made before the redaction do not count, so that the recording is not erased because of them.
+            // Copies made before the redaction no longer count, so that the recording is not erased because of them.
             try connection.run("UPDATE export SET pass = NULL WHERE recording = ?", .integer(recording))
-            try keep(journalBytes: journal.replace(journalEntries(of: recording), recording: recording), of: recording)
+            try store(journalBytes: journal.replace(journalEntries(of: recording), recording: recording), of: recording)
         }
         try await scrub()
     }

@@ -2,7 +2,7 @@ import Core
 import FoundationEssentials
 import System
 
-/// Inserts rows within the caller's transaction. The caller writes the journal.
+/// These methods insert rows within the caller's transaction. The caller writes the journal.
 extension SQLiteArchive {
     func insert(_ start: JournalRecord.Start, id: Int) throws {
         try connection.run(
@@ -38,7 +38,7 @@ extension SQLiteArchive {
             WHERE id = ?1 AND EXISTS (SELECT 1 FROM pass WHERE id = ?3 AND recording = ?1)
             """,
             .integer(recording), .position(segment.range.end), .integer(pass))
-        if count == 0 { throw unknown(recording: recording, pass: pass) }
+        if count == 0 { throw notFound(recording: recording, pass: pass) }
         let row = try connection.number(
             """
             INSERT INTO segment
@@ -110,6 +110,5 @@ extension AdaptationState {
 }
 
 extension Correction {
-    /// Returns the JSON that the database stores.
     func json() throws -> String { String(try jsonText(self).dropLast()) }
 }

@@ -4,17 +4,18 @@ import Core
 /// `finishSealing` removes the rows and marks the recording as sealed. Every start of the program completes interrupted
 /// steps.
 extension SQLiteArchive {
-    /// Returns a recording's journal and its length in bytes, by which later additions are noticed.
+    /// Returns a recording's journal and its length in bytes, for `beginSealing`.
     package func journalContent(of recording: Int) throws -> (bytes: Int64, text: String) {
         let content = try journal.content(of: recording)
         return (Int64(content.count), String(decoding: content, as: UTF8.self))
     }
 
-    /// Replaces a recording's journal with one that has only its dates, copies and seal. Afterwards, no text can be
-    /// added.
+    /// Replaces a recording's journal with one that has only its number, start, end, copies and seal. Afterwards, no
+    /// text can be added.
     ///
     /// - Parameter bytes: The length of the journal that was sealed.
-    /// - Returns: False, with nothing changed, if anything was added since, or if the recording no longer exists.
+    /// - Returns: False, with nothing changed, if the journal's length has changed since, or if the recording no longer
+    ///   exists or is already sealed.
     package func beginSealing(_ recording: Int, _ manifest: SealedManifest, journalOf bytes: Int64) throws -> Bool {
         guard !erasing.contains(recording), let row = try queries.recording(recording), !row.isSealed,
             try journal.size(of: recording) == bytes
@@ -38,10 +39,10 @@ extension SQLiteArchive {
         sealing.insert(recording)
         do {
             try connection.transaction {
-                try keep(journalBytes: journal.replace(entries, recording: recording), of: recording)
+                try store(journalBytes: journal.replace(entries, recording: recording), of: recording)
             }
         } catch {
-            // If the journal was replaced but the row was not changed, no text may be added until sealing is finished.
+            // If the journal was replaced before the failure, no text may be added until sealing is finished.
             if !mayHaveSeal(recording) { sealing.remove(recording) }
             throw error
         }
@@ -58,10 +59,10 @@ extension SQLiteArchive {
         JournalRecord(try journal.read(recording).entries).seal
     }
 
-    /// Erases the rows and index entries of a recording whose journal has a seal, also from free pages in the archive's
-    /// files. Then marks the recording as sealed.
+    /// Erases the text of a recording whose journal has a seal: its rows, its index entries, and what free pages in the
+    /// archive's files still contain. Then marks the recording as sealed.
     package func finishSealing(_ recording: Int) async throws {
-        guard let manifest = try seal(of: recording) else { throw unknown(recording: recording) }
+        guard let manifest = try seal(of: recording) else { throw notFound(recording: recording) }
         sealing.insert(recording)
         try await deleteSegments(of: recording)
         try connection.transaction {
@@ -92,7 +93,7 @@ extension SQLiteArchive {
 /// Replacing a sealed file has three steps: `beginResealing`, the replacement of the file by the caller, and
 /// `finishResealing`. Every start of the program completes interrupted steps.
 extension SQLiteArchive {
-    /// Writes the new sealed file's manifest to the journal.
+    /// Appends the new sealed file's manifest to the journal.
     ///
     /// - Parameter before: The current manifest.
     /// - Returns: False, with nothing changed, if the current manifest differs or the recording no longer exists.
@@ -104,7 +105,7 @@ extension SQLiteArchive {
 
     /// Marks a recording as sealed with the manifest in its journal.
     package func finishResealing(_ recording: Int) throws {
-        guard let manifest = try seal(of: recording) else { throw unknown(recording: recording) }
+        guard let manifest = try seal(of: recording) else { throw notFound(recording: recording) }
         try connection.transaction {
             try connection.run(
                 "UPDATE recording SET state = ?2 WHERE id = ?1", .integer(recording), .text(manifest.text))

@@ -5,19 +5,19 @@ import System
 
 /// The archive in an SQLite file. While it is open, no other process can open it.
 ///
-/// Every change is one transaction, which is durable when the method returns. A recording's changes are also in its
-/// journal, in the folder `recordings` beside the file. The database can be rebuilt from the journals.
+/// A change is durable when its method returns. A recording's changes are also in its journal, in the folder
+/// `recordings` beside the file. The database can be rebuilt from the journals.
 package actor SQLiteArchive: Core.Archive, ExportLedger {
     private let queue = ArchiveQueue()
     let connection: Connection
     let readers: ArchiveReaders
     /// The database's folder, kept open. After a rename, nothing is written to another folder with its old name.
     private let storage: Folder
-    private let numbers: HighestNumber
+    private let highestNumber: HighestNumber
     let journal: Journal
     let history: HistoryFile
-    /// The highest number that a folder or an erased recording has had; nil before it is read for the first time.
-    var highestFolder: Int?
+    /// The highest number that a folder or an erased recording had when `claimNumber` first needed it; nil before.
+    private var initialHighestNumber: Int?
     /// Recordings that began in this process and have not ended.
     package nonisolated var unendedRecordings: Set<Int> { unended.withLock { $0 } }
     private let unended = Mutex<Set<Int>>([])
@@ -47,7 +47,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         }
         storage = try Folder(opening: folder(of: path), crossesMounts: true)
         readers = ArchiveReaders(beside: LentConnection(connection), in: storage)
-        numbers = HighestNumber(in: storage)
+        highestNumber = HighestNumber(in: storage)
         journal = Journal(storage: storage)
         history = HistoryFile(folder: storage)
     }
@@ -56,13 +56,13 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
 
     /// Sets whether closing the database leaves its log in place. SQLite removes the log by path, which may lead to
     /// another archive by then.
-    package func keepLog(_ keep: Bool) { connection.keepsLog(keep) }
+    package func keepLog(_ keep: Bool) { connection.keepLog(keep) }
 
     private static func connect(_ path: String, isChecked: Bool) throws -> Connection {
         let connection = try Connection(path: path)
         try Migrations.apply(to: connection, path: path)
         if isChecked { try Migrations.check(connection, path: path) }
-        connection.keepsLog(false)
+        connection.keepLog(false)
         return connection
     }
 
@@ -70,9 +70,10 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         startedAt: Double, clock: RecordingSummary.Clock, microphone: String
     ) throws -> Int {
         try checkLocation()
-        // The audio may include some seconds before this call. If it seems to be more than a minute, the clock was set.
-        let earlier = MonotonicClock.wallSeconds - startedAt
-        let monotonic = Boot.nanoseconds - ((0...60).contains(earlier) ? Int64(earlier * 1e9) : 0)
+        // The audio may begin some seconds before this call. If it seems to begin more than a minute before, the clock
+        // was set in between.
+        let elapsed = MonotonicClock.wallSeconds - startedAt
+        let monotonic = Boot.nanoseconds - ((0...60).contains(elapsed) ? Int64(elapsed * 1e9) : 0)
         let start = JournalRecord.Start(
             startedAt: startedAt, clock: clock, microphone: microphone, boot: Boot.id, monotonic: monotonic)
         let id = try claimNumber(journal.claim(_:))
@@ -91,40 +92,39 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
 
     /// Returns the next number above those of all rows and folders for which `claim` could create the folder.
     ///
-    /// Folders count because a rebuilt database has no rows for those that could not be read. They are never written
-    /// to.
+    /// Folders count because a rebuilt database has no rows for folders that could not be read.
     func claimNumber(_ claim: (Int) throws -> Bool) throws -> Int {
         let rows = try highestRow()
-        let highest = try highestFolder ?? max(journal.highestNumber(), numbers.stored)
-        highestFolder = highest
+        let highest = try initialHighestNumber ?? max(journal.highestNumber(), highestNumber.storedNumber)
+        initialHighestNumber = highest
         // Ignores a folder to which somebody gave one of the highest possible numbers.
-        let last = highest < Journal.highest - 1_000_000 ? max(rows, highest) : rows
+        let last = highest < Journal.maximumNumber - 1_000_000 ? max(rows, highest) : rows
         for id in (last + 1)...(last + 1_000) where try claim(id) { return id }
         throw DeviceError(
             .failed, "mkdir",
-            "\(journal.root): the next thousand folder names for a new recording are taken; move some of them away"
+            "\(journal.rootPath): the next thousand folder names for a new recording are taken; move some of them away"
         )
     }
 
-    /// The highest number of a present or deleted row in this database.
+    /// Returns the highest number of an existing or deleted row in this database.
     private func highestRow() throws -> Int {
         try connection.number(
             """
             SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'recording' AND seq < ?1), 0),
                 coalesce((SELECT max(id) FROM recording WHERE id < ?1), 0))
-            """, .integer(Journal.highest))
+            """, .integer(Journal.maximumNumber))
     }
 
     /// Stores the highest number outside the database, so that a rebuilt database does not reuse it. An erased
     /// recording has no folder and no journal, but copies of it may exist.
-    func storeHighestNumber() throws { try numbers.store(highestRow()) }
+    func storeHighestNumber() throws { try highestNumber.store(highestRow()) }
 
     package func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) throws {
         try connection.transaction {
             let count = try connection.run(
                 "UPDATE recording SET length_samples = ?2, stop_reason = ?3 WHERE id = ?1",
                 .integer(id), .position(length), .text(reason.rawValue))
-            if count == 0 { throw unknown(recording: id) }
+            if count == 0 { throw notFound(recording: id) }
             try appendToJournal(.ended(length: length, reason: reason), recording: id)
             try addToHistory(.recorded, of: id) {
                 $0.length = length.seconds
@@ -132,14 +132,14 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             }
         }
         _ = unended.withLock { $0.remove(id) }
-        // Moves the ended recording from the log to the database file. If this fails, nothing is lost, and the next
-        // ended recording tries again.
+        // Moves the recording from the log to the database file. If this fails, nothing is lost, and the next call
+        // tries again.
         try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
     package func discard(recording id: Int) throws {
         let deletedCount = try connection.transaction {
-            // The history keeps the boot, so that later recordings of that boot keep their order.
+            // The history keeps the boot, so that later recordings of that boot keep their ordinals.
             let boot = try connection.rows(
                 """
                 SELECT boot_id FROM recording WHERE id = ?1 AND EXISTS (
@@ -147,7 +147,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
                     WHERE later.boot_id = recording.boot_id AND later.id > ?1 AND later.clock = 'unverified')
                 """, [.integer(id)]
             ) { $0.text(0) }.first
-            // Only if nothing was committed: a recording whose end could not be written also has length 0.
+            // Keeps a recording with a pass: if its end could not be written, it also has length 0.
             let count = try connection.run(
                 """
                 DELETE FROM recording WHERE id = ?1 AND length_samples = 0
@@ -173,7 +173,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     package func setEngine(_ engine: EngineDescription, ofPass pass: Int, recording: Int) throws {
         try connection.transaction {
             let row = try queries.passes(of: recording).first { $0.id == pass }
-            guard let row, row.correction == nil else { throw unknown(recording: recording, pass: pass) }
+            guard let row, row.correction == nil else { throw notFound(recording: recording, pass: pass) }
             try connection.run(
                 "UPDATE pass SET engine = ?, version = ?, model = ? WHERE id = ?", .text(engine.name),
                 .text(engine.version), .text(engine.model), .integer(pass))
@@ -187,7 +187,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         try connection.transaction {
             let count = try connection.run(
                 "UPDATE pass SET complete = 1 WHERE id = ? AND recording = ?", .integer(pass), .integer(recording))
-            if count == 0 { throw unknown(recording: recording, pass: pass) }
+            if count == 0 { throw notFound(recording: recording, pass: pass) }
             let number = try queries.number(ofPass: pass, in: recording)
             try appendToJournal(.passEnded(number: number), recording: recording)
             let engine = try queries.passes(of: recording).first { $0.id == pass }.map {
@@ -239,7 +239,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         let changed = try connection.run(
             "UPDATE recording SET transcribed_samples = max(transcribed_samples, ?2) WHERE id = ?1",
             .integer(recording), .position(position))
-        if changed == 0 { throw unknown(recording: recording) }
+        if changed == 0 { throw notFound(recording: recording) }
     }
 
     package func add(_ gap: Gap, recording: Int) throws {
@@ -270,10 +270,10 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         try changing(.speakers(content: speakers), recording: recording) { try replace(speakers, recording: recording) }
     }
 
-    /// Changes a recording's row and appends an entry to its journal; does both or neither.
+    /// Runs `change`, which returns the number of changed rows, and appends an entry to the journal: both or neither.
     func changing(_ entry: JournalEntry, recording: Int, _ change: () throws -> Int) throws {
         try connection.transaction {
-            if try change() == 0 { throw unknown(recording: recording) }
+            if try change() == 0 { throw notFound(recording: recording) }
             try appendToJournal(entry, recording: recording)
         }
     }
@@ -285,7 +285,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
     /// Appends entries to the journal before the transaction commits, so that the journal has everything that is
     /// committed.
     private func appendToJournal(_ entries: [JournalEntry], recording: Int) throws {
-        if erasing.contains(recording) { throw unknown(recording: recording) }
+        if erasing.contains(recording) { throw notFound(recording: recording) }
         try refuseText(in: entries, ifSealed: recording)
         let isFirst = entries.contains { if case .began = $0 { true } else { false } }
         let committed = try journalBytes(of: recording)
@@ -294,7 +294,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             try isFirst || (try journal.size(of: recording)) > 0
             ? journal.append(entries, recording: recording, committed: committed ?? 0)
             : journal.write(journalEntries(of: recording), recording: recording)
-        try keep(journalBytes: bytes, of: recording)
+        try store(journalBytes: bytes, of: recording)
     }
 
     /// Returns the journal's length after the last change; nil if there is no such recording.
@@ -304,13 +304,12 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
         }.first
     }
 
-    /// Stores the journal's length after a change.
-    func keep(journalBytes: Int64, of recording: Int) throws {
+    func store(journalBytes: Int64, of recording: Int) throws {
         try connection.run(
             "UPDATE recording SET journal_bytes = ?2 WHERE id = ?1", .integer(recording), .integer(journalBytes))
     }
 
-    /// Refuses entries with text if the recording is sealed. Dates and copies can still be added.
+    /// Refuses entries other than starts, dates, copies and seals if the recording is sealed.
     private func refuseText(in entries: [JournalEntry], ifSealed recording: Int) throws {
         let hasText = entries.contains { entry in
             switch entry {
@@ -331,7 +330,7 @@ package actor SQLiteArchive: Core.Archive, ExportLedger {
             remedy: "decrypt it with the private key, and use the decrypted recording")
     }
 
-    func unknown(recording: Int, pass: Int? = nil) -> DeviceError {
+    func notFound(recording: Int, pass: Int? = nil) -> DeviceError {
         DeviceError(
             .missing, "UPDATE recording",
             "recording \(recording)\(pass.map { ", pass \($0)" } ?? ""): not in the archive; see fieldscribe list")

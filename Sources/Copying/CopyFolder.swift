@@ -2,39 +2,38 @@ import Core
 import Glibc
 import System
 
-/// One recorder's folder on a volume, for readable or for encrypted copies. Locked against other copy runs while in
-/// use.
+/// One recorder's folder on a volume, for readable or for encrypted copies. Locked against other copy runs.
 struct CopyFolder: Sendable {
     static let topName = "Fieldscribe"
 
     /// The folder `Fieldscribe`, which contains the folders of all recorders.
     let top: Folder
     let folder: Folder
-    /// The folder's name, which may differ from the recorder's.
+    /// The folder's name, which may differ from the recorder's name.
     let device: DeviceName
     let isEncrypted: Bool
 
     /// Opens the folder below a volume's root, or creates it.
     ///
     /// - Parameters:
-    ///   - device: the name of the folder for readable copies.
-    ///   - identity: distinguishes recorders. The folder for encrypted copies is named after it, so that it does not
-    ///     reveal the device's name.
+    ///   - device: the recorder's name, which is preferred for the folder of readable copies.
+    ///   - identity: distinguishes recorders with the same name. The folder of encrypted copies is named after it, so
+    ///     that it does not reveal the recorder's name.
     init(in root: Folder, device: DeviceName, identity: String?, isEncrypted: Bool) throws(DeviceError) {
         self.isEncrypted = isEncrypted
-        top = try Self.folder(Self.topName, in: root)
+        top = try Self.openOrCreate(Self.topName, in: root)
         try top.lock()
         if isEncrypted {
             self.device = DeviceName(madeOf: identity.map { "sealed-\($0.prefix(12))" } ?? "sealed")
-            folder = try Self.folder(self.device.text, in: top)
+            folder = try Self.openOrCreate(self.device.text, in: top)
         } else {
             self.device = try RecorderFolder.name(of: device, identity, in: top)
-            folder = try Self.folder(self.device.text, in: top)
+            folder = try Self.openOrCreate(self.device.text, in: top)
             RecorderFolder.mark(folder, as: identity)
         }
     }
 
-    private static func folder(_ name: String, in parent: Folder) throws(DeviceError) -> Folder {
+    private static func openOrCreate(_ name: String, in parent: Folder) throws(DeviceError) -> Folder {
         if try !parent.exists(name) {
             do throws(DeviceError) {
                 try parent.makeFolder(name)
@@ -54,7 +53,6 @@ struct CopyFolder: Sendable {
             : ["partial"] + (2...9).map { "partial-\($0)" }
     }
 
-    /// Returns an unused name for a copy that is being written.
     func unusedTemporaryName() throws(DeviceError) -> String {
         for name in temporaries where try clear(name) { return name }
         throw DeviceError(
@@ -69,7 +67,7 @@ struct CopyFolder: Sendable {
 
     /// Removes an incomplete copy.
     ///
-    /// - Returns: whether the name is unused now; false if other files use it, which stay.
+    /// - Returns: whether the name is unused now; false if something else has the name or is in the folder. That stays.
     func clear(_ name: String) throws(DeviceError) -> Bool {
         guard let kind = try folder.status(name)?.kind else { return true }
         guard kind == (isEncrypted ? .file : .folder) else { return false }
@@ -82,7 +80,7 @@ struct CopyFolder: Sendable {
             for file in try temporary.names() where CopySettings.isName(file) { try temporary.remove(file) }
             try folder.removeFolder(name)
         } catch {
-            // There are files from other programs, or another file system is mounted there.
+            // The folder contains other files, or another file system is mounted there.
             if [ENOTEMPTY, EEXIST, EISDIR, EPERM, EXDEV].contains(error.status) { return false }
             throw error
         }
@@ -103,8 +101,7 @@ extension Folder {
         return found
     }
 
-    /// Replaces a text file, such as the list of all copies. After a power cut, there is either the old or the new
-    /// text.
+    /// Replaces a text file. After a power cut, it has either the old or the new text.
     func replaceText(_ name: String, with text: String) throws(DeviceError) {
         let temporary = "\(name).new"
         for name in [name, temporary] { try checkReplaceable(name) }

@@ -29,8 +29,8 @@ package struct CopyName: Hashable, CopyNaming {
             rest = rest.dropFirst()
         } else {
             let time = rest.prefix(2).joined(separator: "_")
-            let form = time.map { $0.isASCII && $0.isNumber ? "0" : $0 }
-            guard String(form) == "0000-00-00_00-00-00" else { return nil }
+            let pattern = time.map { $0.isASCII && $0.isNumber ? "0" : $0 }
+            guard String(pattern) == "0000-00-00_00-00-00" else { return nil }
             self.time = time
             rest = rest.dropFirst(2)
         }
@@ -56,16 +56,16 @@ package struct CopyName: Hashable, CopyNaming {
         return "\(day) \(WallTime.months[month - 1]) \(numbers[0]), \(numbers[3]):\(numbers[4])"
     }
 
-    /// Names with higher numbers are not copies.
+    /// A folder with a higher copy number is not a copy.
     static let maximumCopyNumber = 1_000_000
     private static let unverified = "clock-unverified"
 }
 
-/// The name of a recorder's folder on a stick: lowercase letters, digits and hyphens, at most 32 characters.
+/// The name of a recorder's folder on a stick: lowercase letters, digits and hyphens, at most 44 characters.
 package struct DeviceName: Hashable, Sendable {
     package let text: String
 
-    /// Derives a valid name from any text, such as the host name.
+    /// Derives a valid name from any text, such as the host name, of which it keeps at most 32 characters.
     package init(madeOf text: String) {
         var name = ""
         for byte in text.utf8 where name.utf8.count < 32 {
@@ -84,7 +84,7 @@ package struct DeviceName: Hashable, Sendable {
         self.text = reserved.contains(name) ? "fieldscribe-\(name)" : name
     }
 
-    /// Parses a name; nil unless it is exactly as Fieldscribe writes it.
+    /// Parses a name; nil if it is empty, too long, or has other characters.
     init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count <= 44, text.utf8.allSatisfy(Self.isAllowed) else { return nil }
         self.text = text

@@ -2,7 +2,7 @@ import Core
 import System
 import Transcripts
 
-/// One run of copies to a folder.
+/// The state of one copy run.
 struct CopySession<Name: CopyNaming> {
     let folder: CopyFolder
     let thread = WorkThread(named: "copy", niceness: 5)
@@ -21,7 +21,7 @@ extension FolderExport {
     /// Copies a recording unless the target already has a current copy.
     ///
     /// - Parameters:
-    ///   - pass: the ID of the pass whose complete text is copied.
+    ///   - pass: the ID of the pass that is copied; nil if its transcript is incomplete.
     ///   - writer: creates the writer; called on the session's thread.
     /// - Returns: whether the recording was redacted in the meantime and has to be copied again.
     func place<Writer: CopyWriter>(
@@ -30,7 +30,7 @@ extension FolderExport {
     ) async throws -> Bool {
         let placed = try await place(
             job.summary.id, job.history.map(\.entry), in: &session,
-            written: settings.formats.isEmpty ? nil : transcriptionProgress(job.timeline), writer: writer)
+            transcribedPart: settings.formats.isEmpty ? nil : transcriptionProgress(job.timeline), writer: writer)
         guard let manifest = placed.manifest ?? placed.entry?.manifest(unlessOf: pass) else { return false }
         let (entry, isRedacted) = try await entry(
             of: job, pass: pass, in: "\(session.folder.device.text)/\(placed.name.text)", manifest)
@@ -40,10 +40,10 @@ extension FolderExport {
 
     /// Copies a recording and removes copies made before its last redaction. Does not add the copy to the ledger.
     ///
-    /// - Parameter written: how much has been transcribed; nil if the transcript is complete.
+    /// - Parameter transcribedPart: see `CopyReport.Copy`.
     func place<Writer: CopyWriter>(
-        _ recording: Int, _ history: [HistoryEntry], in session: inout CopySession<Writer.Name>, written: String?,
-        writer: @escaping @Sendable () throws -> Writer
+        _ recording: Int, _ history: [HistoryEntry], in session: inout CopySession<Writer.Name>,
+        transcribedPart: String?, writer: @escaping @Sendable () throws -> Writer
     ) async throws -> PlacedCopy<Writer.Name> {
         let (folder, known) = (session.folder, session.known)
         let placed = try await session.thread.run {
@@ -53,23 +53,23 @@ extension FolderExport {
         session.report.bypassedCache = session.report.bypassedCache && placed.isDirect
         let name = folder.device.text
         let manifest = placed.manifest ?? placed.entry?.manifest ?? ""
-        // Done before the ledger lists the new copy, so that the next run repeats it after an interruption.
+        // Removes old copies before the ledger lists the new one, so that the next run completes an interrupted removal.
         try await removeRedacted(
-            of: recording, but: ("\(name)/\(placed.name.text)", manifest), session.entries, history, below: folder.top,
-            &session.report)
+            of: recording, except: ("\(name)/\(placed.name.text)", manifest), session.entries, history,
+            below: folder.top, &session.report)
         session.report.add(
             CopyReport.Copy(
-                recording: recording, folder: "\(name)/\(placed.nameOnVolume)", bytes: placed.bytes, written: written),
+                recording: recording, folder: "\(name)/\(placed.nameOnVolume)", bytes: placed.bytes,
+                transcribedPart: transcribedPart),
             isNew: placed.isNew)
         return placed
     }
 
-    /// Adds a copy's entry to the ledger and to the session.
     func add<Name>(
         _ entry: ExportEntry, of placed: PlacedCopy<Name>, to session: inout CopySession<Name>
     ) async throws {
         do { try await ledger?.add(entry) } catch {
-            // Without an entry, nothing identifies the encrypted file later, and each run would add another copy.
+            // Only its entry identifies an encrypted file later. If there were none, each run would add another copy.
             if placed.isNew, session.folder.isEncrypted {
                 session.report.copied.removeAll { $0.recording == entry.recording }
                 if !placed.hasReplaced { try? session.folder.folder.remove(placed.name.text) }

@@ -4,9 +4,9 @@ import Transcripts
 /// The settings for copies.
 package struct CopySettings: Hashable, Sendable {
     package var formats: [TranscriptFormat]
-    /// The shortest pause that the text shows, in seconds.
+    /// The shortest pause that the format `qda` shows, in seconds.
     var pauseSeconds: Int
-    /// Proposed names of speakers, by recording and letter.
+    /// Proposed names of speakers by recording ID and speaker label.
     var proposals: [Int: [String: String]] = [:]
     package var audio: AudioFormat
     package var device: DeviceName
@@ -36,12 +36,11 @@ package struct CopySettings: Hashable, Sendable {
 
     var audioName: String { audio.fileName }
 
-    /// The format whose digest shows whether the text has changed; nil if only audio is copied. Prefers the simplest
-    /// format, which changes least between versions.
+    /// The format whose digest shows whether the text has changed: the first one in `allCases`, except the page. Nil if
+    /// no other format is copied.
     var comparedFormat: TranscriptFormat? { TranscriptFormat.allCases.first { formats.contains($0) && $0 != .html } }
 
-    /// Returns whether Fieldscribe may write a file with this name into a copy. Such files are removed from interrupted
-    /// copies.
+    /// Returns whether Fieldscribe writes files with this name into copies. They are removed from interrupted copies.
     static func isName(_ name: String) -> Bool { allNames.contains(name) || RecordingFolder.isOriginal(name) }
 
     private static let allNames: [String] =

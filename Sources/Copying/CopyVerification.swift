@@ -4,25 +4,23 @@ import Glibc
 import System
 import Transcripts
 
-/// Verifies on any machine that a copy is unaltered: its files against SHA256SUMS, SHA256SUMS against the recorder's
-/// signature, the chain of the history, and the sound against the signature made when the recording was closed. Blocks;
-/// changes nothing.
+/// Verifies on any machine that a copy is unaltered. Compares its files with SHA256SUMS, SHA256SUMS and the sound with
+/// the recorder's signatures, and each entry of the history with the previous one. Blocks; changes nothing.
 package struct CopyVerification {
     /// The result for one file, or for the whole copy.
     package struct Finding: Hashable, Sendable {
         /// The outcome of a check.
         package enum Outcome: String, Sendable {
             case unaltered, altered, missing
-            /// The file could not be verified; this is not a sign of a fault.
+            /// The file could not be verified, which is no sign of a fault.
             case unchecked
             case note
         }
 
         package var outcome: Outcome
         package var file: String
-        /// An explanation; may be empty.
         package var detail: String
-        /// The key that signed the copy, if the finding is about a valid signature.
+        /// The key that signed the copy; nil unless the finding is about a valid signature.
         var key: String?
 
         init(_ outcome: Outcome, _ file: String, _ detail: String = "", key: String? = nil) {
@@ -68,7 +66,7 @@ package struct CopyVerification {
         }
         let (altered, missing) = (files(.altered), files(.missing))
         let unaltered = files(.unaltered).subtracting(altered).subtracting(missing)
-        // A sealed copy is a single file; every other copy has its own folder.
+        // An encrypted copy is a single file; every other copy has its own folder.
         let recordings = Set(
             unaltered.union(altered).map { path in
                 let components = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -126,7 +124,7 @@ package struct CopyVerification {
         let path = "\(folder.path)/\(name)"
         do throws(DeviceError) {
             return try readBack(name, in: folder).finish() == digest
-                ? Finding(.unaltered, path) : Finding(.altered, path, "differs from the copied file")
+                ? Finding(.unaltered, path) : Finding(.altered, path, "does not match its checksum")
         } catch { return failure(path, error) }
     }
 
@@ -163,11 +161,11 @@ package struct CopyVerification {
                     .unaltered, "\(folder.path)/\(CopySettings.manifestName)",
                     "signed by \(key) (\(Self.line(comment)))\(hint)", key: key)
             }
-            let other = try? Self.key(in: folder)
-            if self.key != nil, let other, other != key,
-                try Minisign().comment(of: sums, signature: signature, key: other) != nil
+            let copiedKey = try? Self.key(in: folder)
+            if self.key != nil, let copiedKey, copiedKey != key,
+                try Minisign().comment(of: sums, signature: signature, key: copiedKey) != nil
             {
-                return Finding(.altered, path, "is another recorder's, whose key is \(other), not \(key)")
+                return Finding(.altered, path, "was made by another recorder, whose key is \(copiedKey), not \(key)")
             }
             return Finding(.altered, path, "is not a valid signature of \(CopySettings.manifestName) by the key \(key)")
         } catch {
@@ -176,7 +174,6 @@ package struct CopyVerification {
         }
     }
 
-    /// Returns the key that should have signed the copy.
     private func expectedKey(in folder: Folder) throws(DeviceError) -> String? {
         if let key { return key }
         return try Self.key(in: folder)
@@ -200,10 +197,11 @@ package struct CopyVerification {
                 return [Finding(.altered, path, "is not a valid history")]
             }
             if let number = Self.brokenEntry(of: lines) {
-                let detail = "entry \(number) does not follow from the previous one: one was changed, or one is missing"
+                let detail =
+                    "entry \(number) does not follow from the previous one: an entry was changed or is missing"
                 return [Finding(.altered, path, detail)]
             }
-            return try sound(lines.map(\.entry), in: folder, names)
+            return try checkSound(lines.map(\.entry), in: folder, names)
         } catch { return error.status == ENOENT ? [] : [Self.failure(path, error)] }
     }
 
@@ -215,32 +213,32 @@ package struct CopyVerification {
     }
 
     /// Compares the sound with the digest that was signed when the recording was closed or redacted.
-    private func sound(
+    private func checkSound(
         _ entries: [HistoryEntry], in folder: Folder, _ names: Set<String>
     ) throws(DeviceError) -> [Finding] {
         guard let name = AudioFormat.allCases.map(\.fileName).first(where: names.contains) else { return [] }
         let path = "\(folder.path)/\(name)"
-        guard let signed = entries.soundSignature, let sound = signed.sound else {
+        guard let signed = entries.soundSignature, let signedDigest = signed.sound else {
             return [Finding(.note, path, "when this was copied, the recorder had not yet signed the sound")]
         }
         do throws(DeviceError) {
             guard let key = try expectedKey(in: folder) else { return [] }
-            guard try Minisign().fits(signed, key: key) else {
+            guard try Minisign().verifies(signed, key: key) else {
                 let detail = "the signature in entry \(signed.number) is not valid for the key \(key)"
                 return [Finding(.altered, "\(folder.path)/\(historyFileName)", detail)]
             }
         } catch {
             guard error.cause == .minisign else { throw error }
-            // `signature(of:in:)` reports it.
+            // `signature(of:in:)` reports this.
             return []
         }
-        let found: String
+        let foundDigest: String
         do throws(DeviceError) {
-            found = try AudioDecoder(try Self.readBack(name, in: folder), named: path).soundDigest()
+            foundDigest = try AudioDecoder(try Self.readBack(name, in: folder), named: path).soundDigest()
         } catch {
             return [Finding(.altered, path, "its sound cannot be read: \(error.reason)")]
         }
-        guard found == sound else {
+        guard foundDigest == signedDigest else {
             return [Finding(.altered, path, "its sound differs from the signed sound")]
         }
         return [Finding(.unaltered, path, "its sound matches the signature made at \(Self.line(signed.time))")]
@@ -248,7 +246,6 @@ package struct CopyVerification {
 }
 
 extension AudioDecoder {
-    /// Decodes everything and returns the SHA-256 of the samples.
     func soundDigest() throws(DeviceError) -> String {
         let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 65_536)
         defer { buffer.deallocate() }

@@ -7,28 +7,28 @@ import System
 /// A tar header states the length of the file that follows, so the sound is encoded twice: first to measure it, then to
 /// forward the bytes and compare them with the measurement. Used on one thread.
 final class EncodedAudio: SeekableBytes {
-    /// The maximum number of bytes at the beginning that encoders rewrite.
+    /// The number of bytes at the beginning that encoders may rewrite.
     private static let headLimit = 65_536
 
     struct Measurement: Equatable {
         var length: Int64
         /// The first bytes in their final form.
         var head: [UInt8]
-        /// SHA-256 of the remaining bytes.
-        var rest: String
+        /// The SHA-256 of the remaining bytes.
+        var restDigest: String
     }
 
     private let expected: Measurement?
     private let forward: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     private var head: [UInt8] = []
-    private var rest = Digest()
-    private var whole = Digest()
+    private var restDigest = Digest()
+    private var wholeDigest = Digest()
     private(set) var length: Int64 = 0
     private var hasForwardedHead = false
 
     /// - Parameters:
     ///   - expected: the measurement; nil to measure only.
-    ///   - forward: called with the bytes in order.
+    ///   - forward: called with the bytes in order if there is a measurement.
     init(
         expected: Measurement? = nil,
         forward: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void = { _ in }
@@ -59,7 +59,7 @@ final class EncodedAudio: SeekableBytes {
         if bytes.isEmpty { return }
         guard position == length else { throw Self.mismatch }
         try forwardHead()
-        rest.add(bytes)
+        restDigest.add(bytes)
         try emit(bytes)
         length += Int64(bytes.count)
     }
@@ -67,12 +67,12 @@ final class EncodedAudio: SeekableBytes {
     /// Completes the file after the encoder has finished.
     ///
     /// - Returns: the measurement, and the SHA-256 of all forwarded bytes.
-    /// - Throws: `DeviceError` if the measurement differs from the expected one.
+    /// - Throws: `DeviceError` if the second encoding differs from the measurement.
     func finish() throws(DeviceError) -> (measurement: Measurement, digest: String) {
         try forwardHead()
-        let measurement = Measurement(length: length, head: head, rest: rest.finish())
+        let measurement = Measurement(length: length, head: head, restDigest: restDigest.finish())
         if let expected, measurement != expected { throw Self.mismatch }
-        return (measurement, whole.finish())
+        return (measurement, wholeDigest.finish())
     }
 
     private func forwardHead() throws(DeviceError) {
@@ -84,7 +84,7 @@ final class EncodedAudio: SeekableBytes {
 
     private func emit(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
         guard expected != nil else { return }
-        whole.add(bytes)
+        wholeDigest.add(bytes)
         try forward(bytes)
     }
 

@@ -12,24 +12,24 @@ package struct FolderExport: Sendable {
     let audioPath: @Sendable (Int) -> String
 
     /// Lines for RESULT.txt about settings on the stick.
-    package var answer: [String] = []
+    package var settingsLines: [String] = []
 
     /// Lines for RESULT.txt about `key.txt` on the stick.
-    package var key: [String] = []
+    package var keyLines: [String] = []
 
     /// Lines for RESULT.txt about corrections on the stick.
-    package var corrections: [String] = []
+    package var correctionLines: [String] = []
 
-    /// Returns the accuracy of a corrected recording's transcript for the list of recordings, in which it has this
-    /// `title`.
-    package var readings: @Sendable (_ recording: Int, _ title: String) async throws -> [PlottedReading] = { _, _ in []
+    /// Returns the accuracies of a corrected recording's passes, which the list of recordings plots under this title.
+    package var accuracies: @Sendable (_ recording: Int, _ title: String) async throws -> [PlottedPass] = { _, _ in
+        []
     }
 
     /// Adds punctuation to the transcripts; nil to leave them as they are.
     package var punctuator: Punctuator?
 
-    /// The number of recordings that do not fit on the drive, for RESULT.txt.
-    package var leftOut = 0
+    /// The number of older recordings that do not fit on the drive, for RESULT.txt.
+    package var omittedCount = 0
 
     /// The keys that copies are encrypted for; nil for readable copies. If this is a failure, nothing may be copied.
     package var recipients: Result<[Recipient], DeviceError>?
@@ -70,7 +70,7 @@ package struct FolderExport: Sendable {
         let all = try await archive.recordings()
         let chosen = try choose(recordings, of: all)
         if let recipients { return try await encrypt(chosen, to: path, for: recipients) }
-        // A recording that is sealed on the recorder is copied as it is.
+        // The encrypted files of recordings that are sealed on the recorder are copied unchanged.
         let sealed = chosen.filter(\.isSealed)
         let sealedReport = try await sealed.isEmpty ? CopyReport() : copySealed(sealed, to: path)
         let folder = try await openFolder(in: path, isEncrypted: false)
@@ -105,20 +105,20 @@ package struct FolderExport: Sendable {
         }
         var report = session.report
         report.failures += failures
-        // Recordings that were not requested are on the target, too.
+        // The list also has the recordings that were copied earlier.
         if !isAll { texts = try await self.texts(of: all, session.known) }
-        var readings: [PlottedReading] = []
+        var plottedPasses: [PlottedPass] = []
         do {
             for summary in texts.corrected.sorted(by: { $0.id < $1.id }) {
                 let title = texts.entries[summary.id]?.title ?? ""
-                readings += try await self.readings(summary.id, title.isEmpty ? CopyName(summary).title : title)
+                plottedPasses += try await accuracies(summary.id, title.isEmpty ? CopyName(summary).title : title)
             }
         } catch let error as DeviceError {
-            // The list is written without the accuracy, too.
+            // The list is still written, without the plot.
             report.listsError = error
         }
         let index = CopyIndex(exportFolder: folder, known: session.known, texts: texts)
-        return try await addLists(to: report, index, readings, all: all)
+        return try await addLists(to: report, index, plottedPasses, all: all)
     }
 
     private func choose(_ ids: [Int]?, of all: [RecordingSummary]) throws -> [RecordingSummary] {
@@ -136,7 +136,7 @@ package struct FolderExport: Sendable {
     /// Calls `body` with each recording and the ID of its complete pass, if there is one.
     ///
     /// - Parameters:
-    ///   - stopsAll: returns whether all other recordings would fail with the same error.
+    ///   - stopsAll: returns whether all remaining recordings would fail with the same error.
     ///   - body: returns whether the recording was redacted in the meantime and has to be copied again.
     /// - Returns: the recordings that failed.
     /// - Throws: `DeviceError` with `ECANCELED` if copying was stopped.
@@ -148,12 +148,12 @@ package struct FolderExport: Sendable {
         for (index, summary) in chosen.enumerated() {
             do {
                 var attempts = 1
-                while try await attempt(summary, index + 1, of: chosen.count, body) {
+                while try await attempt(summary, ordinal: index + 1, of: chosen.count, body) {
                     attempts += 1
-                    guard attempts <= Self.maxAttempts else {
+                    guard attempts <= Self.maximumAttempts else {
                         throw DeviceError(
                             .busy, "export", on: "recording \(summary.id)",
-                            "was redacted again each time it was being copied", remedy: "copy it again")
+                            "was redacted during each attempt to copy it", remedy: "copy it again")
                     }
                 }
             } catch let error as DeviceError {
@@ -169,18 +169,19 @@ package struct FolderExport: Sendable {
     }
 
     private func attempt(
-        _ summary: RecordingSummary, _ number: Int, of count: Int, _ body: (RecordingCopy, Int?) async throws -> Bool
+        _ summary: RecordingSummary, ordinal: Int, of count: Int,
+        _ body: (RecordingCopy, Int?) async throws -> Bool
     ) async throws -> Bool {
-        // Read before the text, so that the copied text can only be newer than the pass in the ledger, never older. A
-        // text that still grows counts as incomplete.
-        let shown = settings.formats.isEmpty ? nil : try await archive.shownPass(of: summary.id)
-        let pass = shown.flatMap { $0.isComplete ? $0.id : nil }
-        return try await body(job(summary, number, of: count), pass)
+        // Read before the text, so that the copied text is never older than the pass in the ledger. A text that still
+        // grows counts as incomplete.
+        let shownPass = settings.formats.isEmpty ? nil : try await archive.shownPass(of: summary.id)
+        let pass = shownPass.flatMap { $0.isComplete ? $0.id : nil }
+        return try await body(job(summary, ordinal: ordinal, of: count), pass)
     }
 
-    private func job(_ summary: RecordingSummary, _ number: Int, of count: Int) async throws -> RecordingCopy {
-        // Read before the text, so that the text reflects every redaction in it; `entry(of:pass:in:_:)` detects later
-        // ones.
+    private func job(_ summary: RecordingSummary, ordinal: Int, of count: Int) async throws -> RecordingCopy {
+        // Read before the text, so that the text reflects every redaction in the history. `entry(of:pass:in:_:)`
+        // detects later ones.
         let history = try await archive.history(of: summary.id)
         try await waitForRedaction(summary.id)
         guard let (summary, timeline) = try await transcript(of: summary.id) else {
@@ -202,11 +203,11 @@ package struct FolderExport: Sendable {
             progress: { [progress] reached in
                 progress(
                     CopyProgress(
-                        recording: summary.id, number: number, count: count, reached: reached, length: length))
+                        recording: summary.id, ordinal: ordinal, count: count, reached: reached, length: length))
             }, history: history, signer: signer, original: try source.original())
     }
 
-    /// Returns the texts for the list: those of every recording that the ledger lists on the target.
+    /// Returns the texts of all readable copies that the ledger lists on the target.
     private func texts(of all: [RecordingSummary], _ known: KnownCopies<CopyName>) async throws -> IndexTexts {
         var texts = IndexTexts()
         for summary in all where known.copies[summary.id] != nil && !summary.isSealed {
@@ -221,13 +222,13 @@ package struct FolderExport: Sendable {
     }
 
     private func addLists(
-        to report: CopyReport, _ index: CopyIndex, _ readings: [PlottedReading], all: [RecordingSummary]
+        to report: CopyReport, _ index: CopyIndex, _ plottedPasses: [PlottedPass], all: [RecordingSummary]
     ) async throws -> CopyReport {
         var report = report
         do {
             let result = resultText(report, of: all)
             try await onThread(named: "copy") {
-                let page = try indexPage(index.entries(), readings: readings)
+                let page = try indexPage(index.entries(), passes: plottedPasses)
                 let top = index.exportFolder.top
                 try top.replaceText(Self.listName, with: page)
                 try top.replaceText("RESULT.txt", with: result)

@@ -8,7 +8,6 @@ package final class NewFile: SeekableBytes {
     private static let capacity = 256 * 1_024
     /// Writes of at least this many bytes bypass an empty buffer.
     private static let minimumUnbuffered = 65_536
-    /// The number of bytes after which writeback starts.
     private static let writebackInterval: Int64 = 4 << 20
 
     private let file: FileDescriptor
@@ -18,12 +17,11 @@ package final class NewFile: SeekableBytes {
     private var buffer: [UInt8] = []
     private var bufferOffset: Int64 = 0
     private var size: Int64 = 0
-    /// The offset up to which writeback was started.
     private var writebackOffset: Int64 = 0
 
     /// Creates the file. Fails if it exists.
     ///
-    /// - Parameter shouldStop: polled before each write, which then fails with `ECANCELED`.
+    /// - Parameter shouldStop: polled before each write to the file; if true, the write fails with `ECANCELED`.
     package init(_ name: String, in folder: Folder, shouldStop: @escaping @Sendable () -> Bool) throws(DeviceError) {
         file = try folder.open(name, O_RDWR | O_CREAT | O_EXCL)
         gate = folder.gate
@@ -62,7 +60,7 @@ package final class NewFile: SeekableBytes {
         }
     }
 
-    /// Writes everything to the disk, past the kernel's cache.
+    /// Writes the buffer to the file, and the file to the disk.
     package func sync() throws(DeviceError) {
         try flush()
         try gate("fsync", file.path)
@@ -96,7 +94,7 @@ extension Folder {
 }
 
 enum Copying {
-    /// Thrown if `shouldStop` returns true; `ECANCELED` distinguishes it from failures.
+    /// Thrown if copying was stopped; `ECANCELED` distinguishes it from failures.
     static let interrupted = DeviceError(
         .failed, "copy", status: ECANCELED, "the copy was interrupted; copy again to continue")
 }

@@ -1,8 +1,8 @@
-/// The loudest sample of each of 1,200 equal sections of audio.
+/// The peaks of 1,200 equal sections of audio, or of fewer sections if there are fewer samples.
 package struct Peaks {
-    private static let count = 1_200
+    private static let maximumSections = 1_200
 
-    /// The peaks, from 0 to 255; empty if there are no samples.
+    /// From 0 to 255; empty if there are no samples.
     package private(set) var values: [UInt8]
     private let length: Int64
     private var position: Int64 = 0
@@ -10,7 +10,7 @@ package struct Peaks {
     /// - Parameter length: the number of samples that will be added.
     package init(length: Int64) {
         self.length = max(1, length)
-        values = [UInt8](repeating: 0, count: Int(min(Int64(Self.count), max(0, length))))
+        values = [UInt8](repeating: 0, count: Int(min(Int64(Self.maximumSections), max(0, length))))
     }
 
     /// Adds samples with interleaved channels.

@@ -28,13 +28,13 @@ protocol CopyWriter: Sendable {
     /// Compares a copy that the ledger lists with the recording. May update the copy's texts in place.
     mutating func examine(_ copy: KnownCopies<Name>.Copy) throws(DeviceError) -> ExaminedCopy<Name>
 
-    /// Returns the copy with this name if it is a complete copy of the recording that only the ledger lacks.
+    /// Returns the copy with this name if it is a complete copy of the recording, although the ledger does not list it.
     func recognize(_ name: Name) throws(DeviceError) -> PlacedCopy<Name>?
 
     /// Returns an upper bound on the size of a new copy in bytes. Called before `write`.
     mutating func expectedBytes() throws(DeviceError) -> Int64
 
-    /// Writes a new copy under a temporary name, syncs it, and reads it back past the cache.
+    /// Writes a new copy under a temporary name, syncs it, and reads it back from the volume.
     func write(as temporary: String) throws(DeviceError) -> WrittenCopy
 }
 
@@ -84,7 +84,6 @@ struct Placement<Writer: CopyWriter> {
     private let folder: CopyFolder
     private let known: KnownCopies<Writer.Name>
 
-    /// - Parameter known: the ledger's entries for this volume.
     init(_ writer: Writer, in folder: CopyFolder, known: KnownCopies<Writer.Name>) {
         (self.writer, self.folder, self.known) = (writer, folder, known)
     }
@@ -105,7 +104,7 @@ struct Placement<Writer: CopyWriter> {
     private mutating func place(replacing replaced: Writer.Name?) throws(DeviceError) -> PlacedCopy<Writer.Name> {
         var name = replaced ?? writer.firstName
         while replaced == nil, try folder.folder.exists(name.text) {
-            // A copy may be complete but not in the ledger: power was lost before the last step, or the ledger is new.
+            // The ledger may lack a complete copy, because power was lost before the last step, or the ledger is new.
             if !known.names.contains(name), let found = try writer.recognize(name) { return found }
             name = name.next
         }
@@ -113,7 +112,7 @@ struct Placement<Writer: CopyWriter> {
         let temporary = try folder.unusedTemporaryName()
         var hasName = false
         do throws(DeviceError) {
-            let written = try writer.write(as: temporary)
+            let writtenCopy = try writer.write(as: temporary)
             if replaced != nil {
                 try folder.folder.rename(temporary, replacing: name.text)
             } else {
@@ -123,22 +122,21 @@ struct Placement<Writer: CopyWriter> {
             try folder.folder.sync()
             try folder.folder.syncFileSystem()
             return PlacedCopy(
-                name: name, isNew: true, hasReplaced: replaced != nil, bytes: written.bytes,
-                isDirect: written.isDirect, manifest: written.manifest)
+                name: name, isNew: true, hasReplaced: replaced != nil, bytes: writtenCopy.bytes,
+                isDirect: writtenCopy.isDirect, manifest: writtenCopy.manifest)
         } catch {
-            // If this fails too, the next copy run removes the temporary copy. It recognizes a readable copy that has
-            // its final name.
+            // If this fails, the next copy run removes the temporary copy.
             _ = try? folder.clear(temporary)
+            // A readable copy stays, because the next copy run can recognize it.
             if hasName, folder.isEncrypted { try? folder.folder.remove(name.text) }
             guard error.status == EFBIG else { throw error }
             throw DeviceError(
                 .full, error.operation, status: EFBIG, on: folder.folder.path,
-                "the target cannot store such a large file (FAT is limited to 4 GiB)",
+                "the target cannot store such a large file (FAT limits files to 4 GiB)",
                 remedy: "use a stick with exFAT or ext4, or export.audio = flac")
         }
     }
 
-    /// Renames a copy to the first unused name.
     private func rename(_ temporary: String, from first: Writer.Name) throws(DeviceError) -> Writer.Name {
         var name = first
         while true {
@@ -158,12 +156,12 @@ struct Placement<Writer: CopyWriter> {
         func megabytes(_ bytes: Int64) -> String { "\(max(1, bytes / 1_000_000)) MB" }
         throw DeviceError(
             .full, "statvfs", status: ENOSPC, on: folder.folder.path,
-            "recording \(writer.firstName.recording) needs about \(megabytes(needed)), \(megabytes(free)) are free",
+            "recording \(writer.firstName.recording) needs about \(megabytes(needed)), but only \(megabytes(free)) are free",
             remedy: "free space there or use another stick")
     }
 }
 
 extension DeviceError {
-    /// Whether the volume is no longer writable, so that all other recordings would fail, too.
+    /// Whether the volume is no longer writable, so that all remaining recordings would fail, too.
     var stopsCopying: Bool { [EIO, ENODEV, ENXIO, EROFS].contains(status) }
 }

@@ -28,17 +28,17 @@ struct PlainWriter: CopyWriter {
             }
             guard let manifest = found else { return .unusable }
             let folder = try folder.folder.folder(newName ?? copy.name.text)
-            // A redaction erases the added file that the recording was converted from.
-            let isErased = manifest.digests.keys.contains {
+            // A redaction erases the file that the recording was converted from, so no copy may keep it.
+            let hasErasedOriginal = manifest.digests.keys.contains {
                 RecordingFolder.isOriginal($0) && $0 != self.copy.original?.name
             }
-            guard !isErased, try self.copy.hasSound(in: folder) else { return .unusable }
+            guard !hasErasedOriginal, try self.copy.hasSound(in: folder) else { return .unusable }
             if Set(manifest.digests.keys).isSuperset(of: self.copy.names),
                 try self.copy.hasTexts(manifest, in: folder, text: text)
             {
                 return .current(PlacedCopy(name: copy.name, renamed: newName, entry: copy.entry))
             }
-            // The copy has the current sound, so only the texts have to be replaced.
+            // The sound is current, so only the texts are replaced.
             guard let proof = try self.copy.replaceTexts(in: folder, manifest) else { return .unusable }
             return .current(
                 PlacedCopy(
@@ -85,6 +85,6 @@ struct PlainWriter: CopyWriter {
 }
 
 extension DeviceError {
-    /// Whether opening failed because the folder's entry is missing or is not a copy. Such an entry stays unchanged.
+    /// Whether opening failed because the file or folder is missing or belongs to somebody else. It stays unchanged.
     var isForeignEntry: Bool { [ELOOP, ENOTDIR, EXDEV, EISDIR, ENOENT, EACCES].contains(status) }
 }

@@ -3,10 +3,10 @@ import Core
 import Glibc
 import System
 
-/// Reads a file from the volume instead of the page cache, in large aligned blocks, and hashes each block once, in
-/// order. Used on one thread.
+/// Reads a file from the volume instead of the page cache, in large aligned blocks. Hashes each block once, in order.
+/// Used on one thread.
 final class ReadBack: SeekableBytes {
-    private static let block = 1 << 20
+    private static let blockSize = 1 << 20
 
     let length: Int64
 
@@ -14,10 +14,8 @@ final class ReadBack: SeekableBytes {
     let isDirect: Bool
 
     private let file: FileDescriptor
-    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: block, alignment: 4_096)
-    /// The block in the buffer.
-    private var loaded: (block: Int64, count: Int)?
-    /// The number of hashed blocks.
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 4_096)
+    private var loadedBlock: (index: Int64, count: Int)?
     private var hashedBlocks: Int64 = 0
     private var digest = Digest()
     private let shouldStop: @Sendable () -> Bool
@@ -52,12 +50,12 @@ final class ReadBack: SeekableBytes {
         var done = 0
         while done < target.count, offset + Int64(done) < length {
             let position = offset + Int64(done)
-            let block = position / Int64(Self.block)
+            let block = position / Int64(Self.blockSize)
             // Hashes earlier blocks first.
             while hashedBlocks < block { try load(hashedBlocks) }
-            if loaded?.block != block { try load(block) }
-            let start = Int(position % Int64(Self.block))
-            let count = min(target.count - done, (loaded?.count ?? 0) - start)
+            if loadedBlock?.index != block { try load(block) }
+            let start = Int(position % Int64(Self.blockSize))
+            let count = min(target.count - done, (loadedBlock?.count ?? 0) - start)
             if count <= 0 { break }
             UnsafeMutableRawBufferPointer(rebasing: target[done...]).copyMemory(
                 from: UnsafeRawBufferPointer(rebasing: buffer[start..<start + count]))
@@ -72,27 +70,27 @@ final class ReadBack: SeekableBytes {
 
     /// Reads the rest and returns the SHA-256 of the whole file.
     func finish() throws(DeviceError) -> String {
-        while hashedBlocks * Int64(Self.block) < length { try load(hashedBlocks) }
+        while hashedBlocks * Int64(Self.blockSize) < length { try load(hashedBlocks) }
         return digest.finish()
     }
 
     private func load(_ block: Int64) throws(DeviceError) {
         if shouldStop() { throw Copying.interrupted }
-        let offset = block * Int64(Self.block)
-        let expected = Int(min(Int64(Self.block), length - offset))
+        let offset = block * Int64(Self.blockSize)
+        let expected = Int(min(Int64(Self.blockSize), length - offset))
         var count = 0
-        // Stops at the end: O_DIRECT refuses another read at an unaligned offset.
+        // Stops at the end of the file, because O_DIRECT refuses a read at an unaligned offset.
         while count < expected {
             let bytesRead = uninterrupted {
                 pread(
-                    file.number, buffer.baseAddress.map { $0 + count }, Self.block - count, off_t(offset) + off_t(count)
-                )
+                    file.number, buffer.baseAddress.map { $0 + count }, Self.blockSize - count,
+                    off_t(offset) + off_t(count))
             }
             if bytesRead == 0 { break }
             guard bytesRead > 0 else { throw .system("pread", on: file.path) }
             count += bytesRead
         }
-        loaded = (block, count)
+        loadedBlock = (block, count)
         guard block == hashedBlocks else { return }
         digest.add(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         hashedBlocks += 1

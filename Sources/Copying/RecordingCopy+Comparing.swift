@@ -4,15 +4,14 @@ import System
 import Transcripts
 
 extension RecordingCopy {
-    /// The maximum number of bytes of a text file that are searched for the pass; the page of three hours of speech has
+    /// The maximum number of bytes of a text file that are searched for the pass. The page for three hours of speech has
     /// three million.
     private static let maximumTextBytes = 32 << 20
 
     /// Returns whether the texts of a copy are current, without reading any sound.
     ///
-    /// If there are no corrections, the simplest text decides (`textDigest`). Otherwise every format without an
-    /// identity is compared, because some corrections appear only in some formats, and the identity in another format
-    /// has to have the current pass.
+    /// Compares one text (`textDigest`). If there are corrections, which appear only in some formats, also compares every
+    /// format that contains no identity, and the pass in the identity of one that contains it.
     ///
     /// - Parameter text: the result of `textDigest`.
     func hasTexts(

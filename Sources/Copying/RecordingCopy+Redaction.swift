@@ -4,19 +4,19 @@ import Transcripts
 
 // Copies made before a redaction still contain the redacted parts.
 extension RecordingCopy {
-    /// Returns whether a copy has the recording's current sound. Reads the copy only if the recording was redacted.
+    /// Returns whether a copy has the recording's current sound. Reads the sound only if the recording was redacted.
     func hasSound(in folder: Folder) throws(DeviceError) -> Bool {
         if timeline.gaps.redacted.isEmpty { return true }
-        let sound = try soundDigest()
-        do throws(DeviceError) { _ = try readBackAudio(in: folder, sound: sound) } catch {
+        let samplesDigest = try soundDigest()
+        do throws(DeviceError) { _ = try readBackAudio(in: folder, samplesDigest: samplesDigest) } catch {
             if error.code == .damaged || error.code == .missing { return false }
             throw error
         }
         return true
     }
 
-    /// Removes the unaltered files of a copy. Files that a person has changed or added stay. Removes the page and the
-    /// manifest last, so that a later run can complete an interrupted removal.
+    /// Removes the unaltered files of a copy. Files that a person has changed or added stay. Removes the page and then
+    /// the manifest last, so that a later run can complete an interrupted removal.
     ///
     /// - Returns: whether the folder is empty now.
     static func remove(

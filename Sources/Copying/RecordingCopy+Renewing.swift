@@ -5,15 +5,15 @@ extension RecordingCopy {
     /// Replaces the texts of a copy that has the recording's current sound, and adds formats that the copy lacks.
     ///
     /// Writes everything under temporary names and reads it back, then renames each text and finally the manifest.
-    /// After an interruption, the copy no longer matches its manifest, and the next copy run makes a new folder.
+    /// If the renames are interrupted, the copy no longer matches its manifest, and the next copy run makes a new folder.
     ///
     /// - Parameter manifest: the copy's manifest.
     /// - Returns: nil, with the copy unchanged, if it differs from its manifest, for example because a person edited a
-    ///   text, or if a person's file has the name of a text to add.
+    ///   text, or if another file has the name of a text to add.
     func replaceTexts(in folder: Folder, _ manifest: Manifest) throws(DeviceError) -> Proof? {
-        let old = Self.names(in: manifest)
-        guard old.contains(settings.audioName), old.isSubset(of: names) else { return nil }
-        for name in names.subtracting(old) { if try folder.exists(name) { return nil } }
+        let oldNames = Self.names(in: manifest)
+        guard oldNames.contains(settings.audioName), oldNames.isSubset(of: names) else { return nil }
+        for name in names.subtracting(oldNames) { if try folder.exists(name) { return nil } }
         // A person's file with the same name stays.
         var companions: [(name: String, bytes: [UInt8])] = []
         for file in self.companions {
@@ -21,10 +21,10 @@ extension RecordingCopy {
             companions.append(file)
         }
         var peaks = Peaks(length: length.samples)
-        let sound = try readSource { samples in peaks.add(samples, channels: source.channels) }
-        guard var proof = try readBack(manifest, in: folder, sound: { sound }) else { return nil }
+        let samplesDigest = try readSource { samples in peaks.add(samples, channels: source.channels) }
+        guard var proof = try readBack(manifest, in: folder, samplesDigest: { samplesDigest }) else { return nil }
         proof.bytes = 0
-        var texts = try texts(details(peaks: peaks.values, sound: sound)) + companions
+        var texts = try texts(details(peaks: peaks.values, samplesDigest: samplesDigest)) + companions
         var digests = manifest.digests
         for (name, bytes) in texts { digests[name] = Digest.of(bytes) }
         proof.manifest = Manifest(digests)

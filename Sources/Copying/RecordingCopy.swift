@@ -5,7 +5,7 @@ import Transcripts
 
 /// Copies one recording into a folder and reads it back. Blocks; used on one thread.
 struct RecordingCopy {
-    private static let block = 65_536
+    private static let blockSamples = 65_536
 
     let summary: RecordingSummary
     let timeline: Timeline
@@ -14,7 +14,7 @@ struct RecordingCopy {
     let length: SamplePosition
     let shouldStop: @Sendable () -> Bool
     var progress: @Sendable (SamplePosition) -> Void
-    /// The history, for the page and the file beside it. A change in the history alone does not cause a new copy.
+    /// The history for the page and for `history.json`. A change in the history alone does not cause a new copy.
     var history: [HistoryLine] = []
     /// Signs the copy; nil for an unsigned copy.
     var signer: RecorderKey?
@@ -28,15 +28,15 @@ struct RecordingCopy {
         var isDirect: Bool
     }
 
-    /// Writes everything into an empty folder, syncs it, and reads it back past the cache.
+    /// Writes everything into an empty folder, syncs it, and reads it back from the volume.
     ///
     /// - Throws: `DeviceError`; the folder then holds an incomplete copy.
     func write(into folder: Folder) throws(DeviceError) -> Proof {
         var digests: [String: String] = [:]
         let file = try NewFile(settings.audioName, in: folder, shouldStop: shouldStop)
-        let (sound, peaks) = try encodeAudio(into: file, named: "\(folder.path)/\(settings.audioName)")
+        let (samplesDigest, peaks) = try encodeAudio(into: file, named: "\(folder.path)/\(settings.audioName)")
         try file.sync()
-        let details = details(peaks: peaks, sound: sound)
+        let details = details(peaks: peaks, samplesDigest: samplesDigest)
         // One text at a time, because the texts of a long recording need a lot of memory.
         for format in settings.formats {
             let bytes = try render(format, details)
@@ -57,7 +57,7 @@ struct RecordingCopy {
         try folder.sync()
         try folder.syncFileSystem()
 
-        let (audioDigest, audioBytes, isDirect) = try readBackAudio(in: folder, sound: sound)
+        let (audioDigest, audioBytes, isDirect) = try readBackAudio(in: folder, samplesDigest: samplesDigest)
         var proof = Proof(manifest: Manifest([:]), bytes: audioBytes, isDirect: isDirect)
         for name in digests.keys.sorted() { try check(name, digests[name], in: folder, &proof) }
         digests[settings.audioName] = audioDigest
@@ -73,23 +73,23 @@ struct RecordingCopy {
         return proof
     }
 
-    /// Returns the result of reading a folder back if it is a complete copy of this recording: its files match their
-    /// manifest, and its text and samples match the recording. Otherwise nil.
+    /// Reads a folder back. Returns nil unless it is a complete copy of this recording: its files match their manifest,
+    /// and its text and samples match the recording.
     func matches(_ folder: Folder) throws(DeviceError) -> Proof? {
         guard let manifest = try Manifest(in: folder), Self.names(in: manifest) == names,
             try hasTexts(manifest, in: folder, text: try textDigest())
         else { return nil }
-        return try readBack(manifest, in: folder, sound: soundDigest)
+        return try readBack(manifest, in: folder, samplesDigest: soundDigest)
     }
 
     /// Reads a copy back. Returns nil unless its files match its manifest and its samples match the recording.
     ///
-    /// - Parameter sound: returns the digest of the recording's samples.
+    /// - Parameter samplesDigest: returns the digest of the recording's samples.
     func readBack(
-        _ manifest: Manifest, in folder: Folder, sound: () throws(DeviceError) -> String
+        _ manifest: Manifest, in folder: Folder, samplesDigest: () throws(DeviceError) -> String
     ) throws(DeviceError) -> Proof? {
         do throws(DeviceError) {
-            let (digest, bytes, isDirect) = try readBackAudio(in: folder, sound: try sound())
+            let (digest, bytes, isDirect) = try readBackAudio(in: folder, samplesDigest: try samplesDigest())
             guard digest == manifest.digests[settings.audioName] else { return nil }
             var proof = Proof(manifest: manifest, bytes: bytes, isDirect: isDirect)
             for name in manifest.digests.keys.sorted() where name != settings.audioName {
@@ -97,7 +97,7 @@ struct RecordingCopy {
             }
             return proof
         } catch {
-            // The folder is incomplete or a copy of another recording. It stays unchanged.
+            // The folder is damaged or a copy of another recording.
             if error.code == .damaged || error.code == .missing { return nil }
             throw error
         }
@@ -106,27 +106,29 @@ struct RecordingCopy {
     /// Returns the name and digest of the file that shows whether the text has changed.
     ///
     /// - Parameter knownDigest: the digest of the samples; nil if it is not known yet.
-    func textDigest(sound knownDigest: String? = nil) throws(DeviceError) -> (name: String, digest: String)? {
+    func textDigest(
+        samplesDigest knownDigest: String? = nil
+    ) throws(DeviceError) -> (name: String, digest: String)? {
         guard let format = settings.comparedFormat else { return nil }
-        var sound: String?
+        var samplesDigest: String?
         if format.holdsIdentity {
-            sound = knownDigest
-            if sound == nil { sound = try soundDigest() }
+            samplesDigest = knownDigest
+            if samplesDigest == nil { samplesDigest = try soundDigest() }
         }
-        return (format.fileName, Digest.of(try render(format, details(peaks: [], sound: sound))))
+        return (format.fileName, Digest.of(try render(format, details(peaks: [], samplesDigest: samplesDigest))))
     }
 
-    /// The names of the sound and the texts in a copy with these settings.
+    /// The names of the files in a copy with these settings, except `companions`, the manifest and the signature.
     var names: Set<String> {
         Set(settings.formats.map(\.fileName) + [settings.audioName]).union(original.map { [$0.name] } ?? [])
     }
 
-    /// The names of the sound and the texts in an existing copy.
+    /// Returns the same for an existing copy.
     static func names(in manifest: Manifest) -> Set<String> {
         Set(manifest.digests.keys).subtracting([historyFileName, CopySettings.publicKeyName])
     }
 
-    /// The files beside the sound and the texts.
+    /// The history and the public key, whose changes do not cause a new copy.
     var companions: [(name: String, bytes: [UInt8])] {
         [(historyFileName, Array(historyDocument(history).utf8))]
             + (signer.map { [(CopySettings.publicKeyName, Array($0.publicText.utf8))] } ?? [])
@@ -137,18 +139,19 @@ struct RecordingCopy {
         signer?.sign(Array(manifest.text.utf8), comment: "fieldscribe copy of recording \(summary.id)")
     }
 
-    /// Estimates the size of the copy in bytes. FLAC takes about half the space for speech, and almost none for gaps.
+    /// Returns an upper bound on the size of the copy in bytes. FLAC needs about half as much as WAV for speech, and
+    /// almost nothing for gaps.
     func expectedBytes() throws(DeviceError) -> Int64 {
         let whole = SampleRange(.zero, length)
         let gapSamples = timeline.gaps.reduce(Int64(0)) { sum, gap in
             min(length.samples, sum + (gap.range.intersection(whole)?.count ?? 0))
         }
         let frame = 2 * Int64(source.channels)
-        let sound =
+        let audioBytes =
             settings.audio == .wav
             ? length.samples * frame + 65_536 : max(0, length.samples - gapSamples) * frame / 10 * 6 + 65_536
-        // A file occupies whole clusters, which are at most 64 KiB on common sticks.
-        var bytes = sound + Int64(settings.formats.count + 5) * 65_536
+        // A file occupies whole clusters, here assumed to have 64 KiB.
+        var bytes = audioBytes + Int64(settings.formats.count + 5) * 65_536
         if let original { bytes += original.bytes + 65_536 }
         for format in settings.formats { bytes += Int64(try render(format, details(peaks: [])).count) }
         return bytes
@@ -168,13 +171,15 @@ struct RecordingCopy {
         }
     }
 
-    func details(peaks: [UInt8], sound: String? = nil) -> RecordingDetails {
+    func details(peaks: [UInt8], samplesDigest: String? = nil) -> RecordingDetails {
         let start = WallTime(summary.startedAt)
         var details = RecordingDetails(
             title: CopyName(summary).title, started: start.sentence, startedAt: start.stamp, clock: summary.clock,
             powerOn: summary.powerOn, device: settings.device.text, audio: settings.audioName,
             index: "../../index.html", peaks: peaks,
-            identity: sound.map { RecordingIdentity(recording: summary.id, pass: timeline.pass, sound: $0) })
+            identity: samplesDigest.map {
+                RecordingIdentity(recording: summary.id, pass: timeline.pass, sound: $0)
+            })
         details.history = history.map(\.entry)
         details.pauseSeconds = settings.pauseSeconds
         details.proposals = settings.proposals[summary.id] ?? [:]
@@ -187,7 +192,7 @@ struct RecordingCopy {
     /// - Returns: the digest of the samples, and the peaks.
     func encodeAudio(
         into bytes: any SeekableBytes, named name: String
-    ) throws(DeviceError) -> (sound: String, peaks: [UInt8]) {
+    ) throws(DeviceError) -> (samplesDigest: String, peaks: [UInt8]) {
         var peaks = Peaks(length: length.samples)
         let encoder = try encoder(into: bytes, named: name)
         let digest = try readSource { samples throws(DeviceError) in
@@ -198,7 +203,7 @@ struct RecordingCopy {
         return (digest, peaks.values)
     }
 
-    /// Writes the same audio a second time.
+    /// Encodes the same audio again, without computing digest and peaks.
     func encodeAudioAgain(into bytes: any SeekableBytes, named name: String) throws(DeviceError) {
         let encoder = try encoder(into: bytes, named: name)
         try readSamples { samples throws(DeviceError) in try encoder.append(samples) }
@@ -217,7 +222,7 @@ struct RecordingCopy {
 
     func soundDigest() throws(DeviceError) -> String { try readSource { _ in } }
 
-    /// Reads the file that the recording was converted from, and returns the file's digest.
+    /// Reads the file that the recording was converted from, and returns its digest.
     func read(
         _ original: OriginalFile, _ body: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) -> String {
@@ -252,14 +257,14 @@ struct RecordingCopy {
     private func readSamples(
         _ body: (UnsafeBufferPointer<Int16>) throws(DeviceError) -> Void
     ) throws(DeviceError) {
-        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Self.block)
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Self.blockSamples)
         defer { buffer.deallocate() }
         let channels = source.channels
         var position = SamplePosition.zero
         while position < length {
             if shouldStop() { throw Copying.interrupted }
             let target = UnsafeMutableBufferPointer(
-                rebasing: buffer[..<(channels * Int(min(Int64(Self.block / channels), length - position)))])
+                rebasing: buffer[..<(channels * Int(min(Int64(Self.blockSamples / channels), length - position)))])
             let count = try source.readFrames(at: position, into: target)
             guard count > 0 else {
                 throw DeviceError(
@@ -274,14 +279,16 @@ struct RecordingCopy {
 
     /// Decodes the audio on the volume and compares its samples with those of the recording.
     ///
-    /// - Parameter sound: the digest of the recording's samples.
+    /// - Parameter samplesDigest: the digest of the recording's samples.
     /// - Throws: `DeviceError` with `damaged` if they differ.
     func readBackAudio(
-        in folder: Folder, sound: String
+        in folder: Folder, samplesDigest: String
     ) throws(DeviceError) -> (digest: String, bytes: Int64, isDirect: Bool) {
         let file = try ReadBack(settings.audioName, in: folder, shouldStop: shouldStop)
         let path = "\(folder.path)/\(settings.audioName)"
-        guard try AudioDecoder(file, named: path).soundDigest() == sound else { throw ReadBack.differs(path) }
+        guard try AudioDecoder(file, named: path).soundDigest() == samplesDigest else {
+            throw ReadBack.differs(path)
+        }
         return (try file.finish(), file.length, file.isDirect)
     }
 

@@ -9,10 +9,10 @@ struct RedactedCopies: Sendable {
     let top: Folder
     let shouldStop: @Sendable () -> Bool
 
-    /// Removes copies.
+    /// Removes outdated copies.
     ///
     /// - Parameter outdated: the copies' entries in the ledger.
-    /// - Returns: whether files remain.
+    /// - Returns: whether files that somebody has changed or added remain.
     func remove(_ outdated: [ExportEntry]) throws(DeviceError) -> Bool {
         var hasRemainingFiles = false
         for entry in outdated {
@@ -36,7 +36,7 @@ struct RedactedCopies: Sendable {
         return hasRemainingFiles
     }
 
-    /// Returns whether everything was removed.
+    /// Removes a readable copy. Returns whether no file remains.
     private func remove(_ entry: ExportEntry, _ name: String, from folder: Folder) throws(DeviceError) -> Bool {
         let newName = try folder.renamedCopies()[entry.manifest]
         for name in [name, newName].compactMap({ $0 }) where try folder.exists(name) {
@@ -51,20 +51,20 @@ struct RedactedCopies: Sendable {
 }
 
 extension FolderExport {
-    /// Removes one recording's copies made before a redaction.
+    /// Removes a recording's copies that were made before a redaction, except the current copy.
     ///
     /// - Parameters:
-    ///   - kept: the current copy.
+    ///   - current: the current copy.
     ///   - entries: the ledger's entries for the volume.
     func removeRedacted(
-        of id: Int, but kept: (folder: String, manifest: String), _ entries: [ExportEntry], _ history: [HistoryEntry],
-        below top: Folder, _ report: inout CopyReport
+        of id: Int, except current: (folder: String, manifest: String), _ entries: [ExportEntry],
+        _ history: [HistoryEntry], below top: Folder, _ report: inout CopyReport
     ) async throws {
         let outdated = entries.filter {
-            $0.recording == id && ($0.folder, $0.manifest) != (kept.folder, kept.manifest)
+            $0.recording == id && ($0.folder, $0.manifest) != (current.folder, current.manifest)
         }.beforeRedaction(in: history)
         if outdated.isEmpty { return }
-        // There is no list of encrypted copies, but a list of earlier readable copies still contains their text.
+        // Encrypted copies have no list, but the list of earlier readable copies contains their text.
         let (copies, isReadable) = (RedactedCopies(top: top, shouldStop: shouldStop), recipients == nil)
         let hasRemainingFiles = try await onThread(named: "copy", niceness: 5) { () throws(DeviceError) -> Bool in
             if !isReadable, outdated.contains(where: { SealedManifest($0.manifest) == nil }) {
@@ -76,13 +76,13 @@ extension FolderExport {
         if hasRemainingFiles { report.keptAfterRedaction.append(id) }
     }
 
-    /// The page that lists all readable copies.
     static let listName = "index.html"
 
-    /// The maximum number of attempts to copy a recording that is redacted in the meantime.
-    static let maxAttempts = 3
+    static let maximumAttempts = 3
 
     /// Waits until no redaction of the recording is in progress, so that sound and text match.
+    ///
+    /// - Throws: `DeviceError` with `busy` after 10 s; with `ECANCELED` if copying was stopped.
     func waitForRedaction(_ id: Int) async throws {
         let audio = audioPath(id)
         let folder = System.folder(of: audio)
@@ -100,8 +100,8 @@ extension FolderExport {
         }
     }
 
-    /// Returns the ledger entry for a copy, and whether the recording was redacted since the copy began, in which case
-    /// the copied text is outdated.
+    /// Returns the ledger entry for a copy, and whether the recording was redacted since its text was read. If so, the
+    /// copy is outdated, and its entry has no pass.
     func entry(
         of job: RecordingCopy, pass: Int?, in folder: String, _ manifest: String
     ) async throws -> (entry: ExportEntry, isRedacted: Bool) {

@@ -11,7 +11,6 @@ package struct BackgroundMaintenance: Sendable {
     /// The reason why a run ended.
     package enum End: Hashable, Sendable {
         case done
-        /// The run was asked to stop.
         case interrupted
         case failed(DeviceError)
     }
@@ -22,7 +21,7 @@ package struct BackgroundMaintenance: Sendable {
     private let workers: DecodeWorkers
     private let repairs: Repairs?
     private let unreadable = UnreadableRecordings()
-    private let reported = ReportedFaults()
+    private let reportedErrors = ReportedErrors()
     private let progress: SecondPassProgress
     private let opened: OpenedRecordings?
     private let onTranscribing: @Sendable (Bool) -> Void
@@ -30,11 +29,11 @@ package struct BackgroundMaintenance: Sendable {
     /// - Parameters:
     ///   - opened: the opened recordings; nil if no private key can open recordings.
     ///   - repairs: the repairs that remain after the start; nil if there are none.
-    ///   - writes: called with true when transcription starts, and with false when it stops.
+    ///   - onTranscribing: called with true when transcription starts, and with false when it stops.
     package init(
         configuration: Configuration, archive: SQLiteArchive, hub: EventHub, workers: DecodeWorkers,
         progress: SecondPassProgress, opened: OpenedRecordings? = nil, repairs: Repairs? = nil,
-        writes onTranscribing: @escaping @Sendable (Bool) -> Void
+        onTranscribing: @escaping @Sendable (Bool) -> Void
     ) {
         self.configuration = configuration
         self.archive = archive
@@ -46,8 +45,8 @@ package struct BackgroundMaintenance: Sendable {
         self.onTranscribing = onTranscribing
     }
 
-    /// Does all work, or stops early when asked: transcribing a new recording has priority, and a small board lacks
-    /// memory for two sets of workers.
+    /// Does all work, or stops early when asked: transcribing a new recording has priority, and a small board has too
+    /// little memory for two sets of workers.
     ///
     /// - Parameter stop: a stream that ends when the run must stop.
     package func run(until stop: AsyncStream<Never>) async -> End {
@@ -80,31 +79,31 @@ package struct BackgroundMaintenance: Sendable {
         }
     }
 
-    /// Signs recordings. If that fails, all other work continues, and the failure is reported once per start.
+    /// Signs recordings. A failure does not stop other work, and is reported once per start.
     private func sign() async throws {
         let storage = configuration.storage.directory
         do {
             for error in try await SigningJob(storage: storage, archive: archive).run()
-            where reported.isNew(error) {
+            where reportedErrors.isNew(error) {
                 Log.report(.warning, "unsigned", ["message": error.message])
             }
-        } catch let error as DeviceError where !error.isOfDatabase {
-            if reported.isNew(error) { Log.report(.notice, "unsigned", ["message": error.message]) }
+        } catch let error as DeviceError where !error.concernsWholeDatabase {
+            if reportedErrors.isNew(error) { Log.report(.notice, "unsigned", ["message": error.message]) }
         }
     }
 
-    /// Seals recordings. A recording that cannot be sealed is not changed, and the failure is reported as a fault.
+    /// Seals recordings. A failure does not affect other recordings, and is reported as a fault.
     private func seal() async throws {
         let sealing = SealingJob(configuration, archive: archive, unreadable: unreadable)
         do {
             let failures = try await sealing.run { Log.report(.notice, "sealed", ["recording": "\($0)"]) }
             for (_, error) in failures.sorted(by: { $0.key < $1.key }) { hub.publish(fault: error) }
-        } catch let error as DeviceError where !error.isOfDatabase { hub.publish(fault: error) }
-        // Each problem is reported once per start.
+        } catch let error as DeviceError where !error.concernsWholeDatabase { hub.publish(fault: error) }
+        // Each database that was set aside is reported once per start.
         let erasure = Erasure(storage: configuration.storage.directory, archive: archive)
-        for finding in try await erasure.keptBesideSealed() {
+        for finding in try await erasure.findingsBesideSealed() {
             let error = DeviceError(.damaged, "seal", on: finding.file, finding.message)
-            if reported.isNew(error) { Log.report(.notice, "unsealed", ["message": error.message]) }
+            if reportedErrors.isNew(error) { Log.report(.notice, "unsealed", ["message": error.message]) }
         }
     }
 
@@ -140,8 +139,8 @@ package struct BackgroundMaintenance: Sendable {
         await pool.releaseIdle()
     }
 
-    /// Identifies speakers. If that fails, recordings are sealed without speakers. The same failure is reported only
-    /// once.
+    /// Identifies speakers. If that fails, recordings are sealed without speakers, and the failure is reported once per
+    /// start.
     private func identifySpeakers() async throws {
         let diarization = DiarizationJob(
             configuration: configuration, archive: archive, hub: hub, unreadable: unreadable)
@@ -151,8 +150,8 @@ package struct BackgroundMaintenance: Sendable {
             for (id, count) in try await diarization.run() {
                 Log.report(.information, "speakers", ["recording": "\(id)", "count": "\(count)"])
             }
-        } catch let error as DeviceError where !error.isOfDatabase {
-            if reported.isNew(error) { hub.publish(fault: error) }
+        } catch let error as DeviceError where !error.concernsWholeDatabase {
+            if reportedErrors.isNew(error) { hub.publish(fault: error) }
         }
     }
 
@@ -162,24 +161,23 @@ package struct BackgroundMaintenance: Sendable {
             for id in try await VoiceprintJob(configuration: configuration, archive: archive).run() {
                 Log.report(.information, "names proposed", ["recording": "\(id)"])
             }
-        } catch let error as DeviceError where !error.isOfDatabase {
-            if reported.isNew(error) { hub.publish(fault: error) }
+        } catch let error as DeviceError where !error.concernsWholeDatabase {
+            if reportedErrors.isNew(error) { hub.publish(fault: error) }
         }
     }
 
-    /// Runs the second pass for opened recordings. A failure is reported once and does not affect other recordings. It
-    /// is not a fault if the recordings are locked in the meantime.
+    /// Runs the second pass for opened recordings. A failure is reported once and does not affect other recordings.
     private func runOpenedSecondPass() async throws {
         guard configuration.usesSecondPass, !configuration.storage.seal.isEmpty, let opened else { return }
-        let done = try await OpenedSecondPass(
+        let resealed = try await OpenedSecondPass(
             configuration: configuration, archive: archive, opened: opened, hub: hub, progress: progress
         ).run {
             await workers.releaseIdle()
             return try workers.secondPassWorkers()
         } report: { error in
-            if reported.isNew(error) { hub.publish(fault: error) }
+            if reportedErrors.isNew(error) { hub.publish(fault: error) }
         }
-        for id in done { Log.report(.notice, "resealed", ["recording": "\(id)"]) }
+        for id in resealed { Log.report(.notice, "resealed", ["recording": "\(id)"]) }
     }
 
     private func runSecondPass() async throws {
@@ -194,8 +192,8 @@ package struct BackgroundMaintenance: Sendable {
     }
 }
 
-/// Keeps track of the reported faults, so that each is reported only once.
-private final class ReportedFaults: Sendable {
+/// The messages of the reported errors, so that each is reported only once.
+private final class ReportedErrors: Sendable {
     private let messages = Mutex<Set<String>>([])
 
     /// Adds an error, and returns whether it is new.

@@ -1,19 +1,18 @@
 import Core
 
-/// A recognition error with a message of one line: what failed, why, and what to do. Unlike Apple's errors, it always
-/// has an actionable message.
+/// A recognition error with a one-line message: what failed, why and, if possible, what to do.
 public struct SFSpeechError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure.
     public enum Code: String, Hashable, Sendable {
-        /// No model for the locale is installed, or one of its files is missing.
+        /// No model for the locale is installed, or one of the model's files is missing.
         case noModel
-        /// A model or the runtime that it needs is damaged or cannot be loaded.
+        /// A model, or the runtime that it needs, is damaged or cannot be loaded.
         case cannotLoadModel
         /// An audio file cannot be read.
         case audioReadFailed
         /// A microphone is missing, busy, or not accessible.
         case microphoneUnavailable
-        /// The sample rate or the number of channels cannot be converted.
+        /// Audio with this sample rate or number of channels cannot be converted.
         case unexpectedAudioFormat
         /// A buffer starts before the end of the previous one.
         case audioDisordered
@@ -29,7 +28,7 @@ public struct SFSpeechError: Error, Hashable, Sendable, CustomStringConvertible 
 
     /// The kind of failure.
     public let code: Code
-    /// What failed, why, and what to do.
+    /// One line: what failed, why and, if possible, what to do.
     public let message: String
 
     init(_ code: Code, _ message: String) {
@@ -40,12 +39,12 @@ public struct SFSpeechError: Error, Hashable, Sendable, CustomStringConvertible 
     /// The message.
     public var description: String { message }
 
-    /// The message, under the name that Apple's errors have.
+    /// The message, for code that was written for Apple's errors.
     public var localizedDescription: String { message }
 }
 
 extension SFSpeechError {
-    /// Converts an error from our modules. `CancellationError` becomes `canceled`.
+    /// Converts an error from other modules. `code` is used if the error does not determine the code.
     init(_ error: any Error, orElse code: Code = .internalServiceError) {
         switch error {
         case let error as SFSpeechError: self = error

@@ -2,14 +2,12 @@ import Core
 import Glibc
 import System
 
-/// Blocks the thread until a condition holds, by polling.
-///
-/// Tests use it instead of sleeping, so that they do not depend on timing. Tasks use `eventually`.
+/// Blocks the thread until a condition holds, by polling. In a task, use `eventually` instead.
 ///
 /// - Parameters:
 ///   - what: a description of the condition, for the error.
 ///   - interval: the time between two checks.
-/// - Throws: `NeverHappened` after ten minutes, or the condition's error.
+/// - Throws: `NeverHappened` after ten minutes, or the error that the condition throws.
 @available(*, noasync)
 package func waitUntil(
     _ what: String, every interval: Duration = .milliseconds(10), _ condition: () throws -> Bool
@@ -32,8 +30,8 @@ package func eventually(
     }
 }
 
-/// Waits for a signal without blocking a thread of the task pool.
-package func signalled(_ wakeup: Wakeup) async throws {
+/// Waits until `wakeup` is signaled, without blocking a thread of the task pool.
+package func waitForSignal(_ wakeup: Wakeup) async throws {
     try await onThread(named: "test") { _ = wakeup.wait() }
 }
 

@@ -64,7 +64,7 @@ package struct NonSpeechSounds {
         return pieces
     }
 
-    /// Generates the sound of a quiet room: noise with a varying level, a slight hum, and occasional knocks.
+    /// Generates the sound of a quiet room: noise with a varying level, a faint hum, and occasional knocks.
     package mutating func room(seconds: Int) -> [Int16] {
         var brown = 0.0
         var samples: [Int16] = []
@@ -94,8 +94,8 @@ package struct NonSpeechSounds {
     private static func hum(_ hertz: Double, _ time: Double) -> Double {
         var sum = 0.0
         for harmonic in 1...7 {
-            let number = Double(harmonic)
-            sum += 0.2 / number * sin(2 * .pi * hertz * number * time + number)
+            let order = Double(harmonic)
+            sum += 0.2 / order * sin(2 * .pi * hertz * order * time + order)
         }
         return sum
     }
@@ -123,7 +123,7 @@ package struct NonSpeechSounds {
         }
     }
 
-    /// Generates pink noise with Voss's algorithm: sums noise sources whose update rates halve.
+    /// Generates pink noise with Voss's algorithm, which sums noise sources whose update rates halve.
     private mutating func pink(_ seconds: Double) -> [Double] {
         var rows = (0..<12).map { _ in normal() }
         return (0..<Self.count(seconds)).map { index in

@@ -11,7 +11,7 @@ package struct ScriptedMicrophone: MicrophoneProvider {
         case lost(Int)
         /// Reading fails. The next opening continues with the next step.
         case failure(DeviceError)
-        /// Opening fails. May be the first step, or follow a failure or another refusal.
+        /// Opening fails. This can be the first step, or follow a failure or another refusal.
         case refusal(DeviceError)
         case ended
         /// Runs a closure on the reading thread. The microphone delivers nothing while it blocks.

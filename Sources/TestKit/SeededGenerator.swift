@@ -6,11 +6,11 @@ package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     /// The seed in `FIELDSCRIBE_SEED`; nil if it is not set.
-    package static var given: UInt64? { getenv("FIELDSCRIBE_SEED").flatMap { UInt64(String(cString: $0)) } }
+    package static var environmentSeed: UInt64? { getenv("FIELDSCRIBE_SEED").flatMap { UInt64(String(cString: $0)) } }
 
-    /// Uses the given seed, or a random one, and prints it with the caller's file and line.
+    /// Uses the seed in `FIELDSCRIBE_SEED` or a random one, and prints it with the caller's file and line.
     package init(file: String = #fileID, line: Int = #line) {
-        self.init(seed: Self.given ?? .random(in: .min ... .max))
+        self.init(seed: Self.environmentSeed ?? .random(in: .min ... .max))
         print("\(file):\(line): seed \(seed)")
     }
 

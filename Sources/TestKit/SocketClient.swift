@@ -3,26 +3,28 @@ import Glibc
 /// A client for a local socket that can send any bytes. Sending and receiving time out after 120 s, so that a test
 /// fails instead of hanging.
 package final class SocketClient {
-    package let number: Int32
+    private let fileDescriptor: Int32
     private var received: [UInt8] = []
 
-    /// Connects to a socket. Nil if nothing listens there.
+    /// Connects to a socket; nil if nothing listens there.
     package init?(_ path: String) {
-        number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        fileDescriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var timeout = timeval(tv_sec: 120, tv_usec: 0)
-        setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        guard withAddress(of: path, { connect(number, $0, $1) }) == 0 else { return nil }
+        setsockopt(fileDescriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(fileDescriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        guard withAddress(of: path, { connect(fileDescriptor, $0, $1) }) == 0 else { return nil }
     }
 
-    deinit { close(number) }
+    deinit { close(fileDescriptor) }
 
     /// Sends bytes; returns false if the peer does not accept them.
     @discardableResult
     package func send(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            let count = rest.withUnsafeBytes { bytes in
+                Glibc.send(fileDescriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            }
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }
@@ -51,15 +53,15 @@ package final class SocketClient {
                     message.msg_iovlen = 1
                     message.msg_control = control.baseAddress
                     message.msg_controllen = control.count
-                    return sendmsg(number, &message, Int32(MSG_NOSIGNAL)) > 0
+                    return sendmsg(fileDescriptor, &message, Int32(MSG_NOSIGNAL)) > 0
                 }
             }
         }
     }
 
-    package func finishSending() { shutdown(number, Int32(SHUT_WR)) }
+    package func finishSending() { shutdown(fileDescriptor, Int32(SHUT_WR)) }
 
-    /// Returns the next line; nil if the peer closed the connection or the time is over.
+    /// Returns the next line; nil if the peer has closed the connection or the timeout has passed.
     package func line() -> String? {
         while true {
             if let end = received.firstIndex(of: 0x0A) {
@@ -68,7 +70,7 @@ package final class SocketClient {
                 return line
             }
             var chunk = [UInt8](repeating: 0, count: 65_536)
-            let count = recv(number, &chunk, chunk.count, 0)
+            let count = recv(fileDescriptor, &chunk, chunk.count, 0)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return nil }
             received += chunk.prefix(count)
@@ -82,11 +84,11 @@ package final class SocketClient {
     }
 }
 
-/// Creates a socket that nothing listens on, like one that a killed process left behind.
-package func leaveSocket(at path: String) -> Bool {
-    let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(number) }
-    return withAddress(of: path) { bind(number, $0, $1) } == 0
+/// Creates a socket on which nothing listens, like one that a killed process has left behind.
+package func createStaleSocket(at path: String) -> Bool {
+    let fileDescriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(fileDescriptor) }
+    return withAddress(of: path) { bind(fileDescriptor, $0, $1) } == 0
 }
 
 /// Calls `body` with the socket address of a path.

@@ -18,7 +18,7 @@ package final class TemporaryFolder: Sendable {
 
     deinit {
         var failure: (any Error)?
-        // Retries, because a killed process may still be removing its own files, which makes the removal fail.
+        // Retries, because the removal fails while a killed process is still removing its own files.
         for _ in 1...100 where access(path, F_OK) == 0 {
             do { try FileManager.default.removeItem(atPath: path) } catch { failure = error }
         }
@@ -29,8 +29,9 @@ package final class TemporaryFolder: Sendable {
 
     /// Creates an executable shell script in the folder, and returns its path.
     ///
-    /// Another process (`install`) writes the script: a file that this process wrote cannot be executed (ETXTBSY) while
-    /// a concurrently forked child has it open.
+    /// Another process (`install`) writes the script. If this process wrote it, the script could not be executed
+    /// (ETXTBSY) while a concurrently forked child has it open.
+    ///
     /// - Parameter script: the lines after the `#!` line.
     package func program(_ name: String, _ script: String) throws -> String {
         let (path, text) = (file(name), file(".\(name.split(separator: "/").last ?? "").text"))

@@ -1,6 +1,6 @@
 import Core
 
-/// The word error rate for a corpus with varying spellings.
+/// The word error rate, with initializers for a corpus with varying spellings.
 package typealias WordErrorRate = WordErrors
 
 extension WordErrors {
@@ -18,7 +18,7 @@ extension WordErrors {
                 let word = String(word.drop { $0 == "'" })
                 let bare = String(word.reversed().drop { $0 == "'" }.reversed())
                 guard !bare.isEmpty, !fillers.contains(bare) else { return [] }
-                return (spoken[bare] ?? bare).split(separator: " ").map(String.init)
+                return (respellings[bare] ?? bare).split(separator: " ").map(String.init)
             }
     }
 
@@ -29,7 +29,7 @@ extension WordErrors {
 
     private static let fillers: Set = ["uh", "um", "hmm", "mm"]
 
-    private static let spoken = [
+    private static let respellings = [
         "0": "zero", "1": "one", "2": "two", "3": "three", "4": "four", "5": "five", "6": "six", "7": "seven",
         "8": "eight", "9": "nine", "10": "ten", "mr": "mister", "mrs": "missus", "dr": "doctor", "st": "saint",
         "ok": "okay", "alright": "all right", "tonight": "to night", "today": "to day", "tomorrow": "to morrow",

@@ -19,21 +19,23 @@ enum AccuracyCommand: Command {
     static func run(_ arguments: Arguments) throws {
         let archive = try ArchiveChoice.open(arguments)
         var rows: [AccuracyRow] = []
-        var engines: [String: Accuracy] = [:]
-        var unmeasured = 0
+        var totals: [String: Accuracy] = [:]
+        var unmeasuredCount = 0
         for recording in try Filter.recordings(arguments, in: archive) {
-            let measured = try OfficeAccuracy.measured(recording.id, in: archive)
-            if measured.isEmpty, try archive.readings(of: recording.id).first?.person != nil { unmeasured += 1 }
-            for (engine, accuracy) in measured {
-                engines[engine.name] = (engines[engine.name] ?? Accuracy()) + accuracy
+            let accuracies = try OfficeAccuracy.accuracies(of: recording.id, in: archive)
+            if accuracies.isEmpty, try archive.transcripts(of: recording.id).first?.person != nil {
+                unmeasuredCount += 1
+            }
+            for (engine, accuracy) in accuracies {
+                totals[engine.name] = (totals[engine.name] ?? Accuracy()) + accuracy
                 var row = AccuracyRow(recording: recording.id, engine: engine, accuracy)
                 row.recorder = recording.recorder.folder
                 rows.append(row)
             }
         }
         if arguments[.json] { return try Terminal.print(jsonText(rows, isIndented: true)) }
-        if unmeasured > 0 {
-            let recordings = counted(unmeasured, "corrected recording", "corrected recordings")
+        if unmeasuredCount > 0 {
+            let recordings = counted(unmeasuredCount, "corrected recording", "corrected recordings")
             Terminal.say(
                 "\(recordings) cannot be measured: no word was corrected, or the engine's transcript is not in the archive; gather an earlier copy"
             )
@@ -45,7 +47,7 @@ enum AccuracyCommand: Command {
                 "\(row.recording)  \(row.recorder ?? "")  \(oneLine(row.engine.name))  \(row.percent) to \(row.heardPercent) % of the words are wrong\n"
             )
         }
-        for (engine, accuracy) in engines.sorted(by: { $0.key < $1.key }) {
+        for (engine, accuracy) in totals.sorted(by: { $0.key < $1.key }) {
             try Terminal.print(
                 "\(oneLine(engine)): \(accuracy.whole.roundedPercent) to \(accuracy.checked.roundedPercent) % wrong\n")
         }

@@ -24,24 +24,26 @@ enum ExportCommand: Command {
 
     static func run(_ arguments: Arguments) throws {
         guard let target = arguments[target], !target.isEmpty else { throw arguments.usage("--to is missing") }
-        let chosen = try (arguments[formats] ?? "").split(separator: ",").map { name in
+        let requestedFormats = try (arguments[formats] ?? "").split(separator: ",").map { name in
             guard let format = TranscriptFormat(rawValue: String(name)) else {
                 throw arguments.usage("--format \(name): unknown format")
             }
             return format
         }
-        guard arguments[formats] == nil || !chosen.isEmpty else { throw arguments.usage("--format needs a value") }
-        guard !arguments[force] || !chosen.isEmpty else { throw arguments.usage("--force requires --format") }
+        guard arguments[formats] == nil || !requestedFormats.isEmpty else {
+            throw arguments.usage("--format needs a value")
+        }
+        guard !arguments[force] || !requestedFormats.isEmpty else { throw arguments.usage("--force requires --format") }
         let archive = try ArchiveChoice.open(arguments)
         let recordings = try Filter.recordings(arguments, in: archive)
         let export = try OfficeExport(of: archive, to: target)
         var (written, existing, refused) = (0, 0, 0)
         for recording in recordings {
             do throws(DeviceError) {
-                if chosen.isEmpty {
+                if requestedFormats.isEmpty {
                     if try export.copy(recording) { written += 1 } else { existing += 1 }
                 }
-                for format in chosen {
+                for format in requestedFormats {
                     let title = recording.title.isEmpty ? "Recording \(recording.id)" : oneLine(recording.title)
                     let isNew = try export.write(recording, as: format, title: title, replaces: arguments[force])
                     if isNew { written += 1 } else { existing += 1 }
@@ -53,8 +55,10 @@ enum ExportCommand: Command {
                 Terminal.say("fieldscribe-office: recording \(recording.id): \(error.message)")
             }
         }
-        let what = chosen.isEmpty ? counted(written, "copy", "copies") : counted(written, "transcript", "transcripts")
-        var parts = ["\(what) written"]
+        let result =
+            requestedFormats.isEmpty
+            ? counted(written, "copy", "copies") : counted(written, "transcript", "transcripts")
+        var parts = ["\(result) written"]
         if existing > 0 { parts.append("\(existing) already there") }
         if refused > 0 { parts.append("\(refused) refused") }
         try Terminal.print("\(target): \(parts.joined(separator: ", "))\n")

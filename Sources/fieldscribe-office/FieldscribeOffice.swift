@@ -2,7 +2,6 @@ import Core
 import System
 import Transcripts
 
-/// The office program: one archive for the recordings of many recorders.
 @main struct FieldscribeOffice {
     private static var program: Program {
         Program(

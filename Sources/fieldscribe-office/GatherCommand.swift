@@ -22,7 +22,7 @@ enum GatherCommand: Command {
     )
     static let help: [any HelpPart] = [
         """
-        Finds all copies, at any depth, and adds those that the archive does not have: sound, transcript,
+        Finds all copies in the folders and their subfolders, and adds those that the archive does not have: sound, transcript,
         history and corrections. Checks each file against SHA256SUMS, and each signature if minisign is installed. Lists
         the copies that it refuses and adds the others. You may interrupt it at any time and run it again.
         """,
@@ -59,7 +59,7 @@ enum GatherCommand: Command {
         for folder in report.outdated {
             Terminal.say(
                 "fieldscribe-office: \(folder): contains passages that were redacted later, and is no longer shown; delete the folder "
-                    + "when nobody needs it any more")
+                    + "when it is no longer needed")
         }
         if report.sealed > 0 {
             Terminal.say(
@@ -72,7 +72,7 @@ enum GatherCommand: Command {
             var parts = ["\(counted(report.taken, "copy", "copies")) added"]
             if report.known > 0 { parts.append("\(report.known) already there") }
             if report.corrections > 0 { parts.append(counted(report.corrections, "correction", "corrections")) }
-            if report.texts > 0 { parts.append(counted(report.texts, "text", "texts")) }
+            if report.texts > 0 { parts.append(counted(report.texts, "transcript", "transcripts")) }
             if !report.outdated.isEmpty {
                 parts.append(
                     counted(report.outdated.count, "copy contains", "copies contain")
@@ -95,7 +95,7 @@ extension GatherCommand {
         guard arguments[sourceFiles] == nil || arguments.rest.contains(where: ArchiveOpener.isAddress) else {
             throw arguments.usage("--from-files works only with a source in PostgreSQL")
         }
-        let target = try? realPath(archive.files)
+        let target = try? realPath(archive.filesPath)
         func isTarget(_ name: String) -> Bool { target.map { $0 == (try? realPath(name)) } ?? false }
         var sources: [GatherSource] = []
         var refused: [String] = []
@@ -104,10 +104,10 @@ extension GatherCommand {
                 if ArchiveOpener.isAddress(name) {
                     sources.append(
                         .archive(
-                            try ArchiveOpener.database(
+                            try ArchiveOpener.openDatabase(
                                 name, files: arguments[sourceFiles], creates: false, timeout: ArchiveChoice.timeout())))
                 } else if ArchiveOpener.isFolder(name), !isTarget(name) {
-                    sources.append(.archive(try ArchiveOpener.folder(name, creates: false)))
+                    sources.append(.archive(try ArchiveOpener.openFolder(name, creates: false)))
                 } else {
                     sources.append(.folder(name))
                 }
@@ -117,7 +117,7 @@ extension GatherCommand {
     }
 
     private static func writePage(_ archive: any OfficeArchive) throws {
-        let count = try OfficePage.write(over: archive)
-        Terminal.say("\(archive.files)/\(OfficePage.name): \(counted(count, "recording", "recordings"))")
+        let count = try OfficePage.write(for: archive)
+        Terminal.say("\(archive.filesPath)/\(OfficePage.name): \(counted(count, "recording", "recordings"))")
     }
 }

@@ -38,8 +38,9 @@ enum ListCommand: Command {
                         Row(
                             id: $0.id, recorder: $0.recorder.folder, recorderName: $0.recorder.name,
                             key: $0.recorder.key, number: $0.number, start: $0.startedAt, clock: $0.clock,
-                            duration: $0.length.seconds, title: $0.title, people: $0.people, readings: $0.readings,
-                            folder: "\(archive.files)/\($0.place)", audio: $0.audio)
+                            duration: $0.length.seconds, title: $0.title, people: $0.people,
+                            readings: $0.transcriptCount, folder: "\(archive.filesPath)/\($0.copyFolder)",
+                            audio: $0.audioName)
                     }, isIndented: true))
         }
         if recordings.isEmpty { Terminal.say("no recordings") }

@@ -3,8 +3,6 @@ import Glibc
 import Office
 import System
 
-// Arguments and options that several commands accept.
-
 extension Argument {
     static let recording = Argument("ID", "a recording number, as shown by fieldscribe-office list", .recordings)
 
@@ -33,8 +31,8 @@ extension Option where Value == String? {
 /// Opens the archive that a command's options specify.
 enum ArchiveChoice {
     /// - Parameters:
-    ///   - name: the archive, if a command has its own option for it; nil for `--archive`.
-    ///   - creates: whether a missing archive is created.
+    ///   - name: the archive, if the command has its own option for it; nil for `--archive` or the default.
+    ///   - creates: whether to create a missing archive.
     ///   - seconds: the timeout for a database server.
     static func open(
         _ arguments: Arguments, name: String? = nil, creates: Bool = false, timeout seconds: Int = 60
@@ -44,27 +42,27 @@ enum ArchiveChoice {
         }
         guard !path.isEmpty else { throw arguments.usage("the archive's name is empty") }
         if ArchiveOpener.isAddress(path) {
-            return try ArchiveOpener.database(
+            return try ArchiveOpener.openDatabase(
                 path, files: arguments[.files], creates: creates, timeout: timeout(seconds))
         }
         guard arguments[.files] == nil else {
             throw arguments.usage("--files works only with an archive in PostgreSQL")
         }
-        return try ArchiveOpener.folder(withoutTrailingSlash(path), creates: creates)
+        return try ArchiveOpener.openFolder(withoutTrailingSlash(path), creates: creates)
     }
 
-    /// Returns the timeout for a database server. A long wait prints a line, and ends if a signal asks the process to
-    /// exit.
+    /// Returns a timeout for a database server that prints a line during a long wait, and stops waiting if a signal asks the
+    /// process to exit.
     static func timeout(_ seconds: Int = 60) -> ServerTimeout {
         ServerTimeout(
             seconds: seconds, report: { Terminal.say("fieldscribe-office: \($0)") },
-            isEnding: { Interrupts.isRequested })
+            shouldStop: { Interrupts.isRequested })
     }
 
     /// Returns the archive from the option or the environment, or the default in the home folder.
     static func name(_ arguments: Arguments) -> String? {
-        let given = arguments[.archive] ?? environmentVariable("FIELDSCRIBE_ARCHIVE")
-        return given ?? environmentVariable("HOME").map { "\($0)/fieldscribe-archive" }
+        let specified = arguments[.archive] ?? environmentVariable("FIELDSCRIBE_ARCHIVE")
+        return specified ?? environmentVariable("HOME").map { "\($0)/fieldscribe-archive" }
     }
 }
 
@@ -86,7 +84,9 @@ enum Filter {
         return parts + options + others
     }
 
-    /// An option for a day or a time in this machine's time zone. The end of a day is the beginning of the next one.
+    /// Returns an option for a day or a time in this machine's time zone.
+    ///
+    /// - Parameter isEnd: whether a day stands for its end, which is the beginning of the next day.
     private static func date(_ name: String, _ explanation: String, isEnd: Bool = false) -> Option<Double?> {
         .parsed(
             name, "DATE", explanation, "give a day such as 2026-11-20, or a time such as 2026-11-20T09:30"
@@ -103,18 +103,18 @@ enum Filter {
         return filter
     }
 
-    /// Returns the recordings given as arguments, or all, if they match the options.
+    /// Returns the recordings given as arguments, or all recordings, if they match the options.
     static func recordings(_ arguments: Arguments, in archive: any OfficeArchive) throws -> [OfficeRecording] {
         let matches = try archive.recordings(filter(arguments))
         if arguments.rest.isEmpty { return matches }
-        let numbers = try arguments.rest.map(arguments.recording)
-        for number in numbers { _ = try recording(number, in: archive) }
+        let ids = try arguments.rest.map(arguments.recording)
+        for id in ids { _ = try recording(id, in: archive) }
         let matchesByID = Dictionary(matches.map { ($0.id, $0) }) { first, _ in first }
-        var seen: Set<Int> = []
-        return numbers.filter { seen.insert($0).inserted }.compactMap { matchesByID[$0] }
+        var seenIDs: Set<Int> = []
+        return ids.filter { seenIDs.insert($0).inserted }.compactMap { matchesByID[$0] }
     }
 
-    /// Whether a segment matches `--speaker`.
+    /// Returns whether a segment matches `--speaker`.
     static func matchesSpeaker(_ segment: Segment, in timeline: Timeline, _ arguments: Arguments) -> Bool {
         guard let requested = arguments[speaker]?.lowercased() else { return true }
         guard let speaker = timeline.speaker(of: segment) else { return false }
@@ -150,7 +150,7 @@ func recording(_ id: Int, in archive: any OfficeArchive) throws -> OfficeRecordi
     guard let recording = try archive.recording(id) else {
         throw DeviceError(
             .missing, "show", on: archive.name, "has no recording \(id)",
-            remedy: "fieldscribe-office list shows all recordings")
+            remedy: "to see all recordings, run fieldscribe-office list")
     }
     return recording
 }

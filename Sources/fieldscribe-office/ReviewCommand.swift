@@ -15,16 +15,16 @@ enum ReviewCommand: Command {
 
     static func run(_ arguments: Arguments) throws {
         let archive = try ArchiveChoice.open(arguments)
-        var uncertain = UncertainWordList(limit: arguments[limit])
+        var list = UncertainWordList(limit: arguments[limit])
         for recording in try Filter.recordings(arguments, in: archive) {
             guard let timeline = try archive.shownTimeline(of: recording.id) else { continue }
             let segments = timeline.segments.filter { Filter.matchesSpeaker($0, in: timeline, arguments) }
-            uncertain.add(segments, of: recording.id, recorder: recording.recorder.folder)
+            list.add(segments, of: recording.id, recorder: recording.recorder.folder)
         }
-        let worst = uncertain.worst
-        if arguments[.json] { return try Terminal.print(jsonText(worst, isIndented: true)) }
-        if worst.isEmpty { Terminal.say("there are no words to review") }
-        for row in worst {
+        let rows = list.worst
+        if arguments[.json] { return try Terminal.print(jsonText(rows, isIndented: true)) }
+        if rows.isEmpty { Terminal.say("there are no words to review") }
+        for row in rows {
             try Terminal.print(
                 "\(row.recording)  \(row.recorder ?? "")  \(clockTime(row.position))  \(row.percent) %  "
                     + "\(oneLine(row.context))\n"

@@ -13,7 +13,7 @@ enum SearchCommand: Command {
         [
             Argument(
                 "WORDS...",
-                "words that all occur in one segment or bookmark; the last may be the beginning of a word. The best match comes first, or the newest if there are more than 2,000 matches"
+                "words that all occur in one segment or bookmark; the last may be the beginning of a word. The best match comes first, or the one that was added last if there are more than 2,000 matches"
             ), alike, limit,
         ], Option.json)
 

@@ -33,7 +33,7 @@ enum ServeCommand: Command {
 
     private static let defaultPort = 8_737
     private static let minimumPasswordLength = 8
-    /// The timeout for a database server, in seconds. No request is answered meanwhile.
+    /// The timeout for a database server, in seconds. The server answers no other request while it waits.
     private static let timeout = 10
 
     static func run(_ arguments: Arguments) throws {
@@ -59,7 +59,7 @@ enum ServeCommand: Command {
         }
         let url = listener.address
         let access = SiteAccess(
-            password: password, names: names(arguments, listener.host, asksPassword: password != nil))
+            password: password, hostNames: hostNames(arguments, listener.host, requiresPassword: password != nil))
         let site = OfficeSite(archive, access: access, transcriber: arguments[WorkCommand.program], open: open) {
             Terminal.say("fieldscribe-office: \(oneLine($0))")
         }
@@ -74,34 +74,35 @@ enum ServeCommand: Command {
         return try WebListener(host: arguments[address] ?? "127.0.0.1", port: port)
     }
 
-    /// Returns the host names that requests may use; nil for any. With a password or on a Unix socket, any name is
-    /// safe.
-    private static func names(_ arguments: Arguments, _ host: String?, asksPassword: Bool) -> Set<String>? {
-        let given = arguments[hosts].map { $0.lowercased() }
-        guard let host else { return given.isEmpty ? nil : Set(given) }
-        if asksPassword, given.isEmpty { return nil }
-        return Set(given + ["localhost", "127.0.0.1", "[::1]", host.contains(":") ? "[\(host)]" : host])
+    /// Returns the host names that requests may use; nil for any name, which is safe with a password or on a Unix socket.
+    ///
+    /// - Parameter host: the listener's address; nil for a Unix socket.
+    private static func hostNames(_ arguments: Arguments, _ host: String?, requiresPassword: Bool) -> Set<String>? {
+        let names = arguments[hosts].map { $0.lowercased() }
+        guard let host else { return names.isEmpty ? nil : Set(names) }
+        if requiresPassword, names.isEmpty { return nil }
+        return Set(names + ["localhost", "127.0.0.1", "[::1]", host.contains(":") ? "[\(host)]" : host])
     }
 
-    /// Reads the password from the first line of a file; rejects a file that everybody may read.
+    /// Reads the password from the first line of a file. Rejects a file that other users may access.
     private static func password(in path: String) throws(DeviceError) -> String {
         let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
         let status = try file.status()
         guard status.kind == .file else {
             throw DeviceError(
                 .unsupported, "read", on: path, "is \(status.kind.rawValue), not a file",
-                remedy: "give a file with a password in its first line")
+                remedy: "specify a file with a password in its first line")
         }
         guard status.permissions & 0o007 == 0 else {
             throw DeviceError(
-                .denied, "read", on: path, "everybody on this machine may read it", remedy: "chmod 600 \(path)")
+                .denied, "read", on: path, "other users may access it", remedy: "run chmod 600 \(path)")
         }
         let bytes = try file.bytes(count: 4_096).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         let line = String(validating: bytes, as: UTF8.self).map { String($0.trimmingPrefix("\u{FEFF}")) }
         if let problem = problem(ofPassword: line) {
             throw DeviceError(
                 .unsupported, "read", on: path, "its first line \(problem)",
-                remedy: "write one: head -c 12 /dev/urandom | base64 > \(path)")
+                remedy: "create one with head -c 12 /dev/urandom | base64 > \(path)")
         }
         return line ?? ""
     }

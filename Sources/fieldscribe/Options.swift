@@ -6,8 +6,6 @@ import Settings
 import System
 import Transcripts
 
-// Arguments and options that several commands accept.
-
 extension Argument {
     static func recordings(_ defaultSelection: String = "all") -> Argument {
         Argument("[ID...]", "recording numbers, as shown by fieldscribe list; default \(defaultSelection)", .recordings)
@@ -105,7 +103,6 @@ extension Arguments {
         try Configuration.loadOwn(explicitPath: self[.config], environment: Self.environment)
     }
 
-    /// Returns the punctuator for transcripts that a command prints.
     func punctuator(_ configuration: Configuration) -> Punctuator {
         var configuration = configuration
         if let punctuation = self[.punctuation] { configuration.recognizer.punctuation = punctuation }
@@ -117,10 +114,8 @@ extension Arguments {
         return environmentVariable(name).map { [name: $0] } ?? [:]
     }
 
-    /// The recording numbers given as arguments.
     var recordings: [Int] { get throws { try rest.map(recording) } }
 
-    /// Parses a recording number.
     func recording(_ text: String) throws(UsageError) -> Int {
         guard let id = Int(text), (1...(1 << 53)).contains(id) else {
             let ends = text.split(separator: text.contains("-") ? "-" : "..")
@@ -133,9 +128,7 @@ extension Arguments {
         return id
     }
 
-    /// Checks that the user can be asked on a terminal, or that `--yes` was given.
-    ///
-    /// - Throws: `UsageError` if neither is the case.
+    /// Throws an error if `--yes` was not given and there is no terminal on which to ask the user.
     func checkTerminal(toConfirm action: String) throws(UsageError) {
         guard self[.yes] || isatty(STDIN_FILENO) == 1 && Terminal.showsErrors else {
             throw UsageError(
@@ -150,9 +143,7 @@ extension Arguments {
         return ["y", "yes"].contains(readLine(strippingNewline: true)?.lowercased())
     }
 
-    /// Connects to the running appliance.
-    ///
-    /// - Throws: `ExitError` with status 5 if the appliance is not running.
+    /// Connects to the appliance. Throws `ExitError` with status 5 if it is not running.
     func appliance() throws -> ControlClient {
         let configuration = try configuration()
         if let client = try ControlClient(configuration) { return client }

@@ -28,16 +28,16 @@ import TestKit
         BoardSpeed(configuration(model: model, vocabulary: vocabulary)).store(statistics, profile: profile.name)
     }
 
-    @Test("before the first measurement the profile is live")
-    func unknown() {
+    @Test("the profile is live before the first measurement and on a fast board")
+    func unknownSpeed() {
         #expect(BoardSpeed(configuration()).live == nil)
         #expect(configuration().liveProfile == "live" && configuration().plan.keepsPace == nil)
         store(6, profile: .live)
         #expect(configuration().liveProfile == "live" && configuration().plan.keepsPace == true)
     }
 
-    @Test("a board that is too slow for live uses fast for the next recording, until live is fast enough")
-    func slow() throws {
+    @Test("a board that is too slow for live uses fast for the next recording, until it is fast enough for live")
+    func slowBoard() throws {
         store(1.2, profile: .live)
         #expect(abs(try #require(BoardSpeed(configuration()).live) - 1.2) < 1e-9)
         #expect(configuration().liveProfile == "fast")
@@ -62,7 +62,7 @@ import TestKit
     }
 
     @Test("short recordings, second passes and other models do not count")
-    func notMeasured() {
+    func ignoredMeasurements() {
         store(1.2, profile: .live, speech: 20)
         store(1.2, profile: .final)
         store(1.2, profile: .live, model: "turtle")
@@ -79,7 +79,7 @@ import TestKit
     }
 
     @Test("a damaged file is ignored", arguments: ["", "fast", "nan en-us\n", "-1 en-us\n", "2", "1 2 3"])
-    func damaged(text: String) throws {
+    func damagedFile(text: String) throws {
         store(1.2, profile: .live)
         let file = try #require(fopen(folder.file("cache/decoder-speed"), "w"))
         fputs(text, file)

@@ -27,7 +27,7 @@ import Testing
     }
 
     private static let stopping = "!the recording is being stopped; there is nothing to"
-    private static let later = "it once sound is being written"
+    private static let notBegun = "the recording has not begun yet; wait until sound is being written, then"
 
     static let rows = [
         Row(
@@ -42,7 +42,7 @@ import Testing
             mark: "!nothing is being recorded; start first, then mark"),
         Row(
             state: "start", start: "recording 1", stop: "stopped 1", toggle: "stopped 1", pause: "paused 1",
-            resume: "recording 1; nothing was paused", mark: "!the recording has not begun yet; mark \(later)"),
+            resume: "recording 1; nothing was paused", mark: "!\(notBegun) mark"),
         Row(
             state: "start pause", start: "recording 1", stop: "stopped 1", toggle: "stopped 1", pause: "paused 1",
             resume: "recording 1", mark: "!the recording is paused; resume it first, then mark"),
@@ -51,12 +51,12 @@ import Testing
             pause: "\(stopping) pause", resume: "\(stopping) resume", mark: "\(stopping) mark"),
         Row(
             state: "start stop start", start: "recording 2", stop: "stopped 1", toggle: "stopped 1",
-            pause: "!the recording has not begun yet; pause \(later)",
-            resume: "!the recording has not begun yet; resume \(later)",
-            mark: "!the recording has not begun yet; mark \(later)"),
+            pause: "!\(notBegun) pause",
+            resume: "!\(notBegun) resume",
+            mark: "!\(notBegun) mark"),
         Row(
             state: "start opened1", start: "recording 1", stop: "stopped 1", toggle: "stopped 1", pause: "paused 1",
-            resume: "recording 1; nothing was paused", mark: "!the recording has not begun yet; mark \(later)"),
+            resume: "recording 1; nothing was paused", mark: "!\(notBegun) mark"),
         Row(
             state: "start opened1 pause", start: "recording 1, resumed", stop: "stopped 1", toggle: "stopped 1",
             pause: "paused 1", resume: "recording 1", mark: "!the recording is paused; resume it first, then mark"),
@@ -80,9 +80,9 @@ import Testing
             pause: "\(stopping) pause", resume: "\(stopping) resume", mark: "\(stopping) mark"),
         Row(
             state: "start opened1 begun1 stop start", start: "recording 2", stop: "stopped 1", toggle: "stopped 1",
-            pause: "!the recording has not begun yet; pause \(later)",
-            resume: "!the recording has not begun yet; resume \(later)",
-            mark: "!the recording has not begun yet; mark \(later)"),
+            pause: "!\(notBegun) pause",
+            resume: "!\(notBegun) resume",
+            mark: "!\(notBegun) mark"),
         Row(
             state: "start opened1 begun1 stop closed1", start: "recording 2", stop: "nothing was being recorded",
             toggle: "recording 2", pause: "!nothing is being recorded; there is nothing to pause",
@@ -108,8 +108,8 @@ import Testing
 
     // A separate property, because Swift 6.0.3 crashes on an interpolation in the attribute.
     private static let refusals = [
-        ("start opened1", "press-redact", "redact", "the recording has not begun yet; redact \(later)"),
-        ("start opened1", "press-mark", "mark", "the recording has not begun yet; mark \(later)"),
+        ("start opened1", "press-redact", "redact", "\(notBegun) redact"),
+        ("start opened1", "press-mark", "mark", "\(notBegun) mark"),
         ("start opened1 begun1 pause", "press-mark", "mark", "the recording is paused; resume it first, then mark"),
         (
             "start opened1 begun1 stop", "press-redact", "redact",
@@ -130,9 +130,9 @@ import Testing
         var rig = RecorderRig()
         for word in state.split(separator: " ") { _ = rig.perform(String(word)) }
         var effects = rig.perform(command)
-        let ticket = RecorderTicket(number: rig.tickets)
+        let ticket = RecorderTicket(id: rig.ticketCount)
         if effects.contains(where: { if case .mark(_, _, _, ticket) = $0 { true } else { false } }) { return "marked" }
-        var rest = ["opened1", "begun1", "closed1", "opened2", "begun2"][...]
+        var remainingInputs = ["opened1", "begun1", "closed1", "opened2", "begun2"][...]
         while true {
             for case .answer(ticket, let result) in effects {
                 switch result {
@@ -147,16 +147,16 @@ import Testing
                     return decoded.line(after: request)
                 }
             }
-            guard let word = rest.popFirst() else { return "no answer" }
+            guard let word = remainingInputs.popFirst() else { return "no answer" }
             effects = rig.perform(word)
         }
     }
 
     @Test("an answer that follows another command has the state after both")
-    func answeredLater() throws {
+    func laterAnswer() throws {
         var rig = RecorderRig()
         _ = rig.perform("start")
-        let start = RecorderTicket(number: rig.tickets)
+        let start = RecorderTicket(id: rig.ticketCount)
         _ = rig.perform("pause")
         var answers = Self.answers(rig.perform("opened1"))
         #expect(answers[start]?.state == .paused && answers.values.allSatisfy { $0.state == .paused })
@@ -164,9 +164,9 @@ import Testing
 
         rig = RecorderRig()
         _ = rig.perform("start")
-        let first = RecorderTicket(number: rig.tickets)
+        let first = RecorderTicket(id: rig.ticketCount)
         for word in ["opened1", "stop", "closed1", "start", "opened2"] { _ = rig.perform(word) }
-        let second = RecorderTicket(number: rig.tickets)
+        let second = RecorderTicket(id: rig.ticketCount)
         answers = Self.answers(rig.perform("begun1"))
         #expect(answers[first].map { ControlResponse($0).line(after: .start) } == "stopped 1")
         answers = Self.answers(rig.perform("begun2"))

@@ -5,7 +5,7 @@ import TestKit
 @testable import Core
 
 @Suite("Requests over the control socket") struct ControlRequestTests {
-    static let lines: [(ControlRequest, String)] = [
+    static let encodedRequests: [(ControlRequest, String)] = [
         (.command(.start), #"{"command":"start"}"#),
         (.command(.pause), #"{"command":"pause"}"#),
         (.command(.resume), #"{"command":"resume"}"#),
@@ -36,25 +36,25 @@ import TestKit
         (.archive(.exportsOf(recording: 7), directory: nil), #"{"command":"exports","recording":7}"#),
     ]
 
-    @Test("are encoded as lines that clients of earlier versions send and understand", arguments: lines)
-    func wire(_ request: ControlRequest, _ line: String) throws {
+    @Test("requests are encoded as lines that earlier versions send and understand", arguments: encodedRequests)
+    func encoding(_ request: ControlRequest, _ line: String) throws {
         #expect(String(decoding: ControlLine.encode(request), as: UTF8.self) == line)
         #expect(try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) == request)
     }
 
     @Test(
-        "have defaults for omitted fields",
+        "omitted fields have defaults",
         arguments: [
             (#"{"command":"mark"}"#, .command(.mark(text: ""))),
             (#"{"command":"watch"}"#, .watch(partials: false)),
             (#"{"command":"search","words":"a"}"#, .archive(.search(words: "a", limit: 50), directory: nil)),
             (#"{"command":"verify"}"#, .archive(.verify(recordings: [], isQuick: false), directory: nil)),
         ] as [(String, ControlRequest)])
-    func defaults(_ line: String, _ request: ControlRequest) throws {
+    func omittedFields(_ line: String, _ request: ControlRequest) throws {
         #expect(try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) == request)
     }
 
-    @Test("have a valid range for each field, and there are no other ranges")
+    @Test("every field of a request has allowed values, and no other field has")
     func ranges() {
         let redaction = RedactionRequest(recording: 1, last: 1)
         let entry = ExportEntry(recording: 1, pass: 1, volume: "", folder: "", manifest: "", exportedAt: 0)
@@ -67,7 +67,7 @@ import TestKit
         #expect(RequestField.all.map(\.name).sorted() == fields.sorted())
     }
 
-    static let refused: [(String, String)] = [
+    static let refusedRequests: [(String, String)] = [
         (
             #"{"command":"search","words":"the","limit":-1}"#,
             "limit: is out of range; give a whole number from 1 to 100000"
@@ -95,15 +95,15 @@ import TestKit
         ),
     ]
 
-    @Test("are refused in one line that names the field and its allowed values", arguments: refused)
-    func outOfRange(_ line: String, _ reported: String) throws {
+    @Test("a value that is not allowed is refused in one line that says what is allowed", arguments: refusedRequests)
+    func outOfRange(_ line: String, _ beginning: String) throws {
         let error = try #require(thrown { _ = try ControlLine.decode(ControlRequest.self, from: Array(line.utf8)) })
-        #expect(error.code == .unsupported && error.message.hasPrefix(reported), "\(error.message)")
+        #expect(error.code == .unsupported && error.message.hasPrefix(beginning), "\(error.message)")
         #expect(!error.message.contains("\n"))
     }
 
     @Test("a text is split between Unicode scalars and joined again")
-    func parts() throws {
+    func chunks() throws {
         let texts = [
             "", "short", String(repeating: "ü", count: 9_000), "e" + String(repeating: "\u{301}", count: 20_000),
             String(repeating: "👩‍🚀", count: 3_000), String(repeating: "a\r\n", count: 8_191),
@@ -127,7 +127,7 @@ import TestKit
     }
 
     @Test("unfinished imports are separate for each client, have a common limit, and are dropped with their client")
-    func bounded() throws {
+    func importLimits() throws {
         var texts = ImportedTexts()
         #expect(try texts.append(Self.part("a", "one "), from: 1) == nil)
         #expect(try texts.append(Self.part("a", "three "), from: 2) == nil)
@@ -150,8 +150,8 @@ import TestKit
         #expect(texts.bytes == 0)
     }
 
-    @Test("are refused if they report a copy but have no entry")
-    func noEntry() {
+    @Test("a request that reports a copy but has no entry is refused")
+    func missingEntry() {
         #expect(throws: DeviceError.self) {
             try ControlLine.decode(ControlRequest.self, from: Array(#"{"command":"exported"}"#.utf8))
         }

@@ -54,8 +54,8 @@ import TestKit
         func status() throws -> String? { try client().ask(#"{"command":"status"}"#) }
     }
 
-    @Test("an unmet expectation in a client fails the test")
-    func expectationsCount() async throws {
+    @Test("an expectation that fails in a client's code fails the test")
+    func failedExpectation() async throws {
         await withKnownIssue {
             try await TestServer().run { server throws in #expect(try server.status() == nil) }
         }
@@ -75,7 +75,7 @@ import TestKit
     }
 
     @Test("a client that has shut down its sending side still gets an answer")
-    func halfClosed() async throws {
+    func halfClosedConnection() async throws {
         try await TestServer().run { server throws in
             let client = try server.client()
             client.send(#"{"command":"status"}"#)
@@ -92,7 +92,7 @@ import TestKit
             "\u{0}\u{1}\u{7F}", String(repeating: "[", count: 60_000), "{\"command\":\"show\",\"recording\":\"x\"}",
             "{\"command\":\"show\",\"recording\":1e99}",
         ])
-    func garbage(_ line: String) async throws {
+    func invalidRequests(_ line: String) async throws {
         try await TestServer().run { server throws in
             let client = try server.client()
             let answer = client.ask(line)
@@ -115,11 +115,11 @@ import TestKit
 
     @Test("every command with every field at and beyond its limits is answered")
     func hostileRequests() async throws {
-        // This test has no microphone; EndToEndTests also sends these requests during a recording.
+        // This recorder has no microphone; EndToEndTests also sends these requests during a recording.
         let commands = RequestObject.Command.allCases.map(\.rawValue).filter { !["start", "toggle"].contains($0) }
         let lines = HostileRequests.lines(commands: commands, fields: RequestField.all.map(\.name))
         try await TestServer().run { server throws in
-            // Connections may be refused until the first answer.
+            // The first answer shows that the socket accepts connections.
             #expect(try server.status()?.contains("idle") ?? false)
             #expect(HostileRequests.unanswered(lines, at: server.path) == [])
             let large = try server.client()
@@ -146,7 +146,7 @@ import TestKit
     }
 
     @Test("random bytes from many clients do not stop the socket")
-    func fuzz() async throws {
+    func randomBytes() async throws {
         try await TestServer().run { server throws in
             var generator = SeededGenerator()
             for _ in 0..<200 {
@@ -162,10 +162,11 @@ import TestKit
     }
 
     @Test("a request of 64 KiB is answered; a longer one is refused, even if its line is not complete")
-    func length() async throws {
+    func requestLength() async throws {
         try await TestServer().run { server throws in
-            let frame = #"{"command":"search","words":""}"#.utf8.count
-            let maximum = #"{"command":"search","words":"\#(String(repeating: "x", count: 65_536 - frame))"}"#
+            let emptyRequestBytes = #"{"command":"search","words":""}"#.utf8.count
+            let words = String(repeating: "x", count: 65_536 - emptyRequestBytes)
+            let maximum = #"{"command":"search","words":"\#(words)"}"#
             #expect(maximum.utf8.count == 65_536)
             #expect(try server.client().ask(maximum) == "{\"hits\":[]}")
             for terminator in ["", "\n"] {
@@ -179,7 +180,7 @@ import TestKit
     }
 
     @Test("the seventeenth client replaces the client that has been idle for the longest time, which gets a message")
-    func crowd() async throws {
+    func seventeenthClient() async throws {
         try await TestServer().run { server throws in
             var clients: [SocketClient] = []
             for _ in 0..<16 {
@@ -212,10 +213,10 @@ import TestKit
                 // The client keeps its connection.
                 #expect(late.ask(#"{"command":"status"}"#)?.contains("idle") ?? false)
             }
-            // Idle clients are disconnected in favor of commands.
-            let idle = try (0..<8).map { _ in try server.client() }
+            // A new client that sends a command replaces an idle client.
+            let idleClients = try (0..<8).map { _ in try server.client() }
             for _ in 0..<8 { #expect(try server.client().ask(#"{"command":"stop"}"#) == #"{"state":"idle"}"#) }
-            _ = idle
+            _ = idleClients
             watchers.removeLast()
             // Requests may be refused until the server has handled the disconnection.
             var answer: String?
@@ -224,7 +225,7 @@ import TestKit
     }
 
     @Test("a client that sends no request for 5 s gets a message and is disconnected")
-    func deadline() async throws {
+    func requestTimeout() async throws {
         try await TestServer().run { server throws in
             let client = try server.client()
             client.send(Array(#"{"command":"#.utf8))
@@ -237,24 +238,24 @@ import TestKit
     func watchers() async throws {
         try await TestServer().run { server throws in
             let reader = try server.client()
-            let idle = try server.client()
+            let nonreader = try server.client()
             #expect(reader.ask(#"{"command":"watch"}"#) == #"{"event":"state","state":"idle"}"#)
-            #expect(idle.ask(#"{"command":"watch"}"#) == #"{"event":"state","state":"idle"}"#)
+            #expect(nonreader.ask(#"{"command":"watch"}"#) == #"{"event":"state","state":"idle"}"#)
             let text = String(repeating: "x", count: 10_000)
             for number in 0..<1_000 {
                 server.hub.publish(.mark(recording: number, mark: Bookmark(.zero, text: text)))
                 // The watcher that reads gets all events in order.
                 #expect(reader.line()?.contains("\"recording\":\(number),") ?? false)
             }
-            // The output to the idle watcher stops in the middle of a line.
-            var lines = 0
-            while idle.line() != nil { lines += 1 }
-            #expect(lines < 1_000)
+            // The watcher that does not read is disconnected before it gets all events.
+            var lineCount = 0
+            while nonreader.line() != nil { lineCount += 1 }
+            #expect(lineCount < 1_000)
         }
     }
 
     @Test("no partial results are computed for a disconnected watcher")
-    func disconnected() async throws {
+    func disconnectedWatcher() async throws {
         try await TestServer().run { server throws in
             #expect(!server.hub.wantsPartials)
             var client: SocketClient? = try server.client()
@@ -266,30 +267,30 @@ import TestKit
     }
 
     @Test("descriptors that a client passes are discarded")
-    func descriptors() async throws {
+    func passedDescriptors() async throws {
         try await TestServer().run { server throws in
             let client = try server.client()
             #expect(client.ask(#"{"command":"list"}"#) != nil)
             let path = server.folder.file("sent")
-            let number = open(path, O_RDONLY | O_CREAT, 0o600)
-            defer { close(number) }
+            let descriptor = open(path, O_RDONLY | O_CREAT, 0o600)
+            defer { close(descriptor) }
             for _ in 0..<20 {
-                #expect(client.send(#"{"command":"list"}"#, descriptor: number))
+                #expect(client.send(#"{"command":"list"}"#, descriptor: descriptor))
                 #expect(client.line() == "{\"recordings\":[]}")
             }
-            #expect(descriptors(of: path) == 1)
+            #expect(descriptorCount(of: path) == 1)
         }
     }
 
     @Test("the socket of a dead process is replaced; a socket in use or another file is left unchanged")
-    func stale() async throws {
+    func staleSocket() async throws {
         let folder = TemporaryFolder()
         let path = folder.file("control.sock")
-        #expect(leaveSocket(at: path))
+        #expect(createStaleSocket(at: path))
         let server = try TestServer(path: path)
         try await server.run { server throws in
             #expect(try server.status() != nil)
-            let error = thrown { _ = try ControlListener(path: path, group: "no-such-group").number }
+            let error = thrown { _ = try ControlListener(path: path, group: "no-such-group").descriptor }
             #expect(error?.code == .busy && error?.message.contains("another fieldscribe run") ?? false)
             #expect(try server.status() != nil)
             var status = stat()
@@ -297,13 +298,12 @@ import TestKit
         }
         #expect(access(path, F_OK) != 0)
         try durableReplace(path: path, with: "precious")
-        let error = thrown { _ = try ControlListener(path: path, group: "no-such-group").number }
+        let error = thrown { _ = try ControlListener(path: path, group: "no-such-group").descriptor }
         #expect(error?.code == .denied)
         #expect(access(path, F_OK) == 0)
     }
 
-    /// Returns the number of this process's descriptors for a file.
-    private func descriptors(of path: String) -> Int {
+    private func descriptorCount(of path: String) -> Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return names.count {
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path

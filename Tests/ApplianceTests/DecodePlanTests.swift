@@ -2,9 +2,9 @@ import Testing
 
 @testable import Settings
 
-@Suite("DecodePlan") struct DecodePlanTests {
+@Suite("Decode plans") struct DecodePlanTests {
     @Test(
-        "there are as many workers as cores if the memory suffices",
+        "there are as many workers as cores, but at most 64, if the memory suffices",
         arguments: [
             (cores: 4, megabytes: 3_000, sharesModel: true, workers: 4),
             (cores: 4, megabytes: 540, sharesModel: true, workers: 3),
@@ -31,13 +31,13 @@ import Testing
     }
 
     @Test("if the speed has not been measured, the plan makes no statement about pace")
-    func unknown() {
+    func unknownSpeed() {
         let plan = DecodePlan(cores: 4, memoryMegabytes: 4_000)
         #expect(plan.keepsPace == nil && plan.profile == "live" && plan.secondPass)
     }
 
     @Test("if there is no memory for another model, there is no second pass")
-    func memory() {
+    func littleMemory() {
         let plan = DecodePlan(cores: 4, memoryMegabytes: 436, liveSpeed: 5)
         #expect(!plan.secondPass && plan.workers == 1)
     }
@@ -45,7 +45,7 @@ import Testing
     @Test("the plan depends on the engine's costs; a small board uses the faster profile, one worker and one pass")
     func costs() {
         var cost = EngineCost()
-        (cost.firstMegabytes, cost.additionalMegabytes, cost.faster, cost.finalRatio) = (220, 90, "fast", 1)
+        (cost.firstMegabytes, cost.additionalMegabytes, cost.fasterProfile, cost.finalRatio) = (220, 90, "fast", 1)
         cost.smallBoardMegabytes = 700
         func plan(_ megabytes: Int, _ speed: Double?) -> DecodePlan {
             DecodePlan(cores: 4, memoryMegabytes: megabytes, liveSpeed: speed, cost: cost)
@@ -54,7 +54,7 @@ import Testing
         #expect(plan(430, 2).keepsPace == true && plan(430, 0.5).keepsPace == false && plan(430, nil).keepsPace == nil)
         #expect(plan(720, nil).workers == 3 && plan(4_000, 9).workers == 4 && plan(4_000, nil).profile == "live")
         #expect(plan(4_000, 1.2).profile == "fast" && plan(4_000, 1.2).secondPass)
-        cost.faster = nil
+        cost.fasterProfile = nil
         #expect(plan(4_000, 0.5).profile == "live", "the engine has no other profile")
     }
 }

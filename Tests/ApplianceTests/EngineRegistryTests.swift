@@ -6,17 +6,17 @@ import TestKit
 @testable import Settings
 
 @Suite("The engine registry") struct EngineRegistryTests {
-    /// An engine that is complete, or lacks something.
+    /// An engine that is complete if `problem` is nil.
     private struct FakeEngine: EngineEntry {
         let name: String
-        var lack: DeviceError.Code?
-        let summary = "reads nothing"
+        var problem: DeviceError.Code?
+        let summary = "recognizes nothing"
         let languages = "none"
         let licence = "none"
         let needs: [String] = []
 
         func check(_ configuration: Configuration) throws(DeviceError) {
-            if let lack { throw DeviceError(lack, "check", "\(name): is incomplete; install it") }
+            if let problem { throw DeviceError(problem, "check", "\(name): is incomplete; install it") }
         }
 
         func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand {
@@ -33,15 +33,15 @@ import TestKit
         func suffices(_ pass: PassSummary) -> Bool { pass.isComplete }
     }
 
-    @Test("auto uses the first complete engine, or the last if none is complete, and reports what earlier ones lack")
-    func choosing() {
-        let missing = FakeEngine(name: "best", lack: .missing)
-        let damaged = FakeEngine(name: "second", lack: .damaged)
+    @Test("auto uses the first complete engine, or the last if none is complete, and reports why it skips others")
+    func automaticChoice() {
+        let missing = FakeEngine(name: "best", problem: .missing)
+        let damaged = FakeEngine(name: "second", problem: .damaged)
         let complete = FakeEngine(name: "third")
-        let last = FakeEngine(name: "last", lack: .missing)
-        func choice(_ engines: [FakeEngine]) -> (name: String, lacks: [String]) {
-            let lacks = EngineRegistry.problems(of: engines, for: Configuration())
-            return (EngineRegistry.best(of: engines, for: Configuration()).name, lacks.map(\.message))
+        let last = FakeEngine(name: "last", problem: .missing)
+        func choice(_ engines: [FakeEngine]) -> (name: String, problems: [String]) {
+            let problems = EngineRegistry.problems(of: engines, for: Configuration())
+            return (EngineRegistry.best(of: engines, for: Configuration()).name, problems.map(\.message))
         }
         #expect(choice([missing, damaged, complete, last]) == ("third", [missing, damaged].map(message)))
         #expect(choice([complete, missing, last]) == ("third", []))
@@ -51,7 +51,7 @@ import TestKit
 
     private func message(_ engine: FakeEngine) -> String { "\(engine.name): is incomplete; install it" }
 
-    @Test("whisper is never chosen, and every engine is found by its name")
+    @Test("auto never chooses whisper, and every engine is found by its name")
     func names() {
         #expect(!EngineRegistry.automatic.contains { $0.name == "whisper" })
         #expect(EngineRegistry.automatic.last?.name == "pocketsphinx")
@@ -66,7 +66,7 @@ import TestKit
         for unknown in ["", "command:", "Whisper", "command", "pocket"] { #expect(!EngineRegistry.isName(unknown)) }
     }
 
-    @Test("an engine's entry determines its abilities")
+    @Test("an engine determines whether there is a second pass, its worker command, profiles and punctuation")
     func abilities() throws {
         var configuration = Configuration()
         configuration.recognizer.secondPass = .yes
@@ -78,11 +78,11 @@ import TestKit
         let command = try configuration.with(engine: "command:/bin/cat -u").workerCommand(profile: "live")
         #expect(command == WorkerCommand(path: "/bin/cat", arguments: ["-u"], model: "/bin/cat", profile: "live"))
         #expect(EngineRegistry.profiles == ["live", "fast", "final"])
-        #expect(EngineRegistry.punctuating == ["moonshine", "whisper", "person"])
+        #expect(EngineRegistry.punctuatingEngines == ["moonshine", "whisper", "person"])
     }
 
     @Test(
-        "a recording is transcribed again if its engine was worse or used a faster profile",
+        "a recording is transcribed again if a worse engine or a faster profile was used, or if a pass is incomplete",
         arguments: [
             ("moonshine", "pocketsphinx", "final", false), ("moonshine", "moonshine", "fast", false),
             ("moonshine", "moonshine", "live", true), ("moonshine", "moonshine", "final", true),
@@ -92,10 +92,10 @@ import TestKit
             ("whisper", "pocketsphinx", "final", false), ("command:/bin/cat", "soft", "live", true),
             ("command:/bin/cat", "pocketsphinx", "final", false),
         ])
-    func suffices(engine: String, reader: String, profile: String, expected: Bool) throws {
+    func suffices(engine: String, usedEngine: String, profile: String, expected: Bool) throws {
         let entry = try #require(EngineRegistry.entry(named: engine))
         var pass = PassSummary(
-            id: 1, recording: 1, engine: EngineDescription(name: reader, version: "", model: ""), profile: profile,
+            id: 1, recording: 1, engine: EngineDescription(name: usedEngine, version: "", model: ""), profile: profile,
             isComplete: true, lastSegment: 1, committedUpTo: SamplePosition(1))
         #expect(entry.suffices(pass) == expected)
         pass.isComplete = false

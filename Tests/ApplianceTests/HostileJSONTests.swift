@@ -4,22 +4,22 @@ import Testing
 @testable import Core
 
 @Suite("Hostile JSON") struct HostileJSONTests {
-    static let illFormed: [[UInt8]] = [
+    static let illFormedKeys: [[UInt8]] = [
         [0xFF], [0xC3], [0x00], [0x1F], Array("\\x".utf8), Array("\\u12".utf8), Array("\\ud800".utf8),
         Array("\\udc00".utf8), Array("\\ud800\\u0041".utf8), Array("\\".utf8),
     ]
 
-    @Test("a request with an ill-formed key is refused, and the program continues", arguments: illFormed)
+    @Test("a request with an ill-formed key is refused, and the program continues", arguments: illFormedKeys)
     func illFormedKey(_ key: [UInt8]) {
         let line = Array(#"{"do":"status",""#.utf8) + key + Array(#"":1}"#.utf8)
         #expect(!JSONStrings.areWellFormed(in: line))
         #expect(throws: (any Error).self) { try ControlLine.decode(ControlRequest.self, from: line) }
     }
 
-    static let wellFormed = [
+    static let wellFormedTexts = [
         #"{"a":"\"\\\/\b\f\n\r\t\u00e9"}"#, #"{"ü":"\uD83C\uDFA4"}"#, "{\n \"a\" : 1 }", #""""#, "", "[1]",
     ]
 
-    @Test("well-formed JSON is accepted", arguments: wellFormed)
+    @Test("well-formed JSON is accepted", arguments: wellFormedTexts)
     func acceptsWellFormed(_ text: String) { #expect(JSONStrings.areWellFormed(in: Array(text.utf8))) }
 }

@@ -21,18 +21,18 @@ import TestKit
     }
 
     @Test(
-        "a bookmark has the current position in archive and events; disk progress and failures are reported"
+        "the archive and the events have a bookmark at the current position; faults and syncs are reported"
     )
     func marks() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let hub = EventHub()
         var events = hub.events(withPartials: false).makeAsyncIterator()
-        let (reached, release) = (Wakeup(), Wakeup())
+        let (delivered, release) = (Wakeup(), Wakeup())
         let unplugged = DeviceError(.disconnected, "snd_pcm_readi", "scripted: is gone; plug it in")
         let microphone = ScriptedMicrophone(
             isRealTime: true,
             [
-                .samples(numbered(3_000)), .perform { reached.signal() }, .perform { release.wait() },
+                .samples(numbered(3_000)), .perform { delivered.signal() }, .perform { release.wait() },
                 .failure(unplugged),
             ] + [ScriptedMicrophone.Step](repeating: .refusal(unplugged), count: 1_000))
         let recording = try await LiveRecording(
@@ -42,7 +42,7 @@ import TestKit
         #expect(recording.observer.syncedAt == nil)
         #expect(recording.position == .zero)
         async let running = recording.run(pool: nil, alternatives: 1)
-        try await signalled(reached)
+        try await waitForSignal(delivered)
         #expect(recording.microphoneIsAlive)
         let mark = try await recording.mark("here")
         #expect(mark == Bookmark(SamplePosition(3_000), text: "here"))
@@ -70,7 +70,7 @@ import TestKit
     }
 
     @Test("if less than the reserve is free, no recording starts and no number is used")
-    func full() async throws {
+    func belowReserve() async throws {
         var configuration = configuration
         configuration.storage.reserveMegabytes = 1_000_000_000
         let archive = try SQLiteArchive(path: configuration.archivePath)
@@ -86,7 +86,7 @@ import TestKit
         #expect(try await archive.recordings() == [])
     }
 
-    @Test("if the disk is full, storing a recording's end waits for space, and the fault is reported once")
+    @Test("if the disk is full, saving how the recording ended waits for space, and the fault is reported once")
     func endsOnFullDisk() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let hub = EventHub()
@@ -123,7 +123,7 @@ import TestKit
         #expect(try RecordingRepair.run(path: recording.folder.audio).length == SamplePosition(3_000))
     }
 
-    @Test("the start time of a recording is earlier by the length of its preroll")
+    @Test("the start time of a recording is earlier by the length of the pre-roll")
     func preroll() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let before = MonotonicClock.wallSeconds
@@ -145,7 +145,7 @@ import TestKit
             ScriptedMicrophone([.samples(numbered(3_000)), .perform { delivered.signal() }, .samples(numbered(2_000))]),
             configuration: configuration)
         async let captured: Void = capture.capture()
-        try await signalled(delivered)
+        try await waitForSignal(delivered)
         let recording = try await LiveRecording(
             configuration: configuration, archive: archive, capture: capture, hub: EventHub())
         let outcome = try await recording.run(pool: nil, alternatives: 1)
@@ -153,7 +153,7 @@ import TestKit
         #expect(outcome.recording.length == SamplePosition(5_000))
     }
 
-    @Test("levels are reported only while there is a listener, even one that starts late")
+    @Test("levels are reported only while there is a listener, even if it was added late")
     func levels() async throws {
         let archive = try SQLiteArchive(path: configuration.archivePath)
         let hub = EventHub()
@@ -166,7 +166,7 @@ import TestKit
             configuration: configuration, archive: archive,
             capture: RecordingSession(microphone, configuration: configuration), hub: hub)
         async let running = recording.run(pool: nil, alternatives: 1)
-        try await signalled(firstPart)
+        try await waitForSignal(firstPart)
         #expect(await recording.reaches(SamplePosition(16_000)))
         do {
             var events = hub.events(withPartials: true).makeAsyncIterator()
@@ -176,19 +176,19 @@ import TestKit
             #expect(count == 10)
         }
         #expect(!hub.wantsPartials)
-        try await signalled(secondPart)
+        try await waitForSignal(secondPart)
         release.signal()
         #expect(try await running.recording.length == SamplePosition(48_000))
     }
 }
 
-/// A microphone with 1,000 s of preroll that is never opened.
+/// A microphone with 1,000 s of pre-roll that is never opened.
 private struct PrerollMicrophone: MicrophoneProvider {
-    let name = "heard:"
+    let name = "preroll:"
     let isRealTime = true
     let prerollSeconds = 1_000.0
 
-    func open() throws(DeviceError) -> any Microphone { throw DeviceError(.missing, "open", "heard: a test") }
+    func open() throws(DeviceError) -> any Microphone { throw DeviceError(.missing, "open", "preroll: a test") }
 }
 
 @Suite struct EventHubTests {
@@ -196,14 +196,14 @@ private struct PrerollMicrophone: MicrophoneProvider {
     private let level = Event.level(rms: -20, peak: -10)
 
     @Test("each listener gets all events in order, but volatile events only on request")
-    func delivers() async {
+    func deliversInOrder() async {
         let hub = EventHub()
-        let (all, some) = (hub.events(withPartials: true), hub.events(withPartials: false))
+        let (withPartials, withoutPartials) = (hub.events(withPartials: true), hub.events(withPartials: false))
         for event in [rotation(1), level, rotation(2)] { hub.publish(event) }
         hub.finish()
         hub.publish(rotation(3))
-        #expect(await all.reduce(into: []) { $0.append($1) } == [rotation(1), level, rotation(2)])
-        #expect(await some.reduce(into: []) { $0.append($1) } == [rotation(1), rotation(2)])
+        #expect(await withPartials.reduce(into: []) { $0.append($1) } == [rotation(1), level, rotation(2)])
+        #expect(await withoutPartials.reduce(into: []) { $0.append($1) } == [rotation(1), rotation(2)])
     }
 
     @Test("a listener that does not read loses only volatile events at first")
@@ -232,8 +232,8 @@ private struct PrerollMicrophone: MicrophoneProvider {
         #expect(await iterator.next() == rotation(EventQueue.capacity))
     }
 
-    @Test("the hub's own listener gets all events, even if others are far behind")
-    func ownListener() async {
+    @Test("the interceptor gets all published events, even if listeners are far behind")
+    func interceptor() async {
         let received = Mutex<[Event]>([])
         let hub = EventHub { event in received.withLock { $0.append(event) } }
         let slow = hub.events(withPartials: false)
@@ -244,7 +244,7 @@ private struct PrerollMicrophone: MicrophoneProvider {
     }
 
     @Test("an event, the end of the hub, and a cancellation resume a waiting listener")
-    func waits() async {
+    func resumesListeners() async {
         let hub = EventHub()
         async let first = hub.events(withPartials: false).first { _ in true }
         while !hub.hasListeners { await Task.yield() }
@@ -265,7 +265,7 @@ private struct PrerollMicrophone: MicrophoneProvider {
     }
 }
 
-/// A real archive that fails to store a recording's end several times, as on a full disk.
+/// A real archive that first fails a few times to save how a recording ended, as on a full disk.
 private actor FullArchive: Archive {
     private let archive: SQLiteArchive
     private(set) var refusals: Int

@@ -10,11 +10,11 @@ import Testing
     }
 
     @Test(
-        "the probe is alive while the recorder answers, and for a limited time without an answer"
+        "the recorder counts as alive while it answers, and for a limited time without an answer"
     )
     func probe() {
         let limit = Int(RecorderState.stallLimit.components.seconds)
-        // The ring buffer bridges 30 s while the disk stalls.
+        // While the disk stalls, the ring buffer holds 30 s.
         #expect(limit > 30)
         let probe = LivenessProbe()
         let steps = [

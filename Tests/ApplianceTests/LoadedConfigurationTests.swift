@@ -19,7 +19,7 @@ import TestKit
     }
 
     @Test("a valid file is used, and a copy is kept")
-    func valid() throws {
+    func validFile() throws {
         let loaded = try load(validText(440))
         #expect(loaded.configurationError == nil && loaded.configuration.capture.device == "tone:440")
         loaded.keepGoodCopy()
@@ -27,7 +27,7 @@ import TestKit
     }
 
     @Test("if the file is invalid, the last valid copy is used, and the error names the invalid line")
-    func lastGood() throws {
+    func lastValidCopy() throws {
         try load(validText(440)).keepGoodCopy()
         let loaded = try load(validText(880) + "[panel]\nstyle = toogle\n")
         #expect(loaded.configuration.capture.device == "tone:440")
@@ -39,15 +39,15 @@ import TestKit
     }
 
     @Test("if there is no valid copy, the file's valid keys are used, and the others have their defaults")
-    func defaults() throws {
+    func noValidCopy() throws {
         let loaded = try load(validText(880) + "[panel]\nstyle = toogle\nhold-milliseconds = 700\n")
         #expect(loaded.configuration.capture.device == "tone:880")
         #expect(loaded.configuration.panel.style == .toggle && loaded.configuration.panel.holdMilliseconds == 700)
         #expect(loaded.configurationError != nil)
     }
 
-    @Test("values that are only valid separately are replaced by the defaults")
-    func together() throws {
+    @Test("values that are valid separately but not together are replaced by the defaults")
+    func invalidCombination() throws {
         let loaded = try load(
             validText(880) + "[speech]\npadding-milliseconds = 900\nhangover-milliseconds = 100\n")
         #expect(loaded.configurationError != nil)
@@ -56,7 +56,7 @@ import TestKit
     }
 
     @Test("if the file is missing or a FIFO, that is reported and the defaults are used")
-    func missing() throws {
+    func missingFile() throws {
         let loaded = try load(nil)
         #expect(loaded.configurationError?.code == .missing && loaded.configuration.capture.device == "alsa:default")
         #expect(mkfifo(folder.file("fifo"), 0o600) == 0)

@@ -10,7 +10,7 @@ import TestKit
 
     private func panel(
         _ change: (inout Configuration.Panel) -> Void = { _ in },
-        failed: @escaping @Sendable (DeviceError) -> Void = { _ in }
+        reportFailure: @escaping @Sendable (DeviceError) -> Void = { _ in }
     ) throws -> (PanelService, PanelController, Events) {
         var settings = Configuration.Panel()
         (settings.button, settings.lamp) = (.sim, .sim)
@@ -19,12 +19,13 @@ import TestKit
         change(&settings)
         let (events, reports) = Events.makeStream()
         let controller = try PanelController { reports.yield($0) }
-        return (PanelService(settings: settings, controller: controller, failed: failed), controller, events)
+        let service = PanelService(settings: settings, controller: controller, reportFailure: reportFailure)
+        return (service, controller, events)
     }
 
     private let faultPattern = LampPattern(faultSince: .zero)
 
-    /// Waits longer than the debouncer's period, whose end no event reports.
+    /// Waits until the debouncer's period has ended, which no event reports.
     private func settle() async throws {
         // wait: the debouncer needs 20 ms without edges; a slow machine only waits longer
         try await Task.sleep(for: .milliseconds(60))
@@ -52,10 +53,10 @@ import TestKit
     }
 
     @Test("presses after a stop are not reported")
-    func stopped() async throws {
+    func pressesAfterStop() async throws {
         let (events, reports) = Events.makeStream()
         let controller = try PanelController { reports.yield($0) }
-        controller.opened(PanelButton(), simulated: true)
+        controller.setButton(PanelButton(), isSimulated: true)
         for start in [1, 3] {
             controller.handle(.edge(ButtonEdge(pressed: true, time: .seconds(start))))
             controller.handle(.edge(ButtonEdge(pressed: false, time: .seconds(start + 1))))
@@ -63,16 +64,16 @@ import TestKit
             controller.stop()
         }
         reports.finish()
-        var found: [ButtonGesture.Event] = []
-        for await event in events { found.append(event) }
-        #expect(found == [.pressed(at: .seconds(1)), .held, .released])
+        var received: [ButtonGesture.Event] = []
+        for await event in events { received.append(event) }
+        #expect(received == [.pressed(at: .seconds(1)), .held, .released])
     }
 
     @Test(
-        "a held button can be claimed if the press began within a minute after power-on", arguments: [58, 60])
-    func claimed(pressedAt: Int) async throws {
+        "a held button can be claimed, but only within a minute after power-on", arguments: [58, 60])
+    func claimedHold(pressedAt: Int) async throws {
         let controller = try PanelController { _ in }
-        controller.opened(PanelButton(), simulated: true)
+        controller.setButton(PanelButton(), isSimulated: true)
         let holdTime = Duration.seconds(pressedAt + 1) + .milliseconds(500)
         #expect(!controller.claimHold(at: .seconds(1)))
         controller.handle(.edge(ButtonEdge(pressed: true, time: .seconds(pressedAt))))
@@ -98,7 +99,7 @@ import TestKit
     }
 
     @Test("a panel without a button cannot be pressed but can be stopped")
-    func none() async throws {
+    func noPanel() async throws {
         let (service, controller, _) = try panel { ($0.button, $0.lamp) = (.none, .none) }
         async let running: Void = service.run()
         controller.show(faultPattern)
@@ -109,10 +110,10 @@ import TestKit
     }
 
     @Test("a missing button line is reported once, and the lamp still works")
-    func missing() async throws {
+    func missingButton() async throws {
         let (failures, reported) = AsyncStream<DeviceError>.makeStream()
         let (service, controller, _) = try panel(
-            { $0.button = .gpioName("no such line anywhere") }, failed: { reported.yield($0) })
+            { $0.button = .gpioName("no such line anywhere") }, reportFailure: { reported.yield($0) })
         async let running: Void = service.run()
         var failure = failures.makeAsyncIterator()
         let first = await failure.next()

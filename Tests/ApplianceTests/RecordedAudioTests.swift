@@ -19,17 +19,17 @@ import Testing
     }
 
     @Test("an unreadable sector can be distinguished from errors in the engine and the archive")
-    func sector() async throws {
-        let broken = DeviceError(.failed, "pread", status: 5, "audio.wav: input/output error; replace the card")
-        let audio = RecordedAudio(FailingSource(broken))
+    func unreadableSector() async throws {
+        let readError = DeviceError(.failed, "pread", status: 5, "audio.wav: input/output error; replace the card")
+        let audio = RecordedAudio(FailingSource(readError))
         _ = try await audio.next()
         await #expect { _ = try await audio.next() } throws: { error in
-            (error as? RecordedAudio.Unreadable)?.error == broken
+            (error as? RecordedAudio.Unreadable)?.error == readError
         }
     }
 
     @Test("a cancellation is passed on unchanged")
-    func cancelled() async throws {
+    func cancellation() async throws {
         let audio = RecordedAudio(FailingSource(CancellationError()))
         _ = try await audio.next()
         await #expect(throws: CancellationError.self) { _ = try await audio.next() }

@@ -3,7 +3,7 @@ import Testing
 @testable import Appliance
 
 @Suite("The shutdown deadline") struct ShutdownDeadlineTests {
-    /// Updates the deadline every 100 ms until it is over.
+    /// Updates the deadline every 100 ms until it tells the appliance to exit.
     ///
     /// - Parameter progress: returns the disk's progress after the given seconds, or nil once the recording is closed.
     private func run(_ progress: (Double) -> Int64?) -> (
@@ -18,37 +18,37 @@ import Testing
                 now: .seconds(100) + .milliseconds(tick * 100), isOpen: written != nil, progress: written ?? 0)
             switch verdict {
             case .wait: break
-            case .ask: requests.append(seconds)
-            case .over, .givenUp: return (verdict, seconds, requests)
+            case .extend: requests.append(seconds)
+            case .exit, .giveUp: return (verdict, seconds, requests)
             }
         }
         return (.wait, 600, requests)
     }
 
-    @Test("without a recording, the deadline leaves 2 s for the other services and requests no more time")
+    @Test("if there is no recording, other services get almost 2 s, and no more time is requested")
     func noRecording() {
         let (verdict, seconds, requests) = run { _ in nil }
-        #expect(verdict == .over && (1.8..<2.0).contains(seconds) && requests == [])
+        #expect(verdict == .exit && (1.8..<2.0).contains(seconds) && requests == [])
     }
 
-    @Test("the deadline waits for a disk that stalls for 20 s")
+    @Test("the appliance waits for a disk that stalls for 20 s")
     func stall() {
         let (verdict, seconds, _) = run { $0 < 20 ? 7 : $0 < 21 ? 9 : nil }
-        #expect(verdict == .over && (22.7..<23.0).contains(seconds))
+        #expect(verdict == .exit && (22.7..<23.0).contains(seconds))
     }
 
     @Test("a slow disk gets more time from systemd as long as it makes progress")
     func slow() {
         let (verdict, seconds, requests) = run { $0 < 300 ? Int64($0 / 5) : nil }
-        #expect(verdict == .over && seconds > 300)
+        #expect(verdict == .exit && seconds > 300)
         #expect(zip(requests, requests.dropFirst()).allSatisfy { $1 - $0 < 6 })
         #expect((requests.last ?? 0) > 290)
     }
 
-    @Test("the deadline gives up on a stalled disk before the unit's timeout, and requests no more time")
+    @Test("the appliance gives up on a stalled disk before the unit's timeout, and requests no more time")
     func stalledDisk() {
         let (verdict, seconds, requests) = run { $0 < 4 ? Int64($0) : 4 }
-        #expect(verdict == .givenUp && (35..<37).contains(seconds))
+        #expect(verdict == .giveUp && (35..<37).contains(seconds))
         #expect((requests.last ?? 0) < 6)
     }
 }

@@ -8,12 +8,12 @@ import Testing
     @Test("a failed service is restarted any number of times, with increasing delays")
     func backoff() {
         var policy = RestartPolicy()
-        let delays = (0..<10).map { _ in policy.failed(after: .seconds(1)) }
+        let delays = (0..<10).map { _ in policy.nextPause(afterRunning: .seconds(1)) }
         #expect(delays.prefix(4) == [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)])
         #expect(delays.suffix(3) == [.seconds(60), .seconds(60), .seconds(60)])
-        #expect(policy.failed(after: .seconds(59)) == .seconds(60))
-        #expect(policy.failed(after: .seconds(60)) == .milliseconds(500))
-        #expect(policy.failed(after: .seconds(1)) == .seconds(1))
+        #expect(policy.nextPause(afterRunning: .seconds(59)) == .seconds(60))
+        #expect(policy.nextPause(afterRunning: .seconds(60)) == .milliseconds(500))
+        #expect(policy.nextPause(afterRunning: .seconds(1)) == .seconds(1))
     }
 
     /// A service that fails or returns a few times and then runs until it is stopped. It logs each run and stop.
@@ -22,7 +22,7 @@ import Testing
         private let log: Log
         private let returns: Bool
         private let failures: Mutex<Int>
-        private let (stops, stopped) = AsyncStream<Void>.makeStream()
+        private let (stops, stopContinuation) = AsyncStream<Void>.makeStream()
 
         init(_ name: String, failures: Int, returns: Bool = false, log: Log) {
             self.name = name
@@ -44,17 +44,17 @@ import Testing
 
         func stop() async {
             log.add("\(name) stops")
-            stopped.finish()
+            stopContinuation.finish()
         }
     }
 
     private final class Log: Sendable {
         private let lines = Mutex<[String]>([])
-        private let (changes, changed) = AsyncStream<Void>.makeStream()
+        private let (changes, changeContinuation) = AsyncStream<Void>.makeStream()
 
         func add(_ line: String) {
             lines.withLock { $0.append(line) }
-            changed.yield()
+            changeContinuation.yield()
         }
 
         var all: [String] { lines.withLock { $0 } }
@@ -74,36 +74,36 @@ import Testing
         let supervisor = Supervisor(services, policy: RestartPolicy(first: .milliseconds(1))) { service, error in
             log.add("\(service.name) failed: \(error)")
         }
-        let (requests, request) = AsyncStream<Void>.makeStream()
-        async let ended: Void = supervisor.run(until: requests)
+        let (stopRequests, stopContinuation) = AsyncStream<Void>.makeStream()
+        async let ended: Void = supervisor.run(until: stopRequests)
         while log.all.filter({ $0 == "socket runs" }).count < 3 || !log.all.contains("recorder runs")
             || !log.all.contains("panel runs")
         {
             await Task.yield()
         }
-        request.finish()
+        stopContinuation.finish()
         await ended
         #expect(log.all.filter { $0.hasSuffix("stops") } == ["panel stops", "socket stops", "recorder stops"])
         #expect(log.all.filter { $0 == "socket failed: socket fails" }.count == 2)
         #expect(log.all.filter { $0 == "panel runs" }.count == 1)
     }
 
-    @Test("a service that returns without a stop is reported and restarted; a stopped service is not")
+    @Test("a service that returns before it is stopped is reported and restarted; a stopped one is not")
     func unexpectedReturn() async {
         let log = Log()
         let services = [UnreliableService("backlog", failures: 2, returns: true, log: log)]
         let supervisor = Supervisor(services, policy: RestartPolicy(first: .milliseconds(1))) { service, error in
             log.add("\(service.name) failed: \(error)")
         }
-        let (requests, request) = AsyncStream<Void>.makeStream()
-        async let ended: Void = supervisor.run(until: requests)
+        let (stopRequests, stopContinuation) = AsyncStream<Void>.makeStream()
+        async let ended: Void = supervisor.run(until: stopRequests)
         while log.all.filter({ $0 == "backlog runs" }).count < 3 { await Task.yield() }
-        request.finish()
+        stopContinuation.finish()
         await ended
-        let failed = "backlog failed: backlog: stopped unexpectedly; it is being restarted"
+        let failureLine = "backlog failed: backlog: stopped unexpectedly; it is being restarted"
         #expect(
             log.all == [
-                "backlog runs", failed, "backlog runs", failed, "backlog runs", "backlog stops",
+                "backlog runs", failureLine, "backlog runs", failureLine, "backlog runs", "backlog stops",
             ])
     }
 
@@ -114,10 +114,10 @@ import Testing
             [UnreliableService("panel", failures: 9, log: log)],
             policy: RestartPolicy(first: .seconds(3_600), maximum: .seconds(3_600))
         ) { _, _ in log.add("failed") }
-        let (requests, request) = AsyncStream<Void>.makeStream()
-        async let ended: Void = supervisor.run(until: requests)
+        let (stopRequests, stopContinuation) = AsyncStream<Void>.makeStream()
+        async let ended: Void = supervisor.run(until: stopRequests)
         await log.wait(for: "failed")
-        request.finish()
+        stopContinuation.finish()
         await ended
         #expect(log.all == ["panel runs", "failed", "panel stops"])
     }

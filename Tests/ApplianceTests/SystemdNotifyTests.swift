@@ -7,10 +7,10 @@ import TestKit
 @Suite("Notifications to systemd") struct SystemdNotifyTests {
     /// A datagram socket like that of systemd.
     private final class Receiver: Sendable {
-        let number: Int32
+        let descriptor: Int32
 
         init(at address: String) {
-            number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
             var name = sockaddr_un()
             name.sun_family = sa_family_t(AF_UNIX)
             let isAbstract = address.hasPrefix("@")
@@ -20,16 +20,17 @@ import TestKit
             }
             let length = socklen_t(2 + address.utf8.count + (isAbstract ? 0 : 1))
             let status = withUnsafePointer(to: &name) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(number, $0, length) }
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
             }
             #expect(status == 0)
         }
 
-        deinit { close(number) }
+        deinit { close(descriptor) }
 
-        var next: String? {
+        /// Receives the next message; nil if there is none.
+        func receive() -> String? {
             var buffer = [UInt8](repeating: 0, count: 4_096)
-            let count = recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
             return count < 0 ? nil : String(decoding: buffer.prefix(count), as: UTF8.self)
         }
     }
@@ -43,30 +44,30 @@ import TestKit
         systemd.ready(status: "idle")
         systemd.alive()
         systemd.stopping()
-        #expect(receiver.next == "READY=1\nSTATUS=idle")
-        #expect(receiver.next == "WATCHDOG=1")
-        #expect(receiver.next == "STOPPING=1\nSTATUS=ending")
-        #expect(receiver.next == nil)
+        #expect(receiver.receive() == "READY=1\nSTATUS=idle")
+        #expect(receiver.receive() == "WATCHDOG=1")
+        #expect(receiver.receive() == "STOPPING=1\nSTATUS=shutting down")
+        #expect(receiver.receive() == nil)
         #expect(systemd.watchdog == .seconds(30))
     }
 
     @Test("more time is requested in microseconds while the work runs")
     func extending() async throws {
-        let address = TemporaryFolder()
-        let receiver = Receiver(at: address.file("notify"))
-        let systemd = SystemdNotify(environment: ["NOTIFY_SOCKET": address.file("notify")])
+        let folder = TemporaryFolder()
+        let receiver = Receiver(at: folder.file("notify"))
+        let systemd = SystemdNotify(environment: ["NOTIFY_SOCKET": folder.file("notify")])
         systemd.extend(by: .milliseconds(40_500))
-        #expect(receiver.next == "EXTEND_TIMEOUT_USEC=40500000")
+        #expect(receiver.receive() == "EXTEND_TIMEOUT_USEC=40500000")
         let value = try await systemd.extendingTimeout {
             // Another task sends the requests.
-            while receiver.next != "EXTEND_TIMEOUT_USEC=60000000" { await Task.yield() }
+            while receiver.receive() != "EXTEND_TIMEOUT_USEC=60000000" { await Task.yield() }
             return 7
         }
         #expect(value == 7)
     }
 
     @Test(
-        "if systemd does not listen or addresses another process, nothing is sent",
+        "without systemd, notifications do nothing; without a watchdog for this process, there is no interval",
         arguments: [
             [:], ["NOTIFY_SOCKET": "vsock:2:1"], ["NOTIFY_SOCKET": ""], ["NOTIFY_SOCKET": "/nonexistent/socket"],
             ["NOTIFY_SOCKET": "/" + String(repeating: "x", count: 200)], ["WATCHDOG_USEC": "x"],

@@ -64,7 +64,7 @@ struct ParseBenchmark {
             let edited = try EditedTranscript(text, fileExtension: kind.fileExtension, name: "file")
             if let excess = capacity.excess(of: edited) { return excess }
             let corrected = CorrectedText(edited, over: timeline)
-            return corrected.words == 0 ? "has no words" : "\(corrected.changed) lines corrected"
+            return corrected.wordCount == 0 ? "has no words" : "\(corrected.changedLineCount) lines corrected"
         } catch { return error.reason }
     }
 }

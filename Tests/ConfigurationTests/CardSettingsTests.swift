@@ -11,7 +11,7 @@ import TestKit
     private let folder = TemporaryFolder()
 
     /// The defaults, but with copies prevented, because the unreadable part may have named recipients.
-    private var withoutCopies: Configuration {
+    private var baseWithoutCopies: Configuration {
         var configuration = CardSettings.base
         configuration.export.recipients = [Configuration.Export.nobody]
         return configuration
@@ -22,7 +22,7 @@ import TestKit
     }
 
     @Test("sets only the settings that it names")
-    func taken() {
+    func namedSettings() {
         let settings = settings(
             """
             # a comment
@@ -55,14 +55,15 @@ import TestKit
         #expect(settings.configuration == expected)
     }
 
-    @Test("sets which sticks get copies; if this line is invalid, none does", arguments: ["sticks", "export.sticks"])
+    @Test("sets which sticks get copies; if this line is invalid, none do", arguments: ["sticks", "export.sticks"])
     func sticks(key: String) {
         #expect(settings("\(key) = known").configuration.export.sticks == .known)
         for line in ["\(key) =", "\(key) = knwon"] {
-            let wrong = settings(line)
-            #expect(wrong.configuration.export.sticks == .none)
+            let invalid = settings(line)
+            #expect(invalid.configuration.export.sticks == .none)
             #expect(
-                wrong.problems.count == 1 && wrong.problems[0].contains("Nothing is copied until"), "\(wrong.problems)")
+                invalid.problems.count == 1 && invalid.problems[0].contains("Nothing is copied until"),
+                "\(invalid.problems)")
         }
     }
 
@@ -79,9 +80,9 @@ import TestKit
             "button = 5\nspeech.sensitivity = high\nafter-export = erase-after-days 2\nexport.formats = text srt\n")
         let path = folder.file("fieldscribe.conf")
         try durableReplace(path: path, with: settings.text)
-        var read = try Configuration.loadOwn(explicitPath: path, environment: [:])
-        read.file = nil
-        #expect(read == settings.configuration && settings.problems.isEmpty)
+        var loaded = try Configuration.loadOwn(explicitPath: path, environment: [:])
+        loaded.file = nil
+        #expect(loaded == settings.configuration && settings.problems.isEmpty)
     }
 
     @Test(
@@ -104,7 +105,7 @@ import TestKit
             ("after-export = ersae", "keep, erase-after"),
             ("x]\n[control.group = a", "is not a setting"), ("microphone = radio", "allowed: alsa:"),
         ])
-    func wrong(line: String, problem: String) {
+    func invalidLine(line: String, problem: String) {
         let settings = settings("shutdown = yes\n\(line)\npanel.hold-milliseconds = 500\n")
         #expect(
             settings.problems.contains { $0.contains(problem) && $0.hasPrefix("line ") }, "\(settings.problems)")
@@ -112,8 +113,8 @@ import TestKit
     }
 
     @Test("reports the number of an invalid line, with any line ends", arguments: ["\n", "\r\n", "\r"])
-    func numbers(end: String) {
-        let settings = settings(["# one", "name = A", "nome = B", "style = mark", ""].joined(separator: end))
+    func lineNumber(lineEnd: String) {
+        let settings = settings(["# one", "name = A", "nome = B", "style = mark", ""].joined(separator: lineEnd))
         #expect(settings.problems.count == 1 && settings.problems[0].hasPrefix("line 3: nome"), "\(settings.problems)")
         #expect(settings.name == "A" && settings.configuration.panel.style == .mark)
     }
@@ -121,26 +122,26 @@ import TestKit
     @Test(
         "can be UTF-16 in both byte orders, with and without a byte order mark",
         arguments: [true, false], [true, false])
-    func wide(isLittle: Bool, hasMark: Bool) {
-        let text = "\(hasMark ? "\u{FEFF}" : "")name = A\r\nvocabulary = W\u{F6}rter.txt\r\nbad\r\n"
+    func utf16(isLittleEndian: Bool, hasByteOrderMark: Bool) {
+        let text = "\(hasByteOrderMark ? "\u{FEFF}" : "")name = A\r\nvocabulary = W\u{F6}rter.txt\r\nbad\r\n"
         let bytes = text.utf16.flatMap { unit in
-            isLittle ? [UInt8(unit & 0xFF), UInt8(unit >> 8)] : [UInt8(unit >> 8), UInt8(unit & 0xFF)]
+            isLittleEndian ? [UInt8(unit & 0xFF), UInt8(unit >> 8)] : [UInt8(unit >> 8), UInt8(unit & 0xFF)]
         }
         let settings = CardSettings(bytes) { _ in false }
         #expect(settings.name == "A" && settings.vocabulary == "W\u{F6}rter.txt")
         #expect(settings.problems.count == 1 && settings.problems[0].hasPrefix("line 3: "), "\(settings.problems)")
-        // The text is cut in the middle of a letter.
+        // A text that is cut in the middle of a letter must not crash.
         _ = CardSettings(Array(bytes.dropLast())) { _ in false }
     }
 
     @Test("bytes that are not text and an excessive length are reported")
-    func strange() {
+    func notText() {
         let bytes = Array("name = A\n".utf8) + [0x78, 0xE9, 0x0A, 0x01, 0x0A] + Array("style = mark\n".utf8)
         let settings = CardSettings(bytes) { _ in false }
         #expect(settings.problems.map { $0.prefix(7) } == ["line 2:", "line 3:"], "\(settings.problems)")
         #expect(settings.name == "A" && settings.configuration.panel.style == .mark)
-        let long = CardSettings([UInt8](repeating: 0x41, count: CardSettings.maximumBytes + 1)) { _ in false }
-        #expect(long.problems.count == 1 && long.configuration == withoutCopies)
+        let oversized = CardSettings([UInt8](repeating: 0x41, count: CardSettings.maximumBytes + 1)) { _ in false }
+        #expect(oversized.problems.count == 1 && oversized.configuration == baseWithoutCopies)
         for seed in 0..<300 {
             var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
             let noise = (0..<200).map { _ in
@@ -158,13 +159,15 @@ import TestKit
         let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "deploy/card/fieldscribe.txt")
         let text = String(decoding: try Data(contentsOf: path), as: UTF8.self)
-        let plain = settings(text)
-        #expect(plain.problems.isEmpty && plain.configuration == CardSettings.base)
-        let open = text.split(separator: "\n").map { $0.hasPrefix("#") && $0.contains(" = ") ? $0.dropFirst() : "" }
-        let all = CardSettings(Array(open.joined(separator: "\n").utf8)) { $0 == "UTC" }
-        #expect(all.problems.isEmpty, "\(all.problems)")
-        #expect(all.configuration == CardSettings.base)
-        #expect(all.name == "fieldscribe" && all.vocabulary == "vocabulary.txt")
+        let sample = settings(text)
+        #expect(sample.problems.isEmpty && sample.configuration == CardSettings.base)
+        let uncommented = text.split(separator: "\n").map {
+            $0.hasPrefix("#") && $0.contains(" = ") ? $0.dropFirst() : ""
+        }
+        let uncommentedSettings = CardSettings(Array(uncommented.joined(separator: "\n").utf8)) { $0 == "UTC" }
+        #expect(uncommentedSettings.problems.isEmpty, "\(uncommentedSettings.problems)")
+        #expect(uncommentedSettings.configuration == CardSettings.base)
+        #expect(uncommentedSettings.name == "fieldscribe" && uncommentedSettings.vocabulary == "vocabulary.txt")
     }
 
     @Test(
@@ -186,12 +189,12 @@ import TestKit
     }
 
     @Test(
-        "if it is not a file, it is a problem; if it is missing, it is not",
+        "is reported as a problem if it is not a file, but not if it is missing",
         arguments: ["true", "mkdir", "mkfifo", "ln -s /etc/passwd"])
-    func noFile(command: String) {
+    func notFile(command: String) {
         pclose(popen("\(command) '\(folder.file("fieldscribe.txt"))'", "r"))
         let outcome = CardFolder(folder.path).read(vocabularyAt: "/x")
-        #expect(outcome.settings.configuration == (command == "true" ? CardSettings.base : withoutCopies))
+        #expect(outcome.settings.configuration == (command == "true" ? CardSettings.base : baseWithoutCopies))
         #expect(outcome.problems.count == (command == "true" ? 0 : 1), "\(outcome.problems)")
     }
 

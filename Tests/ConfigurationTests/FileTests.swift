@@ -24,28 +24,28 @@ private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
         let paths = ["flag", "variable", "system"].map(folder.file)
         for (index, path) in paths.enumerated() { try write("[capture]\nchannels = \(index + 2)\n", path) }
         let variable = ["FIELDSCRIBE_CONFIG": paths[1]]
-        let all = try Configuration.load(explicitPath: paths[0], environment: variable, systemPath: paths[2])
-        #expect(all.capture.channels == 2 && all.file == paths[0])
-        let two = try Configuration.load(explicitPath: nil, environment: variable, systemPath: paths[2])
-        #expect(two.capture.channels == 3 && two.file == paths[1])
-        let one = try Configuration.load(
+        let fromOption = try Configuration.load(explicitPath: paths[0], environment: variable, systemPath: paths[2])
+        #expect(fromOption.capture.channels == 2 && fromOption.file == paths[0])
+        let fromVariable = try Configuration.load(explicitPath: nil, environment: variable, systemPath: paths[2])
+        #expect(fromVariable.capture.channels == 3 && fromVariable.file == paths[1])
+        let fromSystem = try Configuration.load(
             explicitPath: nil, environment: ["FIELDSCRIBE_CONFIG": ""], systemPath: paths[2])
-        #expect(one.capture.channels == 4 && one.file == paths[2])
-        let none = try Configuration.load(explicitPath: nil, environment: [:], systemPath: folder.file("absent"))
-        #expect(none == Configuration())
+        #expect(fromSystem.capture.channels == 4 && fromSystem.file == paths[2])
+        let defaults = try Configuration.load(explicitPath: nil, environment: [:], systemPath: folder.file("absent"))
+        #expect(defaults == Configuration())
     }
 
     @Test("the valid lines of a faulty file are used, and the invalid settings are reported")
-    func salvaged() throws {
+    func faultyFile() throws {
         let folder = TemporaryFolder()
-        let (wrong, none) = (folder.file("wrong.conf"), folder.file("none.conf"))
-        try write("[capture]\nchannels = 2\ndevice =\n[panel]\nlmap = none\nthis\n", wrong)
-        let read = try #require(Configuration.salvage(explicitPath: wrong, environment: [:]))
-        #expect(read.capture.channels == 2 && read.file == wrong)
-        #expect(Configuration.salvage(explicitPath: none, environment: [:]) == nil)
+        let (faultyPath, missingPath) = (folder.file("faulty.conf"), folder.file("missing.conf"))
+        try write("[capture]\nchannels = 2\ndevice =\n[panel]\nlmap = none\nthis\n", faultyPath)
+        let salvaged = try #require(Configuration.salvage(explicitPath: faultyPath, environment: [:]))
+        #expect(salvaged.capture.channels == 2 && salvaged.file == faultyPath)
+        #expect(Configuration.salvage(explicitPath: missingPath, environment: [:]) == nil)
         do {
-            _ = try Configuration.load(explicitPath: wrong, environment: [:])
-            Issue.record("it was accepted")
+            _ = try Configuration.load(explicitPath: faultyPath, environment: [:])
+            Issue.record("the faulty file was accepted")
         } catch let error as ConfigurationError {
             #expect(error.problems.map(\.setting).suffix(2) == ["panel.lmap", nil])
         }
@@ -54,14 +54,14 @@ private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
     @Test("a missing file is an error that says how the file was specified")
     func missing() throws {
         let path = TemporaryFolder().file("absent.conf")
-        let flag = deviceError { try Configuration.load(explicitPath: path, environment: [:]) }
-        let variable = deviceError {
+        let optionError = deviceError { try Configuration.load(explicitPath: path, environment: [:]) }
+        let variableError = deviceError {
             try Configuration.load(explicitPath: nil, environment: ["FIELDSCRIBE_CONFIG": path])
         }
-        #expect(flag?.code == .missing && flag?.exitStatus == 3)
-        #expect(flag?.message == "\(path): there is no such file; correct --config")
-        #expect(variable?.code == .missing)
-        #expect(variable?.message == "\(path): there is no such file; correct $FIELDSCRIBE_CONFIG or unset it")
+        #expect(optionError?.code == .missing && optionError?.exitStatus == 3)
+        #expect(optionError?.message == "\(path): there is no such file; correct --config")
+        #expect(variableError?.code == .missing)
+        #expect(variableError?.message == "\(path): there is no such file; correct $FIELDSCRIBE_CONFIG or unset it")
     }
 
     @Test("a FIFO, a device and a folder are refused without being opened")
@@ -72,7 +72,7 @@ private func deviceError(_ body: () throws -> Configuration) -> DeviceError? {
         for path in [fifo, "/dev/zero", "/dev/null", folder.path] {
             let error = deviceError { try Configuration.load(explicitPath: path, environment: [:]) }
             #expect(error?.code == .unsupported)
-            #expect(error?.message == "\(path): not a file; name a configuration file")
+            #expect(error?.message == "\(path): is not a file; name a configuration file")
         }
     }
 

@@ -4,7 +4,6 @@ import TestKit
 @testable import Core
 @testable import Settings
 
-/// A private key in a setting is refused with its line, and never printed.
 @Suite("Private keys in a configuration") struct PrivateKeyTests {
     private static let secret = "AGE-SECRET-KEY-1FPZUAA303EPDUW6H5GGKJSLT86WEN5L8HP6H4HJ64WRL3EE063MSULL5QQ"
     private static let key = "age1gsys585vm88twneeqx8q3qzt670h5sesuytqjgg638l0mcnwevqqj8cygd"
@@ -19,15 +18,16 @@ import TestKit
             "[export]\nrecipients = -----BEGIN OPENSSH PRIVATE KEY----- FPZUAA303\n",
             "[export]\nrecipients = KEY # SECRET\n",
         ])
-    func hidden(text: String) throws {
-        let filled = text.replacing("SECRET", with: Self.secret).replacing("secret", with: Self.secret.lowercased())
+    func refusedWithoutKey(text: String) throws {
+        let configurationText = text.replacing("SECRET", with: Self.secret)
+            .replacing("secret", with: Self.secret.lowercased())
             .replacing("KEY,", with: "\(Self.key),").replacing("= KEY", with: "= \(Self.key)")
-        guard case .failure(let error) = try read(filled) else {
-            Issue.record("it was accepted")
+        guard case .failure(let error) = try parse(configurationText) else {
+            Issue.record("the private key was accepted")
             return
         }
-        let reported = "\(error) \(error.problems)"
-        #expect(!reported.uppercased().contains("FPZUAA303"), "\(reported)")
+        let report = "\(error) \(error.problems)"
+        #expect(!report.uppercased().contains("FPZUAA303"), "\(report)")
         #expect(error.problems.allSatisfy { $0.line > 0 })
     }
 
@@ -54,8 +54,8 @@ import TestKit
     func cardKeys() throws {
         let settings = CardSettings(Array("recipients = \(Self.key)\n".utf8)) { _ in false }
         #expect(try settings.configuration.recipients()?.map(\.text) == [Self.key] && settings.problems.isEmpty)
-        let long = CardSettings([UInt8](repeating: 35, count: CardSettings.maximumBytes + 1)) { _ in false }
-        #expect(long.configuration.export.recipients == ["nobody"])
+        let oversized = CardSettings([UInt8](repeating: 35, count: CardSettings.maximumBytes + 1)) { _ in false }
+        #expect(oversized.configuration.export.recipients == ["nobody"])
     }
 
     @Test("a stick's configuration never sets recipients")
@@ -66,7 +66,7 @@ import TestKit
     }
 
     @Test("keys come from files and from the line, without duplicates; an unreadable file is an error")
-    func resolved() throws {
+    func recipients() throws {
         let folder = TemporaryFolder()
         var configuration = Configuration()
         #expect(try configuration.recipients() == nil)

@@ -14,12 +14,12 @@ import Testing
     @Test("has every key in its section and in order, commented out, with its default value")
     func defaults() throws {
         var section = ""
-        var found: [String] = []
+        var sampleKeys: [String] = []
         for line in try sample().split(separator: "\n") {
             if line.hasPrefix("[") {
                 section = String(line.dropFirst().dropLast())
             } else if line.hasPrefix("#"), !line.hasPrefix("# "), line != "#" {
-                found.append("[\(section)] \(line.dropFirst())")
+                sampleKeys.append("[\(section)] \(line.dropFirst())")
             } else {
                 #expect(line.hasPrefix("#"), "not commented out: \(line)")
             }
@@ -28,7 +28,7 @@ import Testing
             let value = key.value(in: Configuration())
             return "[\(key.section)] \(key.name) =" + (value.isEmpty ? "" : " \(value)")
         }
-        #expect(found == expected)
+        #expect(sampleKeys == expected)
     }
 
     @Test("yields the defaults, even with every key uncommented")
@@ -37,14 +37,14 @@ import Testing
         let uncommented = text.split(separator: "\n", omittingEmptySubsequences: false)
             .map { $0.hasPrefix("#") && !$0.hasPrefix("# ") ? $0.dropFirst() : $0 }.joined(separator: "\n")
         for text in [text, uncommented] {
-            var configuration = try read(text).get()
+            var configuration = try parse(text).get()
             #expect(configuration.file != nil)
             configuration.file = nil
             #expect(configuration == Configuration())
         }
     }
 
-    @Test("has no line longer than libinih's limit")
+    @Test("has no line longer than 120 bytes")
     func lineLength() throws {
         #expect(try sample().split(separator: "\n").allSatisfy { $0.utf8.count <= 120 })
     }

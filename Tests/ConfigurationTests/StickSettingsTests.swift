@@ -12,7 +12,7 @@ import TestKit
     private let program: String
     private var stick: String { folder.file("stick") }
     private var settingsFolder: String { "\(stick)/Fieldscribe/settings" }
-    private var own: Configuration {
+    private var ownSettings: Configuration {
         var configuration = Configuration()
         configuration.storage.directory = folder.file("storage")
         configuration.export.settings = true
@@ -34,12 +34,12 @@ import TestKit
         -> StickSettings.Outcome
     {
         try Data(text.utf8).write(to: URL(filePath: "\(settingsFolder)/\(name)"))
-        return StickSettings.accept(fromStick: stick, over: configuration ?? own, program: program)
+        return StickSettings.accept(fromStick: stick, over: configuration ?? ownSettings, program: program)
     }
 
     @Test("if valid, override the machine's own, with a byte order mark and the line ends of any system")
     func accepted() throws {
-        var machine = own
+        var machine = ownSettings
         machine.panel.holdMilliseconds = 700
         let outcome = try accept(
             "\u{FEFF}[capture]\r\npreroll-seconds = 3\r\ndevice = alsa:plughw:CARD=Mic,DEV=0\r\n", over: machine)
@@ -47,9 +47,9 @@ import TestKit
             outcome.hasChanged
                 && outcome.lines == ["settings/fieldscribe.conf was accepted; it takes effect with the next recording."]
         )
-        let other = machine.withStickSettings()
-        #expect(other.capture.prerollSeconds == 3 && other.capture.device == "alsa:plughw:CARD=Mic,DEV=0")
-        #expect(other.panel.holdMilliseconds == 700 && other.storage == machine.storage)
+        let overlaid = machine.withStickSettings()
+        #expect(overlaid.capture.prerollSeconds == 3 && overlaid.capture.device == "alsa:plughw:CARD=Mic,DEV=0")
+        #expect(overlaid.panel.holdMilliseconds == 700 && overlaid.storage == machine.storage)
         // The same stick again.
         let again = StickSettings.accept(fromStick: stick, over: machine, program: program)
         #expect(!again.hasChanged && again.lines == ["settings/fieldscribe.conf is already in effect."])
@@ -57,17 +57,17 @@ import TestKit
     }
 
     @Test("are not read unless the machine allows it")
-    func off() throws {
+    func notAllowed() throws {
         #expect(try accept("[capture]\npreroll-seconds = 3\n").hasChanged)
-        var machine = own
+        var machine = ownSettings
         machine.export.settings = false
         let outcome = try accept("[capture]\npreroll-seconds = 4\n", over: machine)
         #expect(!outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("export.settings"))
-        #expect(machine.withStickSettings() == machine && own.withStickSettings().capture.prerollSeconds == 3)
+        #expect(machine.withStickSettings() == machine && ownSettings.withStickSettings().capture.prerollSeconds == 3)
     }
 
     @Test("if invalid, are reported line by line, and the last valid ones stay")
-    func wrong() throws {
+    func invalidLines() throws {
         #expect(try accept("[capture]\npreroll-seconds = 3\n").hasChanged)
         let outcome = try accept("[capture]\npreroll-seconds = 4\nrate = fast\n[speach]\n")
         #expect(!outcome.hasChanged && outcome.lines.count == 3, "\(outcome.lines)")
@@ -76,7 +76,7 @@ import TestKit
             outcome.lines[1].contains("fieldscribe.conf:3: capture.rate: ")
                 && outcome.lines[1].contains("8000 to 192000"))
         #expect(outcome.lines[2].contains("fieldscribe.conf:4: "))
-        #expect(own.withStickSettings().capture.prerollSeconds == 3)
+        #expect(ownSettings.withStickSettings().capture.prerollSeconds == 3)
     }
 
     @Test(
@@ -94,32 +94,33 @@ import TestKit
             "capture]\ndevice = alsa:file:FILE=/tmp/x", "capture]\ndevice = alsa:plug:{type file}",
             "capture]\ndevice = alsa:hw:0,FILE='|x'",
         ])
-    func harmless(lines: String) throws {
+    func forbiddenSettings(lines: String) throws {
         let outcome = try accept("[\(lines)\n")
         #expect(
             !outcome.hasChanged && outcome.lines.count == 2 && outcome.lines[1].contains("fieldscribe.conf:2: "),
             "\(outcome.lines)")
-        #expect(own.withStickSettings() == own)
-        // The settings are ignored even if they were stored there by other means.
+        #expect(ownSettings.withStickSettings() == ownSettings)
+        // The settings are ignored even if they got into the storage folder in another way.
         try makeFolder(folder.file("storage/settings"))
         try durableReplace(path: folder.file("storage/settings/fieldscribe.conf"), with: "[\(lines)\n")
-        #expect(own.withStickSettings() == own)
+        #expect(ownSettings.withStickSettings() == ownSettings)
     }
 
-    @Test("every key is either allowed on a stick or refused")
-    func everyKey() throws {
-        let open = ConfigurationKey.all.filter { $0.stickRefusal($0.value(in: Configuration())) == nil }.map(\.path)
-        #expect(open.allSatisfy { !$0.hasPrefix("storage.") && !$0.hasPrefix("control.") && $0 != "export.settings" })
-        #expect(open.contains("capture.rate") && open.contains("speech.sensitivity") && open.contains("export.formats"))
+    @Test("cannot set storage, control or export.settings")
+    func allowedKeys() throws {
+        let allowed = ConfigurationKey.all.filter { $0.stickRefusal($0.value(in: Configuration())) == nil }
+        let paths = allowed.map(\.path)
+        #expect(paths.allSatisfy { !$0.hasPrefix("storage.") && !$0.hasPrefix("control.") && $0 != "export.settings" })
+        for key in ["capture.rate", "speech.sensitivity", "export.formats"] { #expect(paths.contains(key)) }
     }
 
     @Test(
         "must be files of a reasonable size, not links",
         arguments: ["ln -s /etc/passwd", "mkfifo", "mkdir", "truncate -s 70000"])
-    func strange(command: String) throws {
+    func unusualFiles(command: String) throws {
         let pipe = try #require(popen("\(command) '\(settingsFolder)/fieldscribe.conf'", "r"))
         #expect(pclose(pipe) == 0)
-        let outcome = StickSettings.accept(fromStick: stick, over: own, program: program)
+        let outcome = StickSettings.accept(fromStick: stick, over: ownSettings, program: program)
         #expect(
             !outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("WAS NOT ACCEPTED"),
             "\(outcome.lines)")
@@ -130,7 +131,7 @@ import TestKit
         _ = rename(settingsFolder, folder.file("elsewhere"))
         #expect(symlink(folder.file("elsewhere"), settingsFolder) == 0)
         try durableReplace(path: folder.file("elsewhere/fieldscribe.conf"), with: "[capture]\npreroll-seconds = 3\n")
-        let outcome = StickSettings.accept(fromStick: stick, over: own, program: program)
+        let outcome = StickSettings.accept(fromStick: stick, over: ownSettings, program: program)
         #expect(
             !outcome.hasChanged && outcome.lines.count == 1 && outcome.lines[0].contains("WAS NOT ACCEPTED"),
             "\(outcome.lines)")
@@ -138,19 +139,19 @@ import TestKit
 
     @Test("can include a vocabulary, which is also checked as a whole")
     func vocabulary() throws {
-        let wrong = try accept("Nokou\u{E9}\nLac <lake>\n* 3\n", as: "vocabulary.txt")
-        #expect(!wrong.hasChanged && wrong.lines.count == 3, "\(wrong.lines)")
-        #expect(wrong.lines[1].contains("vocabulary.txt:2: ") && wrong.lines[2].contains("vocabulary.txt:3: "))
-        #expect(own.withStickSettings().recognizer.vocabulary == nil)
+        let invalid = try accept("Nokou\u{E9}\nLac <lake>\n* 3\n", as: "vocabulary.txt")
+        #expect(!invalid.hasChanged && invalid.lines.count == 3, "\(invalid.lines)")
+        #expect(invalid.lines[1].contains("vocabulary.txt:2: ") && invalid.lines[2].contains("vocabulary.txt:3: "))
+        #expect(ownSettings.withStickSettings().recognizer.vocabulary == nil)
         #expect(try accept("Nokou\u{E9}\r\nballafon\r\n", as: "vocabulary.txt").hasChanged)
-        #expect(own.withStickSettings().recognizer.vocabulary == folder.file("storage/settings/vocabulary.txt"))
-        let latin = [UInt8]("Millet\nNokou".utf8) + [0xE9, 0x0A]
-        try Data(latin).write(to: URL(filePath: "\(settingsFolder)/vocabulary.txt"))
-        let refused = StickSettings.accept(fromStick: stick, over: own, program: program)
+        #expect(ownSettings.withStickSettings().recognizer.vocabulary == folder.file("storage/settings/vocabulary.txt"))
+        let latin1 = [UInt8]("Millet\nNokou".utf8) + [0xE9, 0x0A]
+        try Data(latin1).write(to: URL(filePath: "\(settingsFolder)/vocabulary.txt"))
+        let refused = StickSettings.accept(fromStick: stick, over: ownSettings, program: program)
         #expect(refused.lines.last?.contains("vocabulary.txt:2: is not UTF-8") == true && !refused.hasChanged)
         // An empty vocabulary removes the previous one.
         #expect(try accept("", as: "vocabulary.txt").hasChanged)
-        #expect(own.withStickSettings().recognizer.vocabulary == nil)
+        #expect(ownSettings.withStickSettings().recognizer.vocabulary == nil)
     }
 
     private func shell(_ command: String) throws -> String {
@@ -176,18 +177,19 @@ import TestKit
         }
         let name = StickSettings.recipientsName
         // If copied recordings are erased, a stick with other keys could steal them.
-        var erases = own
-        erases.storage.afterExport = .erase
-        let refused = try accept("\(first)\n", as: name, over: erases)
+        var erasing = ownSettings
+        erasing.storage.afterExport = .erase
+        let refused = try accept("\(first)\n", as: name, over: erasing)
         #expect(!refused.hasChanged && refused.lines.count == 1 && refused.lines[0].contains("storage.after-export"))
-        #expect(keys(own) == [])
+        #expect(keys(ownSettings) == [])
 
         let accepted = try accept("# Anna\r\n\(first)\r\n", as: name)
         #expect(accepted.hasChanged && accepted.lines.count == 1, "\(accepted.lines)")
         #expect(
             accepted.lines.first?.hasPrefix(
-                "settings/recipients.txt was accepted: from now on, copies are sealed for \(first.prefix(20))") == true)
-        #expect(keys(own) == [first])
+                "settings/recipients.txt was accepted: from now on, copies are encrypted to \(first.prefix(20))")
+                == true)
+        #expect(keys(ownSettings) == [first])
         let again = try accept("# Anna\r\n\(first)\r\n", as: name)
         #expect(!again.hasChanged && again.lines == ["settings/recipients.txt is already in effect."])
         let second = try accept(other, as: name)
@@ -196,41 +198,44 @@ import TestKit
         // The keys stay in effect with another stick or none.
         unlink("\(settingsFolder)/\(name)")
         #expect(try accept("[capture]\npreroll-seconds = 3\n").hasChanged)
-        #expect(keys(own) == [first] && own.withStickSettings().capture.prerollSeconds == 3)
-        var off = own
-        off.export.settings = false
-        #expect(keys(off) == [first])
+        #expect(keys(ownSettings) == [first] && ownSettings.withStickSettings().capture.prerollSeconds == 3)
+        var notAccepting = ownSettings
+        notAccepting.export.settings = false
+        #expect(keys(notAccepting) == [first])
         // The machine's own keys have priority.
-        var machine = own
+        var machine = ownSettings
         machine.export.recipients = [other]
         #expect(keys(machine) == [other])
-        let set = try accept(first, as: name, over: machine)
-        #expect(!set.hasChanged && set.lines.last?.contains("are set on this recorder (export.recipients)") == true)
-        // An unreadable file must not lead to unencrypted copies.
-        let kept = "\(StickSettings.folder(in: own.storage.directory))/\(name)"
-        try Data("damaged\n".utf8).write(to: URL(filePath: kept))
+        let refusedKey = try accept(first, as: name, over: machine)
         #expect(
-            thrown { _ = try own.withStickSettings().recipients() }?.message.contains("is not a public key") == true)
+            !refusedKey.hasChanged
+                && refusedKey.lines.last?.contains("are set on this recorder (export.recipients)") == true)
+        // An unreadable file must not lead to unencrypted copies.
+        let storedPath = "\(StickSettings.folder(in: ownSettings.storage.directory))/\(name)"
+        try Data("damaged\n".utf8).write(to: URL(filePath: storedPath))
+        #expect(
+            thrown { _ = try ownSettings.withStickSettings().recipients() }?.message.contains("is not a public key")
+                == true)
     }
 
     @Test("a file without public keys or with a private key is refused in one line that does not show it")
     func noRecipients() throws {
         let name = StickSettings.recipientsName
-        let open = try key("secret")
+        let publicKey = try key("secret")
         let file = "'\(settingsFolder)/\(name)'"
         let cases = [
             ("cp secret \(file)", "is a private key"), (": > \(file)", "contains no public key"),
             ("echo age1qqqqqqqqqqqqqqqqqqqqqqqqq > \(file)", "age rejects it"),
             ("head -c 300000 /dev/zero > \(file)", "is longer than"), ("mkfifo \(file)", ""), ("mkdir \(file)", ""),
-            ("echo \(open) > open; ln -s ../../../open \(file)", ""),
+            ("echo \(publicKey) > public; ln -s ../../../public \(file)", ""),
         ]
-        for (make, problem) in cases {
-            _ = try shell("rm -rf \(file); \(make)")
-            let outcome = StickSettings.accept(fromStick: stick, over: own, program: program)
-            #expect(!outcome.hasChanged && outcome.lines.count == 1, "\(make): \(outcome.lines)")
+        for (command, problem) in cases {
+            _ = try shell("rm -rf \(file); \(command)")
+            let outcome = StickSettings.accept(fromStick: stick, over: ownSettings, program: program)
+            #expect(!outcome.hasChanged && outcome.lines.count == 1, "\(command): \(outcome.lines)")
             #expect(outcome.lines[0].hasPrefix("settings/recipients.txt WAS NOT ACCEPTED: "), "\(outcome.lines)")
             #expect(outcome.lines[0].contains(problem) && !outcome.lines[0].contains("AGE-SECRET"), "\(outcome.lines)")
-            #expect(try own.withStickSettings().recipients() == nil)
+            #expect(try ownSettings.withStickSettings().recipients() == nil)
         }
     }
 
@@ -240,7 +245,7 @@ import TestKit
         _ = try shell("for key in ours theirs; do minisign -G -W -s $key -p $key.pub >/dev/null; done")
         let signing = try shell("tail -n 1 ours.pub").filter { !$0.isNewline }
         #expect(SigningKey.isPublic(signing))
-        var machine = own
+        var machine = ownSettings
         machine.export.recipients = [first]
         machine.export.settingsKey = signing
         func keys(_ configuration: Configuration) throws -> [String] {
@@ -263,8 +268,8 @@ import TestKit
         _ = try shell("echo \(first) >> \(file)")
         #expect(!StickSettings.accept(fromStick: stick, over: machine, program: program).hasChanged)
         #expect(try keys(machine) == [other])
-        // The machine's own keys are used again once the signing key is unset; without any, nothing is copied
-        // unencrypted.
+        // Once the signing key is unset, the machine's own keys are used again. If there are none, the signed ones are
+        // still used, so that no copy is unencrypted.
         machine.export.settingsKey = ""
         #expect(try keys(machine) == [first])
         machine.export.recipients = []

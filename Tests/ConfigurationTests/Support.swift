@@ -3,12 +3,12 @@ import TestKit
 
 @testable import Settings
 
-/// Parses a text as a configuration file and returns the result.
-func read(_ text: String) throws -> Result<Configuration, ConfigurationError> {
-    try read(Array(text.utf8))
+/// Parses text as a configuration file and returns the result.
+func parse(_ text: String) throws -> Result<Configuration, ConfigurationError> {
+    try parse(Array(text.utf8))
 }
 
-func read(_ bytes: [UInt8]) throws -> Result<Configuration, ConfigurationError> {
+func parse(_ bytes: [UInt8]) throws -> Result<Configuration, ConfigurationError> {
     let folder = TemporaryFolder()
     let path = folder.file("fieldscribe.conf")
     try Data(bytes).write(to: URL(filePath: path))

@@ -17,8 +17,8 @@ import Testing
             "# g\u{fc}nstig\n[capture]\nrate = 44100\n",
             "# " + String(repeating: "long ", count: 200) + "\n[capture]\nrate = 44100\n",
         ])
-    func forms(_ text: String) throws {
-        var configuration = try read(text).get()
+    func formatting(_ text: String) throws {
+        var configuration = try parse(text).get()
         #expect(configuration.capture.rate == 44_100)
         configuration.capture.rate = 16_000
         configuration.file = nil
@@ -29,7 +29,7 @@ import Testing
         "a file that is empty or has no settings gives the defaults",
         arguments: ["", "\n", "\u{FEFF}", "#", "\r\n\r\n", "   "])
     func empty(_ text: String) throws {
-        #expect(try read(text).get().capture.rate == 16_000)
+        #expect(try parse(text).get().capture.rate == 16_000)
     }
 
     @Test(
@@ -73,62 +73,62 @@ import Testing
             ),
         ])
     func refused(_ text: String, _ reasons: [String]) throws {
-        #expect(try read(text).reasons == reasons)
+        #expect(try parse(text).reasons == reasons)
     }
 
     @Test("Latin-1 and UTF-16 are refused")
     func encodings() throws {
-        let latin = Array("[control]\ngroup = gr".utf8) + [0xFC] + Array("n\n".utf8)
+        let latin1 = Array("[control]\ngroup = gr".utf8) + [0xFC] + Array("n\n".utf8)
         #expect(
-            try read(latin).reasons == ["2 this line is not UTF-8; save the file as plain text in UTF-8"])
-        let wide: [UInt8] = [0xFF, 0xFE] + "[panel]\n".utf8.flatMap { [$0, 0] as [UInt8] }
+            try parse(latin1).reasons == ["2 this line is not UTF-8; save the file as plain text in UTF-8"])
+        let utf16: [UInt8] = [0xFF, 0xFE] + "[panel]\n".utf8.flatMap { [$0, 0] as [UInt8] }
         #expect(
-            try read(wide).reasons.first == "1 this line contains a NUL byte; save the file as plain text in UTF-8")
+            try parse(utf16).reasons.first == "1 this line contains a NUL byte; save the file as plain text in UTF-8")
     }
 
     @Test("an unknown name is refused, and the most similar name is suggested")
     func suggestions() throws {
         #expect(
-            try read("[captrue]\nrate = 1\n").reasons == [
+            try parse("[captrue]\nrate = 1\n").reasons == [
                 "1 [captrue] is not a section; did you mean capture?"
             ])
-        #expect(try read("[Panel]\n").reasons == ["1 [Panel] is not a section; did you mean panel?"])
+        #expect(try parse("[Panel]\n").reasons == ["1 [Panel] is not a section; did you mean panel?"])
         #expect(
-            try read("[wifi]\nname = x\n").reasons == [
+            try parse("[wifi]\nname = x\n").reasons == [
                 "1 [wifi] is not a section; allowed: capture, speech, recognizer, speakers, vocabulary, panel, "
                     + "storage, export, usb, control"
             ])
         #expect(
-            try read("[capture]\nsample-rate = 16000\nRate = 16000\n").reasons == [
+            try parse("[capture]\nsample-rate = 16000\nRate = 16000\n").reasons == [
                 "2 is not a key of [capture]; allowed: device, rate, channels, preroll-seconds, sync-seconds",
                 "3 is not a key of [capture]; did you mean rate?",
             ])
         #expect(
-            try read("[capture]\nlamp = none\n").reasons == ["2 is not a key of [capture]; it belongs in [panel]"])
+            try parse("[capture]\nlamp = none\n").reasons == ["2 is not a key of [capture]; it belongs in [panel]"])
         #expect(
-            try read("[capture]\ndevice alsa:default\n").reasons == [
+            try parse("[capture]\ndevice alsa:default\n").reasons == [
                 "2 is not a key of [capture]; did you mean device?"
             ])
     }
 
     @Test("a line may have libinih's maximum length; a longer line is refused with its number")
     func lineLimit() throws {
-        func line(_ bytes: Int) -> String { "model = /" + String(repeating: "m", count: bytes - 9) }
-        let longest = try read("[recognizer]\n\(line(198))\nworkers = 3\n").get()
+        func line(length bytes: Int) -> String { "model = /" + String(repeating: "m", count: bytes - 9) }
+        let longest = try parse("[recognizer]\n\(line(length: 198))\nworkers = 3\n").get()
         #expect(longest.recognizer.model.utf8.count == 190 && longest.recognizer.workers == 3)
         #expect(
-            try read("[recognizer]\n\(line(199))\nworkers = 99\n").reasons == [
+            try parse("[recognizer]\n\(line(length: 199))\nworkers = 99\n").reasons == [
                 "2 this line is longer than 198 bytes; shorten it", "3 99 is out of range; allowed: 0 to 64",
             ])
     }
 
     @Test("all problems are listed in line order and summarized in one line")
-    func collected() throws {
+    func allProblems() throws {
         guard
-            case .failure(let error) = try read(
+            case .failure(let error) = try parse(
                 "[capture]\nrate = abc\n[speech]\npadding-milliseconds = 900\n[nowhere]\na = b\n[panel]\nstyle = x\n")
         else {
-            Issue.record("it was accepted")
+            Issue.record("the file was accepted")
             return
         }
         #expect(error.problems.map(\.line) == [2, 4, 5, 8])

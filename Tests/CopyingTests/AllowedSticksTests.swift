@@ -13,8 +13,8 @@ import TestKit
     private var path: String { folder.file(AllowedSticks.fileName) }
 
     private func write(_ text: String, to name: String) throws {
-        let above = folder.file(name).split(separator: "/").dropLast()
-        try makeFolder("/" + above.joined(separator: "/"))
+        let parent = folder.file(name).split(separator: "/").dropLast()
+        try makeFolder("/" + parent.joined(separator: "/"))
         try Data(text.utf8).write(to: URL(filePath: folder.file(name)))
     }
 
@@ -30,7 +30,7 @@ import TestKit
     private static let usb = ["ID_BUS": "usb", "ID_FS_USAGE": "filesystem", "ID_FS_TYPE": "vfat"]
 
     @Test("file system and device identify a stick, and only sticks are listed")
-    func reported() throws {
+    func listsSticks() throws {
         let sandisk = ["ID_FS_UUID_ENC": "1A2B-3C4D", "ID_SERIAL": "SanDisk_Ultra_4C53-0:0"]
         try plug("sdb1", "8:17", Self.usb.merging(sandisk) { $1 })
         try plug("sda1", "8:1", ["ID_BUS": "ata", "ID_FS_USAGE": "filesystem", "ID_FS_TYPE": "ext4"])
@@ -50,12 +50,12 @@ import TestKit
     @Test(
         "a stick's identifiers cannot break the list",
         arguments: ["", "a b", "a\u{1}", "é", "#a", String(repeating: "x", count: 201)])
-    func hostile(text: String) {
+    func invalidIdentifiers(text: String) {
         #expect(StickIdentity(volume: text, device: "b") == nil && StickIdentity(volume: "b", device: text) == nil)
     }
 
     @Test("a block device of this machine is found in sysfs")
-    func ofThisMachine() throws {
+    func realBlockDevice() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: "/sys/class/block").filter { name in
             name.allSatisfy { $0.isASCII && ($0.isLowercase || $0.isNumber) }
         }
@@ -63,15 +63,15 @@ import TestKit
             print("➜ skipped: this machine has no block device")
             return
         }
-        // The device is not a stick that can be identified, but it must be found.
+        // The device is found, although it may have no identifiers.
         do throws(DeviceError) { _ = try PluggedSticks().identity(of: name) } catch {
             #expect(error.code == .unsupported, "\(error.message)")
         }
         #expect(throws: DeviceError.self) { try PluggedSticks().identity(of: "no\(name)") }
     }
 
-    @Test("a stick stays allowed until it is forgotten, even if the file is read again")
-    func ledger() throws {
+    @Test("a stick stays allowed until it is forgotten")
+    func allowAndForget() throws {
         let (identityA, identityB) = (
             StickIdentity(volume: "1A2B-3C4D", device: "A"), StickIdentity(volume: "1A2B-3C4D", device: "B")
         )
@@ -80,7 +80,7 @@ import TestKit
         #expect(try AllowedSticks.allow(first, by: .command, in: folder.path))
         #expect(try !AllowedSticks.allow(first, by: .button, in: folder.path))
         var allowed = try AllowedSticks(in: folder.path)
-        // Another stick with a copy of the file system is not allowed.
+        // Another stick with the same file system identifier is not allowed.
         #expect(allowed.contains(first) && !allowed.contains(second))
         #expect(try AllowedSticks.allow(second, by: .button, in: folder.path))
         allowed = try AllowedSticks(in: folder.path)
@@ -99,7 +99,7 @@ import TestKit
             ("1A2B-3C4D A command more\n", 1), ("1A2B-3C4D A guess\n", 1), ("1A2B-3C4D  command\n", 1),
             ("1A2B-3C4D \u{1} command\n", 1), ("1A2B-3C4D A command\n\u{0}\u{0}\u{0}", 2),
         ])
-    func damaged(text: String, line: Int) throws {
+    func damagedList(text: String, line: Int) throws {
         try write(text, to: AllowedSticks.fileName)
         let stick = try #require(StickIdentity(volume: "1A2B-3C4D", device: "A"))
         for attempt in [
@@ -117,7 +117,7 @@ import TestKit
     }
 
     @Test("a link in place of the list is not followed, and a FIFO does not block")
-    func planted() throws {
+    func linkOrFIFO() throws {
         try write("1A2B-3C4D A command\n", to: "elsewhere")
         #expect(symlink("elsewhere", path) == 0)
         #expect(throws: DeviceError.self) { try AllowedSticks(in: folder.path) }
@@ -125,13 +125,13 @@ import TestKit
         #expect(throws: DeviceError.self) { try AllowedSticks(in: folder.path) }
     }
 
-    @Test("concurrent calls to allow lose no stick")
-    func together() async throws {
+    @Test("concurrent additions lose no stick")
+    func concurrentAdditions() async throws {
         let storage = folder.path
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 1...20 {
+            for index in 1...20 {
                 group.addTask {
-                    guard let stick = StickIdentity(volume: "V\(number)", device: "D") else { return }
+                    guard let stick = StickIdentity(volume: "V\(index)", device: "D") else { return }
                     _ = try AllowedSticks.allow(stick, by: .command, in: storage)
                 }
             }

@@ -10,7 +10,7 @@ import TestKit
 
 @Suite("Building blocks of a copy") struct CopyBuildingBlockTests {
     @Test("if udev's links are missing, its database identifies a stick; anything but a UUID is refused")
-    func stickWithoutLinks() throws {
+    func uuidFromDatabase() throws {
         let folder = TemporaryFolder()
         func identifier(_ text: String) throws -> String? {
             try durableReplace(path: folder.file("b8:17"), with: text)
@@ -22,10 +22,10 @@ import TestKit
             #expect(try identifier(text) == nil)
         }
         #expect(uuid(ofDevice: 8 << 8 | 18, links: folder.file("none"), database: folder.path) == nil)
-        // A minor number beyond one byte.
+        // A minor number above 255.
         try durableReplace(path: folder.file("b259:300"), with: "E:ID_FS_UUID_ENC=far\n")
-        let far: UInt64 = 259 << 8 | 300 & 0xFF | (300 & ~0xFF) << 12
-        #expect(uuid(ofDevice: far, links: folder.file("none"), database: folder.path) == "far")
+        let deviceNumber: UInt64 = 259 << 8 | 300 & 0xFF | (300 & ~0xFF) << 12
+        #expect(uuid(ofDevice: deviceNumber, links: folder.file("none"), database: folder.path) == "far")
     }
 
     @Test(
@@ -55,23 +55,26 @@ import TestKit
         let folder = TemporaryFolder()
         var random = SeededGenerator()
         let file = try NewFile("file", in: Folder(opening: folder.path), shouldStop: { false })
-        var model: [UInt8] = []
+        var expected: [UInt8] = []
         for _ in 0..<400 {
-            let offset = Bool.random(using: &random) ? model.count : Int.random(in: 0...model.count, using: &random)
+            let appends = Bool.random(using: &random)
+            let offset = appends ? expected.count : Int.random(in: 0...expected.count, using: &random)
             let count = [1, 40, 4_000, 300_000].randomElement(using: &random) ?? 1
-            let piece = [UInt8](repeating: UInt8.random(in: 0...255, using: &random), count: count)
-            try piece.withUnsafeBytes { try file.write($0, at: Int64(offset)) }
-            if model.count < offset + count { model += [UInt8](repeating: 0, count: offset + count - model.count) }
-            model.replaceSubrange(offset..<offset + count, with: piece)
-            #expect(file.length == Int64(model.count))
-            if model.count > 4_000_000 { break }
+            let bytes = [UInt8](repeating: UInt8.random(in: 0...255, using: &random), count: count)
+            try bytes.withUnsafeBytes { try file.write($0, at: Int64(offset)) }
+            if expected.count < offset + count {
+                expected += [UInt8](repeating: 0, count: offset + count - expected.count)
+            }
+            expected.replaceSubrange(offset..<offset + count, with: bytes)
+            #expect(file.length == Int64(expected.count))
+            if expected.count > 4_000_000 { break }
         }
         try file.sync()
-        #expect(try Data(contentsOf: URL(filePath: folder.file("file"))) == Data(model))
+        #expect(try Data(contentsOf: URL(filePath: folder.file("file"))) == Data(expected))
     }
 
     @Test(
-        "each peak is the loudest sample of its section, for any block size",
+        "each peak is the loudest sample of its section, for any length and block size",
         arguments: [1, 7, 1_199, 1_200, 1_201, 50_000])
     func peaks(length: Int) {
         var random = SeededGenerator(seed: UInt64(length))
@@ -94,7 +97,7 @@ import TestKit
 
     @Test(
         "names that are not single path components are refused", arguments: ["", ".", "..", "a/b", "/etc", "a\u{0}b"])
-    func names(name: String) throws {
+    func invalidNames(name: String) throws {
         let temporary = TemporaryFolder()
         let folder = try Folder(opening: temporary.path)
         for call in [

@@ -11,66 +11,66 @@ import TestKit
 
 @Suite("Copying to a folder") struct CopyTests {
     @Test("a copy has every file and the same samples", arguments: AudioFormat.allCases)
-    func whole(form: AudioFormat) async throws {
-        var desk = try await Desk(recordings: 2, seconds: 3.3)
-        desk.audio = form
-        let report = try await desk.copy()
-        #expect(report.error == nil && report.copied.map(\.recording) == [1, 2] && report.kept.isEmpty)
-        #expect(report.copied[0].folder == "recorder/\(Desk.name(1))")
-        #expect(desk.copies == [Desk.name(1), Desk.name(2)])
-        #expect(desk.areWhole())
+    func completeCopy(format: AudioFormat) async throws {
+        var setup = try await Setup(recordings: 2, seconds: 3.3)
+        setup.audio = format
+        let report = try await setup.copy()
+        #expect(report.error == nil && report.copied.map(\.recording) == [1, 2] && report.keptCopies.isEmpty)
+        #expect(report.copied[0].folder == "recorder/\(Setup.name(1))")
+        #expect(setup.copies == [Setup.name(1), Setup.name(2)])
+        #expect(setup.hasIntactCopies())
         let expected = [
-            "SHA256SUMS", "audio.\(form.rawValue)", "history.json", "index.html", "labels.txt", "transcript.TextGrid",
+            "SHA256SUMS", "audio.\(format.rawValue)", "history.json", "index.html", "labels.txt", "transcript.TextGrid",
             "transcript.csv",
             "transcript.eaf", "transcript.json", "transcript.srt", "transcript.txt", "transcript.vtt",
         ]
-        #expect(Set(names("\(desk.exportFolder)/\(Desk.name(1))")) == Set(expected))
+        #expect(Set(names("\(setup.exportFolder)/\(Setup.name(1))")) == Set(expected))
         #expect(
-            names("\(desk.stick)/Fieldscribe") == ["index.html", "recorder", "RESULT.txt"].sorted()
-                || Set(names("\(desk.stick)/Fieldscribe")) == ["index.html", "recorder", "RESULT.txt"])
-        #expect(names(desk.exportFolder).count == 2, "no temporary folder remains")
-        let entries = await desk.ledger.entries
+            names("\(setup.stick)/Fieldscribe") == ["index.html", "recorder", "RESULT.txt"].sorted()
+                || Set(names("\(setup.stick)/Fieldscribe")) == ["index.html", "recorder", "RESULT.txt"])
+        #expect(names(setup.exportFolder).count == 2, "no temporary folder remains")
+        let entries = await setup.ledger.entries
         #expect(entries.map(\.folder) == report.copied.map(\.folder) && entries.allSatisfy { $0.volume == "ABCD-1234" })
         #expect(entries.allSatisfy { $0.pass == 3 * $0.recording }, "the pass whose transcript was copied")
-        let sum = shell("sha256sum < '\(desk.exportFolder)/\(Desk.name(1))/SHA256SUMS'").output.prefix(64)
+        let sum = shell("sha256sum < '\(setup.exportFolder)/\(Setup.name(1))/SHA256SUMS'").output.prefix(64)
         #expect(entries[0].manifest == sum)
-        let size = shell("cat '\(desk.exportFolder)/\(Desk.name(1))'/* | wc -c").output.filter { $0 != "\n" }
+        let size = shell("cat '\(setup.exportFolder)/\(Setup.name(1))'/* | wc -c").output.filter { $0 != "\n" }
         #expect(String(report.copied[0].bytes) == size)
     }
 
     @Test("both channels are copied, verified, and recognized again", arguments: AudioFormat.allCases)
-    func bothChannels(form: AudioFormat) async throws {
-        var desk = try await Desk(recordings: 1, seconds: 3.3)
-        desk.audio = form
-        let path = desk.audioPath(1)
+    func bothChannels(format: AudioFormat) async throws {
+        var setup = try await Setup(recordings: 1, seconds: 3.3)
+        setup.audio = format
+        let path = setup.audioPath(1)
         #expect(
             shell("sox -R -n -r 16000 -b 16 -c 2 '\(path)' synth 3.3 pinknoise sine 440 gain -6")
                 .status == 0)
-        let report = try await desk.copy()
+        let report = try await setup.copy()
         #expect(report.error == nil && report.copied.map(\.recording) == [1])
-        let copy = "\(desk.exportFolder)/\(Desk.name(1))/audio.\(form.rawValue)"
+        let copy = "\(setup.exportFolder)/\(Setup.name(1))/audio.\(format.rawValue)"
         #expect(shell("soxi -c '\(copy)'").output.hasPrefix("2"))
         let raw = { (file: String) in shell("sox '\(file)' -t raw - | sha256sum").output }
         #expect(raw(copy) == raw(path))
         #expect(
             shell("sox '\(copy)' -t raw - remix 1 | sha256sum").output
                 != shell("sox '\(copy)' -t raw - remix 2 | sha256sum").output)
-        #expect(try await desk.copy().copied.isEmpty)
+        #expect(try await setup.copy().copied.isEmpty)
         // A newer transcript keeps the waveform.
         func waveform() throws -> Substring? {
-            try text("\(desk.exportFolder)/\(Desk.name(1))/index.html").firstRange(of: #/"peaks":"[0-9a-f]*"/#).map {
-                try text("\(desk.exportFolder)/\(Desk.name(1))/index.html")[$0]
+            try text("\(setup.exportFolder)/\(Setup.name(1))/index.html").firstRange(of: #/"peaks":"[0-9a-f]*"/#).map {
+                try text("\(setup.exportFolder)/\(Setup.name(1))/index.html")[$0]
             }
         }
         let before = try #require(try waveform())
-        await desk.put(1, seconds: 3.3, text: "one two three")
-        #expect(try await desk.copy().copied.map(\.recording) == [1])
+        await setup.put(1, seconds: 3.3, text: "one two three")
+        #expect(try await setup.copy().copied.map(\.recording) == [1])
         #expect(try waveform() == before && before.count > 1_000)
-        #expect(desk.areWhole())
+        #expect(setup.hasIntactCopies())
     }
 
     @Test(
-        "a copy and its page have the history; later entries do not cause a new copy, but come with the next transcript"
+        "a copy and its page have the history; later entries do not cause a new copy, but are added with the next transcript"
     )
     func history() async throws {
         func line(_ number: Int, _ act: HistoryEntry.Act) -> HistoryLine {
@@ -81,42 +81,42 @@ import TestKit
             entry.volume = "1A2B"
             return HistoryLine(text: #"{"number":\#(number)}"#, entry: entry)
         }
-        var desk = try await Desk()
-        await desk.archive.enter(line(1, .recorded))
-        try await desk.copy()
-        let copy = "\(desk.exportFolder)/\(Desk.name(1))"
+        var setup = try await Setup()
+        await setup.archive.addToHistory(line(1, .recorded))
+        try await setup.copy()
+        let copy = "\(setup.exportFolder)/\(Setup.name(1))"
         #expect(try text("\(copy)/history.json") == "[\n{\"number\":1}\n]\n")
         #expect(try text("\(copy)/index.html").contains("<time>2026-11-25T15:00:01Z</time>"))
-        await desk.archive.enter(line(2, .copied))
-        #expect(try await desk.copy().copied.isEmpty)
-        #expect(try text("\(copy)/history.json") == "[\n{\"number\":1}\n]\n" && desk.areWhole())
-        // Copies from earlier versions have no history: a longer transcript adds it, unless a person's file is there.
-        for (mine, words) in [("", "other words"), ("mine", "still others")] {
+        await setup.archive.addToHistory(line(2, .copied))
+        #expect(try await setup.copy().copied.isEmpty)
+        #expect(try text("\(copy)/history.json") == "[\n{\"number\":1}\n]\n" && setup.hasIntactCopies())
+        // Copies from earlier versions have no history. A newer transcript adds it, unless a person's file has its name.
+        for (personFile, words) in [("", "other words"), ("mine", "still others")] {
             shell("cd '\(copy)' && rm history.json && sed -i /history/d SHA256SUMS")
-            if !mine.isEmpty { shell("printf mine > '\(copy)/history.json'") }
-            var entry = try #require(await desk.ledger.entries.last)
+            if !personFile.isEmpty { shell("printf mine > '\(copy)/history.json'") }
+            var entry = try #require(await setup.ledger.entries.last)
             entry.manifest = String(shell("sha256sum < '\(copy)/SHA256SUMS'").output.prefix(64))
-            desk.ledger = MemoryLedger([entry])
-            #expect(try await desk.copy().copied.isEmpty)
-            await desk.put(1, text: words)
-            #expect(try await desk.copy().copied.count == 1)
-            let expected = mine.isEmpty ? "[\n{\"number\":1},\n{\"number\":2}\n]\n" : mine
+            setup.ledger = MemoryLedger([entry])
+            #expect(try await setup.copy().copied.isEmpty)
+            await setup.put(1, text: words)
+            #expect(try await setup.copy().copied.count == 1)
+            let expected = personFile.isEmpty ? "[\n{\"number\":1},\n{\"number\":2}\n]\n" : personFile
             #expect(try text("\(copy)/history.json") == expected)
             #expect(try text("\(copy)/transcript.txt").contains(words.prefix(5)))
-            #expect(desk.copies.count == 1 && desk.areWhole())
+            #expect(setup.copies.count == 1 && setup.hasIntactCopies())
         }
     }
 
     @Test("the ledger lists exactly the passes whose complete transcript was copied")
     func listedPasses() async throws {
-        try await Desk().expectCompletePasses()
+        try await Setup().expectCompletePasses()
     }
 
-    @Test("a FLAC file passes flac's own test, and its tags tell where it comes from")
-    func flac() async throws {
-        let desk = try await Desk(seconds: 20)
-        try await desk.copy()
-        let path = "\(desk.exportFolder)/\(Desk.name(1))/audio.flac"
+    @Test("a FLAC file passes flac's own test, and its tags describe the recording")
+    func flacFile() async throws {
+        let setup = try await Setup(seconds: 20)
+        try await setup.copy()
+        let path = "\(setup.exportFolder)/\(Setup.name(1))/audio.flac"
         #expect(shell("flac -t '\(path)'").status == 0)
         let tags = shell("metaflac --export-tags-to=- '\(path)'").output.lowercased()
         for tag in [
@@ -129,250 +129,250 @@ import TestKit
 
     @Test("the page has the waveform, and the list has the transcript")
     func pages() async throws {
-        let desk = try await Desk(recordings: 2)
-        await desk.put(2, text: "a very particular </script> sentence")
-        try await desk.copy()
-        let page = try text("\(desk.exportFolder)/\(Desk.name(1))/index.html")
+        let setup = try await Setup(recordings: 2)
+        await setup.put(2, text: "a very particular </script> sentence")
+        try await setup.copy()
+        let page = try text("\(setup.exportFolder)/\(Setup.name(1))/index.html")
         let afterPeaks = try #require(page.split(separator: "\"peaks\":\"").last)
         let peaks = afterPeaks.prefix { $0 != "\"" }
         #expect(peaks.count == 2 * 1_200 && Set(peaks).count > 8)
         #expect(page.contains("src=\"./audio.flac\"") && page.contains("href=\"../../index.html\""))
-        let index = try text("\(desk.stick)/Fieldscribe/index.html")
-        #expect(index.contains("recorder/\(Desk.name(1))/index.html"))
+        let index = try text("\(setup.stick)/Fieldscribe/index.html")
+        #expect(index.contains("recorder/\(Setup.name(1))/index.html"))
         #expect(index.contains("particular \\u003c/script\\u003e sentence"))
         #expect(!index.contains("</script> sentence"))
     }
 
     @Test("a second copy writes only what is new")
-    func incremental() async throws {
-        let desk = try await Desk(recordings: 2)
-        try await desk.copy()
-        let before = shell("cd '\(desk.exportFolder)' && find . -type f -printf '%p %i %T@ %s\\n' | sort").output
-        try await desk.record(3)
-        let report = try await desk.copy()
-        #expect(report.copied.map(\.recording) == [3] && report.kept.map(\.recording) == [1, 2])
-        let after = shell("cd '\(desk.exportFolder)' && find . -type f -printf '%p %i %T@ %s\\n' | sort").output
-        #expect(
-            after.split(separator: "\n").filter { !$0.contains(Desk.name(3)) }.joined(separator: "\n") + "\n" == before)
-        #expect(desk.areWhole())
-        #expect(try text("\(desk.stick)/Fieldscribe/index.html").contains(Desk.name(1)))
-        let result = try text("\(desk.stick)/Fieldscribe/RESULT.txt")
+    func incrementalCopy() async throws {
+        let setup = try await Setup(recordings: 2)
+        try await setup.copy()
+        let before = shell("cd '\(setup.exportFolder)' && find . -type f -printf '%p %i %T@ %s\\n' | sort").output
+        try await setup.record(3)
+        let report = try await setup.copy()
+        #expect(report.copied.map(\.recording) == [3] && report.keptCopies.map(\.recording) == [1, 2])
+        let after = shell("cd '\(setup.exportFolder)' && find . -type f -printf '%p %i %T@ %s\\n' | sort").output
+        let oldFiles = after.split(separator: "\n").filter { !$0.contains(Setup.name(3)) }
+        #expect(oldFiles.joined(separator: "\n") + "\n" == before)
+        #expect(setup.hasIntactCopies())
+        #expect(try text("\(setup.stick)/Fieldscribe/index.html").contains(Setup.name(1)))
+        let result = try text("\(setup.stick)/Fieldscribe/RESULT.txt")
         #expect(
             result.contains("1 recording was copied") && result.contains("2 recordings were already here"), "\(result)")
     }
 
     @Test("if nothing has changed, each recording's transcript is read once")
-    func readOnce() async throws {
-        let desk = try await Desk(recordings: 3)
-        try await desk.copy()
-        let archive = CountingArchive(archive: desk.archive)
+    func readsTranscriptsOnce() async throws {
+        let setup = try await Setup(recordings: 3)
+        try await setup.copy()
+        let archive = CountingArchive(archive: setup.archive)
         let export = FolderExport(
-            archive: archive, ledger: desk.ledger, settings: desk.export().settings,
-            audioPath: { desk.audioPath($0) })
-        #expect(try await export.copy(to: desk.stick).kept.count == 3)
+            archive: archive, ledger: setup.ledger, settings: setup.export().settings,
+            audioPath: { setup.audioPath($0) })
+        #expect(try await export.copy(to: setup.stick).keptCopies.count == 3)
         #expect(archive.requests.withLock { $0 } == [1, 2, 3])
-        #expect(try text("\(desk.stick)/Fieldscribe/index.html").contains("one two"))
+        #expect(try text("\(setup.stick)/Fieldscribe/index.html").contains("one two"))
     }
 
     @Test("the list can have more than 5,000 recordings")
     func longList() async throws {
-        let desk = try await Desk()
+        let setup = try await Setup()
         let created = shell(
-            "cd '\(desk.stick)' && mkdir -p Fieldscribe/other && cd Fieldscribe/other && "
+            "cd '\(setup.stick)' && mkdir -p Fieldscribe/other && cd Fieldscribe/other && "
                 + "mkdir $(seq -f '%06g_clock-unverified' 1 5200) && touch $(seq -f '%06g_clock-unverified/index.html' 1 5200)"
         )
         #expect(created.status == 0, "\(created.output)")
-        try await desk.copy()
-        let index = try text("\(desk.stick)/Fieldscribe/index.html")
+        try await setup.copy()
+        let index = try text("\(setup.stick)/Fieldscribe/index.html")
         #expect(
             index.contains("<dd>5201 recordings</dd>") && index.contains("other/000001_clock-unverified/index.html"))
     }
 
-    @Test("with an empty ledger, complete copies are recognized and listed again", arguments: [true, false])
-    func adopted(hasLedger: Bool) async throws {
-        let desk = try await Desk(recordings: 2)
-        try await desk.copy()
-        let other = MemoryLedger()
+    @Test("if the ledger is empty or missing, complete copies are recognized", arguments: [true, false])
+    func recognizesUnlistedCopies(hasLedger: Bool) async throws {
+        let setup = try await Setup(recordings: 2)
+        try await setup.copy()
+        let emptyLedger = MemoryLedger()
         var export = FolderExport(
-            archive: desk.archive, ledger: hasLedger ? other : nil,
+            archive: setup.archive, ledger: hasLedger ? emptyLedger : nil,
             settings: CopySettings(
-                formats: Desk.formats, audio: .flac, device: Desk.device, volume: "ABCD-1234", now: 1_795_163_500),
-            audioPath: { desk.audioPath($0) })
+                formats: Setup.formats, audio: .flac, device: Setup.device, volume: "ABCD-1234", now: 1_795_163_500),
+            audioPath: { setup.audioPath($0) })
         export.gate = { operation, path throws(DeviceError) in
             if operation == "mkdir" { throw DeviceError(.failed, "mkdir", "\(path): nothing needs to be created") }
         }
-        let report = try await export.copy(to: desk.stick)
-        #expect(report.error == nil && report.copied.isEmpty && report.kept.count == 2)
-        #expect(desk.copies.count == 2)
-        let entries = await other.entries
-        let originals = await desk.ledger.entries
+        let report = try await export.copy(to: setup.stick)
+        #expect(report.error == nil && report.copied.isEmpty && report.keptCopies.count == 2)
+        #expect(setup.copies.count == 2)
+        let entries = await emptyLedger.entries
+        let originals = await setup.ledger.entries
         #expect(entries == (hasLedger ? originals : []))
     }
 
     @Test("a newer text replaces the older one without copying the sound again")
-    func renewedText() async throws {
-        let desk = try await Desk(recordings: 2)
-        try await desk.copy()
-        let sound = "cd '\(desk.exportFolder)' && stat -c '%n %i %Y %Z' */audio.flac"
-        let before = shell(sound).output
-        await desk.put(1, text: "one two three")
-        let report = try await desk.copy()
-        #expect(report.error == nil && report.copied.map(\.folder) == ["recorder/\(Desk.name(1))"])
-        #expect(report.kept.map(\.recording) == [2] && desk.copies.count == 2 && desk.areWhole())
-        #expect(shell(sound).output == before)
-        #expect(try text("\(desk.exportFolder)/\(Desk.name(1))/transcript.txt") == "one two three\n")
-        #expect(try text("\(desk.stick)/Fieldscribe/index.html").contains("one two three"))
-        #expect(names("\(desk.exportFolder)/\(Desk.name(1))").allSatisfy { !$0.hasSuffix(".new") })
-        #expect(try await desk.copy().copied.isEmpty)
-        // Interrupted between two renames: the manifest no longer matches, and the next copy gets a new folder.
-        await desk.put(1, text: "one two three four")
-        let broken = desk.export { operation, path throws(DeviceError) in
+    func newerText() async throws {
+        let setup = try await Setup(recordings: 2)
+        try await setup.copy()
+        let listAudio = "cd '\(setup.exportFolder)' && stat -c '%n %i %Y %Z' */audio.flac"
+        let before = shell(listAudio).output
+        await setup.put(1, text: "one two three")
+        let report = try await setup.copy()
+        #expect(report.error == nil && report.copied.map(\.folder) == ["recorder/\(Setup.name(1))"])
+        #expect(report.keptCopies.map(\.recording) == [2] && setup.copies.count == 2 && setup.hasIntactCopies())
+        #expect(shell(listAudio).output == before)
+        #expect(try text("\(setup.exportFolder)/\(Setup.name(1))/transcript.txt") == "one two three\n")
+        #expect(try text("\(setup.stick)/Fieldscribe/index.html").contains("one two three"))
+        #expect(names("\(setup.exportFolder)/\(Setup.name(1))").allSatisfy { !$0.hasSuffix(".new") })
+        #expect(try await setup.copy().copied.isEmpty)
+        // After an interruption between two renames, the manifest no longer matches, and the next copy gets a new folder.
+        await setup.put(1, text: "one two three four")
+        let broken = setup.export { operation, path throws(DeviceError) in
             if operation == "rename", path.hasSuffix("transcript.srt") {
                 throw DeviceError(.failed, "rename", status: EIO, "\(path): gone")
             }
         }
-        #expect(try await broken.copy(to: desk.stick).failures.map(\.recording) == [1])
-        #expect(try await desk.copy().error == nil)
-        #expect(try text("\(desk.exportFolder)/\(Desk.name(1))_2/transcript.txt") == "one two three four\n")
+        #expect(try await broken.copy(to: setup.stick).failures.map(\.recording) == [1])
+        #expect(try await setup.copy().error == nil)
+        #expect(try text("\(setup.exportFolder)/\(Setup.name(1))_2/transcript.txt") == "one two three four\n")
     }
 
     @Test("a format added to export.formats is added to a copy, unless a person's file has its name")
     func addedFormat() async throws {
-        var desk = try await Desk(recordings: 2)
-        try await desk.copy()
+        var setup = try await Setup(recordings: 2)
+        try await setup.copy()
         try "mine\n".write(
-            toFile: "\(desk.exportFolder)/\(Desk.name(2))/transcript.docx", atomically: false, encoding: .utf8)
-        let before = shell("cd '\(desk.exportFolder)' && stat -c '%n %i %Y' */audio.flac").output
-        desk.formats.append(.docx)
-        let report = try await desk.copy()
+            toFile: "\(setup.exportFolder)/\(Setup.name(2))/transcript.docx", atomically: false, encoding: .utf8)
+        let before = shell("cd '\(setup.exportFolder)' && stat -c '%n %i %Y' */audio.flac").output
+        setup.formats.append(.docx)
+        let report = try await setup.copy()
         #expect(
             report.error == nil
-                && report.copied.map(\.folder) == ["recorder/\(Desk.name(1))", "recorder/\(Desk.name(2))_2"])
-        #expect(desk.copies == [Desk.name(1), Desk.name(2), "\(Desk.name(2))_2"] && desk.areWhole())
-        let after = shell("cd '\(desk.exportFolder)' && stat -c '%n %i %Y' */audio.flac").output
+                && report.copied.map(\.folder) == ["recorder/\(Setup.name(1))", "recorder/\(Setup.name(2))_2"])
+        #expect(setup.copies == [Setup.name(1), Setup.name(2), "\(Setup.name(2))_2"] && setup.hasIntactCopies())
+        let after = shell("cd '\(setup.exportFolder)' && stat -c '%n %i %Y' */audio.flac").output
         #expect(after.hasPrefix(before) && after != before)
-        for name in [Desk.name(1), "\(Desk.name(2))_2"] {
-            #expect(try text("\(desk.exportFolder)/\(name)/SHA256SUMS").contains("  transcript.docx\n"))
+        for name in [Setup.name(1), "\(Setup.name(2))_2"] {
+            #expect(try text("\(setup.exportFolder)/\(name)/SHA256SUMS").contains("  transcript.docx\n"))
         }
-        #expect(try text("\(desk.exportFolder)/\(Desk.name(2))/transcript.docx") == "mine\n")
-        #expect(try await desk.copy().copied.isEmpty)
+        #expect(try text("\(setup.exportFolder)/\(Setup.name(2))/transcript.docx") == "mine\n")
+        #expect(try await setup.copy().copied.isEmpty)
     }
 
     @Test(
-        "any correction updates the copy, and the list has the corrected title",
-        arguments: [Desk.formats, [.text, .json], [.text, .textgrid], [.text, .docx], [.html]])
-    func annotated(formats: [TranscriptFormat]) async throws {
-        var desk = try await Desk(recordings: 2)
-        desk.formats = formats
-        try await desk.copy()
-        let sound = "cd '\(desk.exportFolder)' && stat -c '%n %i %Y' */audio.flac"
-        let before = shell(sound).output
+        "a correction that a copied format contains updates the copy, and the list has the corrected title",
+        arguments: [Setup.formats, [.text, .json], [.text, .textgrid], [.text, .docx], [.html]])
+    func corrections(formats: [TranscriptFormat]) async throws {
+        var setup = try await Setup(recordings: 2)
+        setup.formats = formats
+        try await setup.copy()
+        let listAudio = "cd '\(setup.exportFolder)' && stat -c '%n %i %Y' */audio.flac"
+        let before = shell(listAudio).output
         var annotations = Annotations()
         annotations.title = "At the ford"
         annotations.marks = [Bookmark(SamplePosition(1_600))]
         for note in ["he laughs", "he cries"] {
             annotations.notes = [Bookmark(.zero, text: note)]
-            await desk.annotate(1, annotations, pass: note == "he laughs" ? 2 : 3)
+            await setup.annotate(1, annotations, pass: note == "he laughs" ? 2 : 3)
             let hasNotes = formats.contains(.html)
-            let report = try await desk.copy()
-            // Formats that omit notes do not change the second time.
+            let report = try await setup.copy()
+            // Text and JSON omit notes, so the second correction does not change them.
             #expect(report.copied.map(\.recording) == (note == "he laughs" || formats != [.text, .json] ? [1] : []))
-            #expect(desk.areWhole() && desk.copies.count == 2 && shell(sound).output == before)
-            let page = "\(desk.exportFolder)/\(Desk.name(1))/index.html"
+            #expect(setup.hasIntactCopies() && setup.copies.count == 2 && shell(listAudio).output == before)
+            let page = "\(setup.exportFolder)/\(Setup.name(1))/index.html"
             #expect(try !hasNotes || text(page).contains(note))
-            #expect(try await desk.copy().copied.isEmpty)
+            #expect(try await setup.copy().copied.isEmpty)
         }
-        let list = try text("\(desk.stick)/Fieldscribe/index.html")
+        let list = try text("\(setup.stick)/Fieldscribe/index.html")
         #expect(!formats.contains(.html) || list.contains(">At the ford</a>"), "\(list)")
-        // With an empty ledger, the copy is recognized, including its pass.
-        let copied = try await desk.export(ledger: false).copy(to: desk.stick)
-        #expect(copied.copied.isEmpty && copied.kept.count == 2)
+        // The copies are recognized even if there is no ledger.
+        let copied = try await setup.export(ledger: false).copy(to: setup.stick)
+        #expect(copied.copied.isEmpty && copied.keptCopies.count == 2)
     }
 
     @Test("the list has the date of a recording with a title, if the clock was set")
-    func titled() async throws {
-        let desk = try await Desk()
-        guard case (var summary, let timeline)? = await desk.archive.transcript(of: 1) else {
+    func titleAndDate() async throws {
+        let setup = try await Setup()
+        guard case (var summary, let timeline)? = await setup.archive.transcript(of: 1) else {
             Issue.record("recording 1 is missing")
             return
         }
         summary.clock = .synchronized
-        await desk.archive.put(summary, timeline)
+        await setup.archive.put(summary, timeline)
         var annotations = Annotations()
         annotations.title = "At the ford"
-        await desk.annotate(1, annotations, pass: 2)
-        try await desk.copy()
-        let list = try text("\(desk.stick)/Fieldscribe/index.html")
+        await setup.annotate(1, annotations, pass: 2)
+        try await setup.copy()
+        let list = try text("\(setup.stick)/Fieldscribe/index.html")
         let date = CopyName(summary).title
         #expect(
             list.contains(">At the ford</a>\n<p class=\"about\"><span dir=\"auto\">\(date)</span>"), "\(date): \(list)")
     }
 
     @Test("if a person has edited a text, the newer one gets a new folder, which the list shows")
-    func newerText() async throws {
-        let desk = try await Desk()
-        try await desk.copy()
+    func newerTextOfEditedCopy() async throws {
+        let setup = try await Setup()
+        try await setup.copy()
         try "corrected\n".write(
-            toFile: "\(desk.exportFolder)/\(Desk.name(1))/transcript.txt", atomically: false, encoding: .utf8)
-        let before = shell("cd '\(desk.exportFolder)' && sha256sum */*").output
-        await desk.put(1, text: "one two three")
-        #expect(try await desk.copy().copied.map(\.folder) == ["recorder/\(Desk.name(1))_2"])
-        #expect(shell("cd '\(desk.exportFolder)' && sha256sum \(Desk.name(1))/*").output == before)
-        #expect(try await desk.copy().copied.isEmpty)
-        let index = try text("\(desk.stick)/Fieldscribe/index.html")
-        #expect(index.contains("\(Desk.name(1))_2/index.html") && !index.contains("\(Desk.name(1))/index.html"))
+            toFile: "\(setup.exportFolder)/\(Setup.name(1))/transcript.txt", atomically: false, encoding: .utf8)
+        let before = shell("cd '\(setup.exportFolder)' && sha256sum */*").output
+        await setup.put(1, text: "one two three")
+        #expect(try await setup.copy().copied.map(\.folder) == ["recorder/\(Setup.name(1))_2"])
+        #expect(shell("cd '\(setup.exportFolder)' && sha256sum \(Setup.name(1))/*").output == before)
+        #expect(try await setup.copy().copied.isEmpty)
+        let index = try text("\(setup.stick)/Fieldscribe/index.html")
+        #expect(index.contains("\(Setup.name(1))_2/index.html") && !index.contains("\(Setup.name(1))/index.html"))
     }
 
     @Test(
         "a damaged copy stays, and a new one is made",
         arguments: ["rm audio.flac", "echo x >> SHA256SUMS", "rm SHA256SUMS", "rm SHA256SUMS; mkdir SHA256SUMS"])
-    func damaged(command: String) async throws {
-        let desk = try await Desk()
-        try await desk.copy()
-        #expect(shell("cd '\(desk.exportFolder)/\(Desk.name(1))' && \(command)").status == 0)
-        let before = shell("cd '\(desk.exportFolder)/\(Desk.name(1))' && ls -lR --full-time").output
-        #expect(try await desk.copy().copied.map(\.folder) == ["recorder/\(Desk.name(1))_2"])
-        #expect(shell("cd '\(desk.exportFolder)/\(Desk.name(1))' && ls -lR --full-time").output == before)
+    func damagedCopy(command: String) async throws {
+        let setup = try await Setup()
+        try await setup.copy()
+        #expect(shell("cd '\(setup.exportFolder)/\(Setup.name(1))' && \(command)").status == 0)
+        let before = shell("cd '\(setup.exportFolder)/\(Setup.name(1))' && ls -lR --full-time").output
+        #expect(try await setup.copy().copied.map(\.folder) == ["recorder/\(Setup.name(1))_2"])
+        #expect(shell("cd '\(setup.exportFolder)/\(Setup.name(1))' && ls -lR --full-time").output == before)
     }
 
     @Test("another recording's copy with the same name is not mistaken for this recording's")
-    func otherArchive() async throws {
-        let desk = try await Desk()
-        try await desk.copy()
-        let other = try await Desk(recordings: 0, stick: desk.stick)
+    func sameNameInOtherArchive() async throws {
+        let setup = try await Setup()
+        try await setup.copy()
+        let other = try await Setup(recordings: 0, stick: setup.stick)
         try await other.record(1, seconds: 0.6)
         let report = try await other.copy()
-        #expect(report.copied.map(\.folder) == ["recorder/\(Desk.name(1))_2"])
-        // The same length and text, but not the same sound.
-        let third = try await Desk(recordings: 0, stick: desk.stick)
+        #expect(report.copied.map(\.folder) == ["recorder/\(Setup.name(1))_2"])
+        // A recording with the same length and text, but another sound.
+        let third = try await Setup(recordings: 0, stick: setup.stick)
         _ = shell("sox -n -r 16000 -b 16 -c 1 '\(third.audioPath(1))' synth 0.5 sine 440")
         await third.put(1, text: "one two")
-        #expect(try await third.copy().copied.map(\.folder) == ["recorder/\(Desk.name(1))_3"])
+        #expect(try await third.copy().copied.map(\.folder) == ["recorder/\(Setup.name(1))_3"])
     }
 
     @Test("if one recording fails, the others are copied")
-    func sourceFails() async throws {
-        let desk = try await Desk(recordings: 3)
-        unlink(desk.audioPath(2))
-        let report = try await desk.copy()
+    func failingRecording() async throws {
+        let setup = try await Setup(recordings: 3)
+        unlink(setup.audioPath(2))
+        let report = try await setup.copy()
         #expect(report.copied.map(\.recording) == [1, 3])
         #expect(report.failures.map(\.recording) == [2] && report.error?.code == .missing)
-        #expect(desk.areWhole() && desk.copies.count == 2)
-        #expect(try text("\(desk.stick)/Fieldscribe/RESULT.txt").contains("NOT EVERYTHING WAS COPIED"))
-        let error = await thrown { try await desk.copy([9]) }
+        #expect(setup.hasIntactCopies() && setup.copies.count == 2)
+        #expect(try text("\(setup.stick)/Fieldscribe/RESULT.txt").contains("NOT EVERYTHING WAS COPIED"))
+        let error = await thrown { try await setup.copy([9]) }
         #expect(error?.code == .missing)
     }
 
     @Test("the list includes other recorders' copies, but no other folders")
-    func otherDevices() async throws {
-        let desk = try await Desk()
-        let top = "\(desk.stick)/Fieldscribe"
+    func otherRecorders() async throws {
+        let setup = try await Setup()
+        let top = "\(setup.stick)/Fieldscribe"
         for folder in [
             "other/000003_2026-01-02_03-04-05", "other/000004_x\\\"><script>", "Evil/000001_clock-unverified", "bad<b>",
         ] {
             #expect(shell("mkdir -p '\(top)/\(folder)' && touch '\(top)/\(folder)/index.html'").status == 0)
         }
-        try await desk.copy()
+        try await setup.copy()
         let index = try text("\(top)/index.html")
         #expect(
             index.contains("other/000003_2026-01-02_03-04-05/index.html") && index.contains("2 January 2026, 03:04"))
@@ -380,12 +380,12 @@ import TestKit
     }
 
     @Test("a recording without words and one with unusual characters are copied")
-    func oddText() async throws {
-        let desk = try await Desk(recordings: 2)
-        await desk.put(1, text: "")
-        await desk.put(2, text: "\u{202E}\"<&>' 👩‍🚀 \u{2028} שלום ;|$(x)`")
-        #expect(try await desk.copy().error == nil)
-        #expect(desk.areWhole() && desk.copies.count == 2)
+    func unusualText() async throws {
+        let setup = try await Setup(recordings: 2)
+        await setup.put(1, text: "")
+        await setup.put(2, text: "\u{202E}\"<&>' 👩‍🚀 \u{2028} שלום ;|$(x)`")
+        #expect(try await setup.copy().error == nil)
+        #expect(setup.hasIntactCopies() && setup.copies.count == 2)
     }
 
     private func text(_ path: String) throws -> String {

@@ -15,7 +15,7 @@ import TestKit
             ("a\u{0}b/c\\d:e", "a-b-c-d-e"), (String(repeating: "x", count: 99), String(repeating: "x", count: 32)),
             ("-$(reboot)-", "reboot"),
         ])
-    func device(host: String, name: String) {
+    func deviceName(host: String, name: String) {
         #expect(DeviceName(madeOf: host).text == name)
         #expect(DeviceName(name)?.text == name)
     }
@@ -38,7 +38,7 @@ import TestKit
     }
 
     @Test("repeated names are numbered, and a name's title is its date")
-    func next() throws {
+    func numberedNames() throws {
         let name = try #require(CopyName("000007_2026-11-20_09-30-12"))
         #expect(name.next.text == "000007_2026-11-20_09-30-12_2")
         #expect(name.next.next.text == "000007_2026-11-20_09-30-12_3")
@@ -47,8 +47,8 @@ import TestKit
         #expect(CopyName("000007_2026-99-99_99-99-99")?.title == "2026-99-99_99-99-99")
     }
 
-    @Test("a recording's name has its number, and its start if the clock was verified")
-    func fromSummary() {
+    @Test("a copy's name has the recording's ID, and its start if the clock was verified")
+    func nameOfRecording() {
         var summary = RecordingSummary(id: 7, startedAt: 1_795_163_412, clock: .unverified, microphone: "")
         #expect(CopyName(summary).text == "000007_clock-unverified")
         summary.clock = .synchronized
@@ -56,8 +56,8 @@ import TestKit
         #expect(CopyName(summary).text == "000007_\(date)")
         summary.id = 12_345_678
         #expect(CopyName(summary).text == "12345678_\(date)")
-        for odd in [Double.nan, -5, 1e300] {
-            summary.startedAt = odd
+        for startedAt in [Double.nan, -5, 1e300] {
+            summary.startedAt = startedAt
             #expect(CopyName(CopyName(summary).text) == CopyName(summary))
         }
     }
@@ -73,7 +73,7 @@ import TestKit
     }
 
     @Test("a folder inside a volume is identified by its real path")
-    func volume() throws {
+    func folderIdentifier() throws {
         let folder = TemporaryFolder()
         let identifier = try volumeIdentifier(of: folder.path)
         #expect(identifier.hasPrefix("folder:/"))

@@ -7,7 +7,6 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// A stick that fails, corrupts data, is full, or is malicious while encrypted copies are written.
 @Suite("A stick that fails during encrypted copies", .serialized) struct SealedFaultTests {
     private let keys: KeyPair
 
@@ -18,19 +17,20 @@ import TestKit
 
     enum Fault: String, CaseIterable, Sendable { case once, pulled, full }
 
-    private func desk(_ recordings: Int = 1, seconds: Double = 0.5, stick: String? = nil) async throws -> Desk {
-        var desk = try await Desk(recordings: recordings, seconds: seconds, stick: stick)
-        desk.recipients = .success([keys.recipient])
-        return desk
+    private func setup(_ recordings: Int = 1, seconds: Double = 0.5, stick: String? = nil) async throws -> Setup {
+        var setup = try await Setup(recordings: recordings, seconds: seconds, stick: stick)
+        setup.recipients = .success([keys.recipient])
+        return setup
     }
 
-    private static func gate(_ at: Int, _ fault: Fault, _ calls: Calls) -> Folder.Gate {
+    /// Returns a gate that makes the call with an ordinal fail, or all calls from then on.
+    private static func gate(firstFailure: Int, _ fault: Fault, _ calls: Calls) -> Folder.Gate {
         { operation, path throws(DeviceError) in
-            let number = calls.next()
+            let ordinal = calls.next()
             switch fault {
-            case .once where number == at, .pulled where number >= at:
+            case .once where ordinal == firstFailure, .pulled where ordinal >= firstFailure:
                 throw .system(operation, status: EIO, on: path)
-            case .full where number >= at && ["write", "open", "mkdir", "fsync"].contains(operation):
+            case .full where ordinal >= firstFailure && ["write", "open", "mkdir", "fsync"].contains(operation):
                 throw .system(operation, status: ENOSPC, on: path)
             default: break
             }
@@ -38,12 +38,12 @@ import TestKit
     }
 
     private final class Calls: Sendable {
-        private let count = Mutex(0)
-        var number: Int { count.withLock { $0 } }
+        private let total = Mutex(0)
+        var count: Int { total.withLock { $0 } }
         func next() -> Int {
-            count.withLock { count in
-                count += 1
-                return count
+            total.withLock { total in
+                total += 1
+                return total
             }
         }
     }
@@ -52,12 +52,13 @@ import TestKit
         "after a fault in any call, each file with a final name is complete, and the next copy completes the rest",
         arguments: Fault.allCases)
     func everyCall(fault: Fault) async throws {
-        let clean = try await desk(2, seconds: 2)
+        let clean = try await setup(2, seconds: 2)
         let counter = Calls()
-        #expect(try await clean.export(gate: Self.gate(.max, fault, counter)).copy(to: clean.stick).error == nil)
-        #expect(counter.number > 15)
+        let countingGate = Self.gate(firstFailure: .max, fault, counter)
+        #expect(try await clean.export(gate: countingGate).copy(to: clean.stick).error == nil)
+        #expect(counter.count > 15)
         var failed = 0
-        for call in 1...counter.number {
+        for call in 1...counter.count {
             let stick = clean.folder.file("stick-\(call)")
             try makeFolder(stick)
             defer { shell("rm -rf '\(stick)'") }
@@ -66,7 +67,7 @@ import TestKit
                 archive: clean.archive, ledger: ledger, settings: clean.export().settings,
                 audioPath: { clean.audioPath($0) })
             export.recipients = clean.recipients
-            export.gate = Self.gate(call, fault, calls)
+            export.gate = Self.gate(firstFailure: call, fault, calls)
             var report: CopyReport?
             let error = await thrown { report = try await export.copy(to: stick) }
             if error != nil || report?.error != nil { failed += 1 }
@@ -79,93 +80,94 @@ import TestKit
 
             export.gate = { _, _ in }
             let second = try await export.copy(to: stick)
-            #expect(second.error == nil && second.copied.count + second.kept.count == 2, "call \(call)")
+            #expect(second.error == nil && second.copied.count + second.keptCopies.count == 2, "call \(call)")
             #expect(files().allSatisfy { keys.opens("\(folder)/\($0)") }, "call \(call)")
             #expect(names(folder).allSatisfy { !$0.contains("partial") }, "call \(call): \(names(folder))")
-            // A copy may exist twice if the stick failed between rename and ledger.
+            // A copy may exist twice if the stick failed after the rename, but before the ledger listed the copy.
             #expect(files().count == 2 || fault != .once && files().count == 3, "call \(call): \(files())")
-            #expect(try await export.copy(to: stick).kept.count == 2)
+            #expect(try await export.copy(to: stick).keptCopies.count == 2)
         }
-        #expect(failed >= counter.number * 2 / 3)
-        print("\(fault.rawValue): \(counter.number) calls failed in turn; \(failed) copies reported an error")
+        #expect(failed >= counter.count * 2 / 3)
+        print("\(fault.rawValue): \(counter.count) calls failed in turn; \(failed) copies reported an error")
     }
 
     @Test("the older copy stays until the newer one has been read back")
-    func replacing() async throws {
+    func keepsOlderCopy() async throws {
         for call in 1...40 {
-            let desk = try await desk(1)
-            try await desk.copy()
-            await desk.put(1, text: "one two three")
+            let setup = try await setup(1)
+            try await setup.copy()
+            await setup.put(1, text: "one two three")
             let calls = Calls()
-            let report = try? await desk.export(gate: Self.gate(call, .pulled, calls)).copy(to: desk.stick)
-            #expect(
-                !desk.sealedFiles.isEmpty && desk.sealedFiles.allSatisfy { keys.opens("\(desk.sealedFolder)/\($0)") })
-            #expect(try await desk.copy().error == nil && desk.sealedFiles.count <= 2)
-            if calls.number < call, report?.error == nil { return }
+            let gate = Self.gate(firstFailure: call, .pulled, calls)
+            let report = try? await setup.export(gate: gate).copy(to: setup.stick)
+            #expect(!setup.sealedFiles.isEmpty)
+            #expect(setup.sealedFiles.allSatisfy { keys.opens("\(setup.sealedFolder)/\($0)") })
+            #expect(try await setup.copy().error == nil && setup.sealedFiles.count <= 2)
+            if calls.count < call, report?.error == nil { return }
         }
         Issue.record("no copy completed without a fault")
     }
 
     @Test("data that differs when read back is not reported as a copy")
-    func lying() async throws {
-        let desk = try await desk(1, seconds: 5)
-        let path = "\(desk.sealedFolder)/sealing.partial"
-        let report = try await desk.export { operation, _ throws(DeviceError) in
+    func corruptingStick() async throws {
+        let setup = try await setup(1, seconds: 5)
+        let path = "\(setup.sealedFolder)/sealing.partial"
+        let report = try await setup.export { operation, _ throws(DeviceError) in
             guard operation == "syncfs", access(path, F_OK) == 0 else { return }
             shell("printf 'xyzxyzxyz' | dd of='\(path)' bs=1 seek=$(($(stat -c %s '\(path)') / 2)) conv=notrunc")
-        }.copy(to: desk.stick)
+        }.copy(to: setup.stick)
         #expect(report.error?.code == .damaged)
-        #expect(names(desk.sealedFolder).isEmpty)
-        #expect(await desk.ledger.entries.isEmpty)
-        #expect(try await desk.copy().copied.count == 1)
+        #expect(names(setup.sealedFolder).isEmpty)
+        #expect(await setup.ledger.entries.isEmpty)
+        #expect(try await setup.copy().copied.count == 1)
     }
 
     @Test("if the ledger fails, no unlisted file stays, so copies do not accumulate")
     func ledgerFails() async throws {
-        let desk = try await desk(1)
+        let setup = try await setup(1)
         for _ in 1...3 {
-            await desk.ledger.failOnce(DeviceError(.full, "INSERT", "archive: full"))
-            #expect(try await desk.copy().error?.code == .full)
-            #expect(desk.sealedFiles.isEmpty)
+            await setup.ledger.failOnce(DeviceError(.full, "INSERT", "archive: full"))
+            #expect(try await setup.copy().error?.code == .full)
+            #expect(setup.sealedFiles.isEmpty)
         }
-        #expect(try await desk.copy().copied.count == 1 && desk.sealedFiles.count == 1)
+        #expect(try await setup.copy().copied.count == 1 && setup.sealedFiles.count == 1)
     }
 
     @Test("if there is no ledger, existing files are not recognized")
     func noLedger() async throws {
-        let desk = try await desk(1)
+        let setup = try await setup(1)
         for round in 1...2 {
-            #expect(try await desk.export(ledger: false).copy(to: desk.stick).copied.count == 1)
-            #expect(desk.sealedFiles.count == round)
+            #expect(try await setup.export(ledger: false).copy(to: setup.stick).copied.count == 1)
+            #expect(setup.sealedFiles.count == round)
         }
-        #expect(shell("cd '\(desk.sealedFolder)' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
+        #expect(shell("cd '\(setup.sealedFolder)' && sha256sum --quiet --strict -c SHA256SUMS").status == 0)
     }
 
     @Test("a stopped copy leaves nothing incomplete")
-    func stopped() async throws {
-        let desk = try await desk(2, seconds: 5)
-        let stops = try await desk.stopEverywhere {
-            #expect(names(desk.sealedFolder).allSatisfy { !$0.contains("partial") })
-            #expect(desk.sealedFiles.allSatisfy { keys.opens("\(desk.sealedFolder)/\($0)") })
+    func stoppedCopy() async throws {
+        let setup = try await setup(2, seconds: 5)
+        let stops = try await setup.stopEverywhere {
+            #expect(names(setup.sealedFolder).allSatisfy { !$0.contains("partial") })
+            #expect(setup.sealedFiles.allSatisfy { keys.opens("\(setup.sealedFolder)/\($0)") })
         }
-        #expect(stops > 8 && desk.sealedFiles.count == 2)
+        #expect(stops > 8 && setup.sealedFiles.count == 2)
     }
 
     @Test("a stick that fills up keeps no incomplete copy", .enabled(if: canMount))
-    func fillsUp() async throws {
+    func fillingStick() async throws {
         let stick = TemporaryFolder()
         #expect(mount("tmpfs", stick.path, "tmpfs", 0, "size=4m") == 0)
         defer { umount(stick.path) }
-        let desk = try await desk(1, seconds: 60, stick: stick.path)
-        let report = try await desk.export { operation, _ throws(DeviceError) in
+        let setup = try await setup(1, seconds: 60, stick: stick.path)
+        let report = try await setup.export { operation, _ throws(DeviceError) in
             if operation == "write" { shell("head -c 4M /dev/zero > '\(stick.path)/mine' 2>/dev/null") }
         }.copy(to: stick.path)
-        #expect(report.error?.code == .full && names(desk.sealedFolder).isEmpty)
+        #expect(report.error?.code == .full && names(setup.sealedFolder).isEmpty)
         shell("rm '\(stick.path)/mine'")
-        #expect(try await desk.copy().copied.count == 1)
-        // Too small from the start.
-        try await desk.record(2, seconds: 200)
-        let second = try await desk.copy()
+        #expect(try await setup.copy().copied.count == 1)
+        // The stick is too small for the second recording from the start.
+        try await setup.record(2, seconds: 200)
+        let second = try await setup.copy()
         #expect(second.error?.code == .full && second.error?.message.contains("needs about") == true)
     }
 
@@ -183,25 +185,25 @@ import TestKit
             "mkdir -p Fieldscribe; ln -s '$OUT/secret' Fieldscribe/RESULT.txt.new", "echo mine > Fieldscribe",
             "mkdir -p Fieldscribe; mkfifo Fieldscribe/sealed", "mkdir -p Fieldscribe/README.txt/deep",
         ])
-    func prepared(preparation: String) async throws {
-        let desk = try await desk(1)
-        let outside = desk.folder.file("outside")
+    func obstacles(preparation: String) async throws {
+        let setup = try await setup(1)
+        let outside = setup.folder.file("outside")
         shell("mkdir '\(outside)'; echo secret > '\(outside)/secret'; touch -d 2001-01-01 '\(outside)/secret'")
         let commands = preparation.replacing("'$OUT'", with: "'\(outside)'").replacing("$OUT", with: outside)
-        #expect(shell("cd '\(desk.stick)' && \(commands)").status == 0)
+        #expect(shell("cd '\(setup.stick)' && \(commands)").status == 0)
         let before = shell("ls -la --full-time '\(outside)'; cat '\(outside)/secret'").output
-        let mine = shell("cd '\(desk.stick)' && find . -name 'mine' -o -type p | sort").output
+        let mine = shell("cd '\(setup.stick)' && find . -name 'mine' -o -type p | sort").output
         var report: CopyReport?
-        let error = await thrown { report = try await desk.copy() }
+        let error = await thrown { report = try await setup.copy() }
         #expect(shell("ls -la --full-time '\(outside)'; cat '\(outside)/secret'").output == before)
         #expect(
-            shell("cd '\(desk.stick)' && find . -name 'mine' -o -type p | sort").output == mine)
+            shell("cd '\(setup.stick)' && find . -name 'mine' -o -type p | sort").output == mine)
         if let copied = report?.copied.first {
-            #expect(keys.opens("\(desk.stick)/Fieldscribe/\(copied.folder)"))
+            #expect(keys.opens("\(setup.stick)/Fieldscribe/\(copied.folder)"))
         } else {
             let failure = try #require(error ?? report?.error)
             #expect(failure.message.contains("; "), "no remedy in: \(failure.message)")
-            #expect(await desk.ledger.entries.isEmpty)
+            #expect(await setup.ledger.entries.isEmpty)
         }
     }
 }

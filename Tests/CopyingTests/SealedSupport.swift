@@ -25,7 +25,7 @@ struct KeyPair {
         self.recipient = recipient
     }
 
-    /// Decrypts an encrypted file into a folder as README.txt explains. Returns the programs' output, empty on success.
+    /// Decrypts an encrypted copy into a folder as README.txt explains. Returns the programs' output, empty on success.
     func open(_ path: String, into folder: String) -> String {
         let (status, output) = shell(
             "mkdir -p '\(folder)' && set -o pipefail && age -d -i '\(key)' '\(path)' | tar x -C '\(folder)'")
@@ -35,7 +35,7 @@ struct KeyPair {
     func opens(_ path: String) -> Bool { shell("age -d -i '\(key)' '\(path)' >/dev/null").status == 0 }
 }
 
-extension Desk {
+extension Setup {
     /// The folder of encrypted copies.
     var sealedFolder: String { "\(stick)/Fieldscribe/sealed" }
 
@@ -44,7 +44,7 @@ extension Desk {
 
     static func sealedName(_ id: Int) -> String { "00000\(id).fieldscribe.age" }
 
-    /// Seals recording 1 as the recorder does, where the export looks for it.
+    /// Seals recording 1 as the recorder does, beside its audio, and updates the archive.
     func sealOnRecorder(for recipient: Recipient) async throws -> SealedManifest {
         let storage = folder.file("storage")
         let recordingFolder = RecordingFolder(storage: storage, recording: 1)
@@ -52,7 +52,7 @@ extension Desk {
         #expect(rename(audioPath(1), recordingFolder.audio) == 0)
         let (summary, timeline) = try #require(await archive.transcript(of: 1))
         let settings = CopySettings(
-            formats: formats, audio: .flac, device: Desk.device, volume: "", now: 1_795_170_000)
+            formats: formats, audio: .flac, device: Setup.device, volume: "", now: 1_795_170_000)
         let manifest = try RecordingSealer(
             summary, timeline, journal: "the journal\n", history: [], in: storage, settings: settings,
             for: [recipient], shouldContinue: { true }

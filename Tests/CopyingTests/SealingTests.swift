@@ -19,10 +19,10 @@ import TestKit
             "", "age1", "age", "AGE1GSYS585VM88TWNEEQX8Q3", "age1 with blanks in it, and long", "ssh-ed25519",
             "ssh-dss AAAA", "-r", "--output=/etc/passwd", "age1gsys585vm88twneeqx8q3/../etc", "ssh-rsa AA;reboot",
         ])
-    func noRecipient(text: String) { #expect(Recipient(text) == nil) }
+    func invalidRecipient(text: String) { #expect(Recipient(text) == nil) }
 
     @Test("a file of public keys may have comments, blank lines, CRLF and repeated keys")
-    func file() throws {
+    func recipientsFile() throws {
         let folder = TemporaryFolder()
         let path = folder.file("recipients.txt")
         try durableReplace(path: path, with: "\u{FEFF}# ours\r\n\r\n  \(key)\r\n\(key)\nssh-ed25519 AAAAC3 awa@home\n")
@@ -40,7 +40,7 @@ import TestKit
             ("printf -- '-----BEGIN OPENSSH PRIVATE KEY-----\\n' > F", "F:1: is a private key"),
             ("head -c 1M /dev/zero > F", "longer than"),
         ])
-    func badFile(command: String, reason: String) throws {
+    func invalidRecipientsFile(command: String, reason: String) throws {
         let folder = TemporaryFolder()
         // SECRET comes last, because its value contains KEY.
         let script = command.replacing("KEY", with: key).replacing("SECRET", with: secret)
@@ -52,7 +52,7 @@ import TestKit
     }
 
     @Test("a private key is hidden in upper and lower case")
-    func hidden() {
+    func hiddenPrivateKey() {
         for text in [secret, secret.lowercased(), "x \(secret)", "AGE-PLUGIN-YUBIKEY-1QQ"] {
             #expect(PrivateKey.hidden(in: text) == "(a private key)")
         }
@@ -66,12 +66,12 @@ import TestKit
             file: digests[0], bytes: 1 << 40, head: digests[1], plain: digests[2], content: digests[3],
             recipients: digests[4])
         #expect(SealedManifest(manifest.text) == manifest)
-        let wrong = [
+        let invalid = [
             "", "sealed", digests[0], manifest.text + " ", manifest.text + " 1", String(manifest.text.dropLast()),
             manifest.text.replacing("sealed", with: "open"), manifest.text.replacing("1099511627776", with: "-1"),
             manifest.text.replacing("4", with: "x"),
         ]
-        for text in wrong { #expect(SealedManifest(text) == nil, "\(text)") }
+        for text in invalid { #expect(SealedManifest(text) == nil, "\(text)") }
     }
 
     @Test("names of encrypted copies contain only the number; other names are refused")
@@ -111,38 +111,38 @@ import TestKit
     }
 
     @Test("encoding twice yields the same file, and a difference is detected")
-    func twice() throws {
+    func encodingTwice() throws {
         let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        func encode(_ audio: EncodedAudio, _ change: Int? = nil) throws {
+        func encode(_ audio: EncodedAudio, _ changedIndex: Int? = nil) throws {
             var bytes = bytes
-            if let change { bytes[change] ^= 1 }
+            if let changedIndex { bytes[changedIndex] ^= 1 }
             for start in stride(from: 0, to: bytes.count, by: 7_000) {
                 try Array(bytes[start..<min(start + 7_000, bytes.count)]).withUnsafeBytes {
                     try audio.write($0, at: Int64(start))
                 }
             }
-            // Like an encoder, rewrites the header at the end.
+            // Rewrites the header last, as encoders do.
             try [UInt8](repeating: 9, count: 40).withUnsafeBytes { try audio.write($0, at: 10) }
         }
         let measured = EncodedAudio()
         try encode(measured)
-        let measure = try measured.finish().measurement
+        let measurement = try measured.finish().measurement
         var output: [UInt8] = []
-        let audio = EncodedAudio(expected: measure) { output += $0 }
+        let audio = EncodedAudio(expected: measurement) { output += $0 }
         try encode(audio)
         _ = try audio.finish()
         var expected = bytes
         expected.replaceSubrange(10..<50, with: repeatElement(9, count: 40))
         #expect(output == expected)
         for change in [0, 65_535, 65_536, 199_999] {
-            let other = EncodedAudio(expected: measure) { _ in }
-            try encode(other, change)
-            #expect(thrown { _ = try other.finish() } != nil)
+            let changedAudio = EncodedAudio(expected: measurement) { _ in }
+            try encode(changedAudio, change)
+            #expect(thrown { _ = try changedAudio.finish() } != nil)
         }
     }
 
     @Test("age decrypts what it encrypted, from 0 bytes to much more than a pipe can hold")
-    func throughAge() throws {
+    func ageRoundTrip() throws {
         let keys = try KeyPair()
         let age = try Age()
         for count in [0, 1, 65_536, 3_000_001] {

@@ -7,25 +7,26 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Whether minisign is installed; without it, copies are not signed, and these tests are skipped.
+/// Whether minisign is installed. If not, copies are not signed, and these tests are skipped.
 private let hasMinisign = shell("command -v minisign").status == 0
 
 @Suite("Signed copies", .enabled(if: hasMinisign)) struct SignedTests {
-    // The program ignores this signal too: minisign may exit before it has read all its input.
+    // Like the program, ignores this signal, because minisign may exit before it has read all its input.
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    private struct Signed {
-        var desk: Desk
+    private struct SignedCopies {
+        var setup: Setup
         var key: RecorderKey
-        var copy: String { "\(desk.exportFolder)/\(Desk.name(1))" }
+        var firstCopy: String { "\(setup.exportFolder)/\(Setup.name(1))" }
 
+        /// Verifies the first copy, or another file or folder.
         func findings(key: String? = nil, _ path: String? = nil) throws -> [CopyVerification.Finding] {
-            let findings = try CopyVerification(key: key).run(path ?? copy)
+            let findings = try CopyVerification(key: key).run(path ?? firstCopy)
             for finding in findings { #expect(!finding.line.contains("\n")) }
             return findings
         }
 
-        /// The findings that report faults, such as `altered: audio.flac`.
+        /// Returns the findings that report faults in the first copy, such as `altered: audio.flac`.
         func faults(key: String? = nil) throws -> [String] {
             try findings(key: key).filter { [.altered, .missing, .unchecked].contains($0.outcome) }.map {
                 "\($0.outcome.rawValue): \($0.file.split(separator: "/").last ?? "")"
@@ -33,28 +34,28 @@ private let hasMinisign = shell("command -v minisign").status == 0
         }
     }
 
-    /// Copies recordings whose sound was signed.
-    private func signed(_ recordings: Int = 1) async throws -> Signed {
-        var desk = try await Desk(recordings: recordings)
-        let storage = desk.folder.file("storage")
+    /// Makes signed copies of recordings whose sound is signed.
+    private func signedCopies(_ recordings: Int = 1) async throws -> SignedCopies {
+        var setup = try await Setup(recordings: recordings)
+        let storage = setup.folder.file("storage")
         try makeFolder(storage)
         let key = try RecorderKey(in: storage)
-        desk.signer = key
+        setup.signer = key
         for id in 1...recordings {
-            let sound = shell("sox '\(desk.audioPath(id))' -t raw - | sha256sum").output.prefix(64)
+            let digest = shell("sox '\(setup.audioPath(id))' -t raw - | sha256sum").output.prefix(64)
             var entry = HistoryEntry(
                 number: id, recording: id, act: .signed, time: "2026-11-25T15:00:00Z", clock: .synchronized, boot: nil,
                 sinceBoot: 1, before: HistoryEntry.initialDigest, own: nil)
             entry.length = 0.5
-            entry.sound = String(sound)
+            entry.sound = String(digest)
             let statement = try #require(entry.statement)
             let text = try #require(key.sign(Array(statement.utf8), comment: HistoryEntry.signedComment))
             let lines = text.split(separator: "\n")
             entry.signature = "\(lines[1]) \(lines[3])"
-            await desk.archive.enter(HistoryLine(text: try json(entry), entry: entry))
+            await setup.archive.addToHistory(HistoryLine(text: try json(entry), entry: entry))
         }
-        #expect(try await desk.copy().error == nil && key.error == nil)
-        return Signed(desk: desk, key: key)
+        #expect(try await setup.copy().error == nil && key.error == nil)
+        return SignedCopies(setup: setup, key: key)
     }
 
     private func json(_ entry: HistoryEntry) throws -> String {
@@ -68,23 +69,23 @@ private let hasMinisign = shell("command -v minisign").status == 0
     }
 
     @Test("fieldscribe, minisign and sha256sum verify every file of a copy")
-    func unaltered() async throws {
-        let signed = try await signed(2)
+    func unalteredCopy() async throws {
+        let signed = try await signedCopies(2)
         let findings = try signed.findings(key: signed.key.publicKey)
         #expect(findings.allSatisfy { $0.outcome == .unaltered }, "\(findings.map(\.line))")
         // The list, the twelve files in it, and the sound's samples.
         #expect(findings.count == 14 && findings.last?.detail.contains("its sound matches the signature") == true)
         #expect(try signed.faults() == [])
-        let both = try signed.findings(key: signed.key.publicKey, signed.desk.exportFolder)
+        let both = try signed.findings(key: signed.key.publicKey, signed.setup.exportFolder)
         #expect(both.filter { $0.outcome == .unaltered }.count == 28)
         let summary = CopyVerification(key: nil).summary(both)
         #expect(
             summary.hasPrefix("26 files of 2 recordings unaltered, signed by \(signed.key.publicKey); compare this"),
             "\(summary)")
         let verified = shell(
-            "cd '\(signed.copy)' && minisign -V -p recorder.pub -m SHA256SUMS && sha256sum --strict -c SHA256SUMS")
+            "cd '\(signed.firstCopy)' && minisign -V -p recorder.pub -m SHA256SUMS && sha256sum --strict -c SHA256SUMS")
         #expect(verified.status == 0 && verified.output.contains("fieldscribe copy of recording 1"))
-        #expect(shell("stat -c %a '\(signed.desk.folder.file("storage"))'/signing.*").output == "600\n644\n")
+        #expect(shell("stat -c %a '\(signed.setup.folder.file("storage"))'/signing.*").output == "600\n644\n")
     }
 
     @Test(
@@ -114,76 +115,76 @@ private let hasMinisign = shell("command -v minisign").status == 0
             ),
             ("echo mine > corrections.json", []),
         ])
-    func altered(command: String, expected: [String]) async throws {
-        let signed = try await signed()
-        #expect(shell("cd '\(signed.copy)' && { \(command); }").status == 0)
+    func alterations(command: String, expected: [String]) async throws {
+        let signed = try await signedCopies()
+        #expect(shell("cd '\(signed.firstCopy)' && { \(command); }").status == 0)
         #expect(try signed.faults(key: signed.key.publicKey) == expected)
     }
 
     @Test("another recorder's key and a copy signed by a forger are reported")
     func otherKey() async throws {
-        let signed = try await signed()
-        let storage = signed.desk.folder.file("other")
+        let signed = try await signedCopies()
+        let storage = signed.setup.folder.file("other")
         try makeFolder(storage)
-        let other = try RecorderKey(in: storage)
-        #expect(other.publicKey != signed.key.publicKey)
-        let findings = try signed.findings(key: other.publicKey)
+        let otherKey = try RecorderKey(in: storage)
+        #expect(otherKey.publicKey != signed.key.publicKey)
+        let findings = try signed.findings(key: otherKey.publicKey)
         #expect(
             findings.contains {
-                $0.outcome == .altered && $0.detail.contains("another recorder's, whose key is \(signed.key.publicKey)")
+                $0.outcome == .altered && $0.detail.contains("another recorder, whose key is \(signed.key.publicKey)")
             })
         // The forger can sign everything except the sound, which needs the recorder's key.
         shell(
-            "cd '\(signed.copy)' && cp '\(storage)/signing.pub' recorder.pub && sha256sum $(ls | grep -v SHA256) > SHA256SUMS && "
+            "cd '\(signed.firstCopy)' && cp '\(storage)/signing.pub' recorder.pub && sha256sum $(ls | grep -v SHA256) > SHA256SUMS && "
                 + "minisign -S -s '\(storage)/signing.key' -m SHA256SUMS")
         #expect(try signed.faults() == ["altered: history.json"])
         #expect(try signed.faults(key: signed.key.publicKey).contains("altered: SHA256SUMS.minisig"))
     }
 
-    @Test("a broken or mixed history is reported even if it is signed")
+    @Test("a broken history is reported even if the copy is signed")
     func history() async throws {
-        let signed = try await signed()
-        let line = try #require(await signed.desk.archive.history(of: 1).first)
+        let signed = try await signedCopies()
+        let line = try #require(await signed.setup.archive.history(of: 1).first)
         var next = line
         next.entry.number = 2
         for (own, isWhole) in [(Digest.of(line.text), true), (HistoryEntry.initialDigest, false)] {
             next.text = line.text.replacing("\"number\":1", with: "\"number\":2,\"own\":\"\(own)\"")
             let document = historyDocument([line, next])
             shell(
-                "cd '\(signed.copy)' && cat > history.json <<'END'\n\(document)END\n"
+                "cd '\(signed.firstCopy)' && cat > history.json <<'END'\n\(document)END\n"
                     + "sha256sum $(ls | grep -v SHA256) > SHA256SUMS && "
-                    + "minisign -S -s '\(signed.desk.folder.file("storage"))/signing.key' -m SHA256SUMS")
+                    + "minisign -S -s '\(signed.setup.folder.file("storage"))/signing.key' -m SHA256SUMS")
             #expect(try signed.faults() == (isWhole ? [] : ["altered: history.json"]))
         }
     }
 
     @Test("incomplete copies and empty or missing folders are reported")
-    func noCopy() async throws {
-        let signed = try await signed()
-        shell("cd '\(signed.copy)' && rm SHA256SUMS*")
+    func incompleteCopies() async throws {
+        let signed = try await signedCopies()
+        shell("cd '\(signed.firstCopy)' && rm SHA256SUMS*")
         #expect(try signed.faults() == ["missing: SHA256SUMS"])
-        #expect(try signed.findings(signed.desk.exportFolder).map(\.outcome) == [.missing])
-        #expect(try signed.findings(signed.desk.folder.file("storage")).map(\.outcome) == [.missing])
+        #expect(try signed.findings(signed.setup.exportFolder).map(\.outcome) == [.missing])
+        #expect(try signed.findings(signed.setup.folder.file("storage")).map(\.outcome) == [.missing])
         #expect(throws: DeviceError.self) { try signed.findings("/nowhere") }
-        #expect(throws: DeviceError.self) { try signed.findings("\(signed.copy)/transcript.txt") }
+        #expect(throws: DeviceError.self) { try signed.findings("\(signed.firstCopy)/transcript.txt") }
     }
 
     @Test("a whole stick can be verified from its root or from the folder Fieldscribe")
-    func stick() async throws {
-        let signed = try await signed()
-        let expected = try signed.findings(signed.desk.exportFolder)
+    func wholeStick() async throws {
+        let signed = try await signedCopies()
+        let expected = try signed.findings(signed.setup.exportFolder)
         #expect(expected.count > 5 && expected.allSatisfy { $0.outcome == .unaltered || $0.outcome == .note })
-        for path in [signed.desk.stick, "\(signed.desk.stick)/", "\(signed.desk.stick)/Fieldscribe"] {
+        for path in [signed.setup.stick, "\(signed.setup.stick)/", "\(signed.setup.stick)/Fieldscribe"] {
             #expect(try signed.findings(path).map(\.outcome) == expected.map(\.outcome), "\(path)")
         }
-        shell("cd '\(signed.copy)' && echo x >> transcript.txt")
-        #expect(try signed.findings(signed.desk.stick).contains { $0.outcome == .altered })
+        shell("cd '\(signed.firstCopy)' && echo x >> transcript.txt")
+        #expect(try signed.findings(signed.setup.stick).contains { $0.outcome == .altered })
         // A link in place of a recorder's folder is not followed.
         shell(
-            "cd '\(signed.desk.stick)/Fieldscribe' && mv '\(signed.desk.exportFolder)' '\(signed.desk.folder.path)/away'"
+            "cd '\(signed.setup.stick)/Fieldscribe' && mv '\(signed.setup.exportFolder)' '\(signed.setup.folder.path)/away'"
         )
-        shell("cd '\(signed.desk.stick)/Fieldscribe' && ln -s '\(signed.desk.folder.path)/away' linked")
-        #expect(try signed.findings(signed.desk.stick).map(\.outcome) == [.missing])
+        shell("cd '\(signed.setup.stick)/Fieldscribe' && ln -s '\(signed.setup.folder.path)/away' linked")
+        #expect(try signed.findings(signed.setup.stick).map(\.outcome) == [.missing])
     }
 
     @Test(
@@ -192,45 +193,45 @@ private let hasMinisign = shell("command -v minisign").status == 0
             "Interview with Anna", "../../Interviews/2026/Anna", "photos/000007", "000002_junk",
             "-x",
         ])
-    func renamed(name: String) async throws {
-        let signed = try await signed(2)
-        let before = try signed.findings(signed.desk.stick).map(\.outcome)
+    func renamedCopies(name: String) async throws {
+        let signed = try await signedCopies(2)
+        let before = try signed.findings(signed.setup.stick).map(\.outcome)
         #expect(
             shell(
-                "cd '\(signed.desk.exportFolder)' && mkdir -p -- '\(folder(of: name))' && mv -- '\(Desk.name(1))' '\(name)'"
+                "cd '\(signed.setup.exportFolder)' && mkdir -p -- '\(folder(of: name))' && mv -- '\(Setup.name(1))' '\(name)'"
             ).status == 0)
-        let moved = try signed.findings(signed.desk.stick)
+        let moved = try signed.findings(signed.setup.stick)
         #expect(moved.filter { $0.outcome == .unaltered }.count == before.count, "\(moved.map(\.line))")
         #expect(!moved.contains { [.altered, .missing].contains($0.outcome) }, "\(moved.map(\.line))")
-        // An altered copy is findings beside an intact one.
+        // An altered copy is found beside an intact one.
         for command in ["echo x >>transcript.txt", "rm SHA256SUMS", "rm SHA256SUMS.minisig history.json"] {
-            #expect(shell("cd -- '\(signed.desk.exportFolder)/\(name)' && \(command)").status == 0)
-            let findings = try signed.findings(signed.desk.stick)
+            #expect(shell("cd -- '\(signed.setup.exportFolder)/\(name)' && \(command)").status == 0)
+            let findings = try signed.findings(signed.setup.stick)
             #expect(
                 findings.contains { [.altered, .missing].contains($0.outcome) }, "\(command): \(findings.map(\.line))")
         }
     }
 
     @Test("other files are not treated as copies; unreadable names are reported")
-    func besides() async throws {
-        let signed = try await signed()
-        let before = try signed.findings(signed.desk.stick)
+    func otherFiles() async throws {
+        let signed = try await signedCopies()
+        let before = try signed.findings(signed.setup.stick)
         shell(
-            "cd '\(signed.desk.stick)' && mkdir -p .Trash-1000/000001_clock-unverified lost+found photos/2026 partial && "
-                + "cp '\(signed.copy)'/* .Trash-1000/000001_clock-unverified && echo >>.Trash-1000/000001_clock-unverified/audio.flac && "
-                + "echo 1 >photos/2026/audio.flac && cp '\(signed.copy)/recorder.pub' . && ln -s '\(signed.copy)' linked"
+            "cd '\(signed.setup.stick)' && mkdir -p .Trash-1000/000001_clock-unverified lost+found photos/2026 partial && "
+                + "cp '\(signed.firstCopy)'/* .Trash-1000/000001_clock-unverified && echo >>.Trash-1000/000001_clock-unverified/audio.flac && "
+                + "echo 1 >photos/2026/audio.flac && cp '\(signed.firstCopy)/recorder.pub' . && ln -s '\(signed.firstCopy)' linked"
         )
-        let after = try signed.findings(signed.desk.stick)
+        let after = try signed.findings(signed.setup.stick)
         #expect(after.filter { $0.outcome != .note } == before.filter { $0.outcome != .note }, "\(after.map(\.line))")
         #expect(after.last?.detail.contains("an incomplete copy") == true)
-        shell("cd '\(signed.desk.stick)' && mkdir \"$(printf 'caf\\351')\"")
-        #expect(try signed.findings(signed.desk.stick).contains { $0.outcome == .unchecked })
+        shell("cd '\(signed.setup.stick)' && mkdir \"$(printf 'caf\\351')\"")
+        #expect(try signed.findings(signed.setup.stick).contains { $0.outcome == .unchecked })
     }
 
-    @Test("encrypted copies are compared only with their checksums, and a note says so")
-    func sealedFolder() async throws {
-        let signed = try await signed()
-        let sealed = "\(signed.desk.stick)/Fieldscribe/sealed"
+    @Test("encrypted copies are compared only with their checksums, and a finding says so")
+    func encryptedFolder() async throws {
+        let signed = try await signedCopies()
+        let sealed = "\(signed.setup.stick)/Fieldscribe/sealed"
         shell("mkdir '\(sealed)' && cd '\(sealed)' && echo a > 000001.fieldscribe.age && sha256sum *.age > SHA256SUMS")
         #expect(try signed.findings(sealed).map(\.outcome) == [.unchecked, .unaltered])
         shell("cd '\(sealed)' && echo b > 000001.fieldscribe.age")
@@ -238,36 +239,36 @@ private let hasMinisign = shell("command -v minisign").status == 0
     }
 
     @Test("a longer transcript is signed again; if this is interrupted, the copy is unsigned")
-    func renewed() async throws {
-        let signed = try await signed()
-        await signed.desk.put(1, text: "other words")
-        #expect(try await signed.desk.copy().copied.count == 1)
+    func newerText() async throws {
+        let signed = try await signedCopies()
+        await signed.setup.put(1, text: "other words")
+        #expect(try await signed.setup.copy().copied.count == 1)
         #expect(try signed.faults(key: signed.key.publicKey) == [])
-        #expect(signed.desk.copies.count == 1, "\(signed.desk.copies)")
-        await signed.desk.put(1, text: "more other words")
-        let stopped = signed.desk.export { operation, path throws(DeviceError) in
+        #expect(signed.setup.copies.count == 1, "\(signed.setup.copies)")
+        await signed.setup.put(1, text: "more other words")
+        let failingExport = signed.setup.export { operation, path throws(DeviceError) in
             if operation == "rename", path.hasSuffix("/SHA256SUMS") || path.hasSuffix("/SHA256SUMS.new") {
                 throw DeviceError(.failed, "rename", status: EIO, "the stick was pulled out")
             }
         }
-        #expect(try await stopped.copy(nil, to: signed.desk.stick).error != nil)
+        #expect(try await failingExport.copy(nil, to: signed.setup.stick).error != nil)
         #expect(try signed.faults().contains("missing: SHA256SUMS.minisig"))
     }
 
     @Test("an encrypted copy contains its signature and can be verified once opened")
-    func sealed() async throws {
+    func encryptedCopy() async throws {
         let keys = try KeyPair()
-        var signed = try await signed()
-        signed.desk.recipients = .success([keys.recipient])
-        #expect(try await signed.desk.copy().error == nil)
-        let opened = signed.desk.folder.file("opened")
-        #expect(keys.open("\(signed.desk.sealedFolder)/\(Desk.sealedName(1))", into: opened) == "")
-        let findings = try CopyVerification(key: signed.key.publicKey).run("\(opened)/\(Desk.name(1))")
+        var signed = try await signedCopies()
+        signed.setup.recipients = .success([keys.recipient])
+        #expect(try await signed.setup.copy().error == nil)
+        let opened = signed.setup.folder.file("opened")
+        #expect(keys.open("\(signed.setup.sealedFolder)/\(Setup.sealedName(1))", into: opened) == "")
+        let findings = try CopyVerification(key: signed.key.publicKey).run("\(opened)/\(Setup.name(1))")
         #expect(findings.count == 14 && findings.allSatisfy { $0.outcome == .unaltered }, "\(findings.map(\.line))")
     }
 
     @Test("the key is created once, readable only by its owner; anything else in its place is refused in one line")
-    func key() throws {
+    func recorderKey() throws {
         let folder = TemporaryFolder()
         let first = try RecorderKey(in: folder.path)
         #expect(try RecorderKey(in: folder.path).publicKey == first.publicKey)
@@ -285,7 +286,7 @@ private let hasMinisign = shell("command -v minisign").status == 0
     }
 
     @Test("after one failure, minisign is not run again, and the reason is kept")
-    func failing() throws {
+    func failingMinisign() throws {
         let folder = TemporaryFolder()
         let key = try RecorderKey(in: folder.path)
         #expect(key.sign([1], comment: "x") != nil)
@@ -302,8 +303,8 @@ private let hasMinisign = shell("command -v minisign").status == 0
 struct LibrarySignatureTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// Signs a file with minisign; returns the file's bytes, the signature and the public key.
-    private func signed(_ options: String = "") throws -> (
+    /// Signs a file with minisign. Returns the file's bytes, the signature and the public key.
+    private func signFile(_ options: String = "") throws -> (
         minisign: Minisign, bytes: [UInt8], signature: [UInt8], key: String
     ) {
         let folder = TemporaryFolder()
@@ -318,45 +319,46 @@ struct LibrarySignatureTests {
     }
 
     @Test("a signature from minisign is valid with any comment", arguments: ["", "-t 'a comment: with marks'"])
-    func valid(_ options: String) throws {
-        let (minisign, bytes, signature, key) = try signed(options)
-        #expect(minisign.fits(bytes, signature: signature, key: key))
+    func validSignature(_ options: String) throws {
+        let (minisign, bytes, signature, key) = try signFile(options)
+        #expect(minisign.verifies(bytes, signature: signature, key: key))
         #expect(try minisign.comment(of: bytes, signature: signature, key: key) != nil)
     }
 
-    @Test("changing any byte of the signed file, the signature or the key makes it invalid") func changed() throws {
-        let (minisign, bytes, signature, key) = try signed()
-        // The first line is not covered by the signature.
+    @Test("a change of any byte in the signed file, the signature or the key makes the signature invalid")
+    func changedBytes() throws {
+        let (minisign, bytes, signature, key) = try signFile()
+        // The signature does not cover the first line.
         let start = try #require(signature.firstIndex(of: 0x0A)) + 1
         for index in start..<signature.count {
             for bit: UInt8 in [1, 4, 32] {
-                var other = signature
-                other[index] ^= bit
-                #expect(!minisign.fits(bytes, signature: other, key: key), "byte \(index), bit \(bit)")
+                var changed = signature
+                changed[index] ^= bit
+                #expect(!minisign.verifies(bytes, signature: changed, key: key), "byte \(index), bit \(bit)")
             }
         }
         for index in bytes.indices {
-            var other = bytes
-            other[index] ^= 1
-            #expect(!minisign.fits(other, signature: signature, key: key))
+            var changed = bytes
+            changed[index] ^= 1
+            #expect(!minisign.verifies(changed, signature: signature, key: key))
         }
         for index in key.utf8.indices {
-            var other = Array(key.utf8)
-            other[key.utf8.distance(from: key.utf8.startIndex, to: index)] ^= 1
-            #expect(!minisign.fits(bytes, signature: signature, key: String(decoding: other, as: UTF8.self)))
+            var changed = Array(key.utf8)
+            changed[key.utf8.distance(from: key.utf8.startIndex, to: index)] ^= 1
+            #expect(!minisign.verifies(bytes, signature: signature, key: String(decoding: changed, as: UTF8.self)))
         }
         for count in signature.indices {
-            #expect(!minisign.fits(bytes, signature: Array(signature[..<count]), key: key))
+            #expect(!minisign.verifies(bytes, signature: Array(signature[..<count]), key: key))
         }
-        let second = try signed()
-        #expect(!minisign.fits(bytes, signature: signature, key: second.key))
-        #expect(!minisign.fits(bytes, signature: second.signature, key: key))
+        let second = try signFile()
+        #expect(!minisign.verifies(bytes, signature: signature, key: second.key))
+        #expect(!minisign.verifies(bytes, signature: second.signature, key: key))
     }
 
     @Test("signatures in the old format are invalid, as they are for minisign when it reads from a pipe")
     func oldFormat() throws {
-        let (minisign, bytes, signature, key) = try signed("-l")
-        #expect(!minisign.fits(bytes, signature: signature, key: key))
+        let (minisign, bytes, signature, key) = try signFile("-l")
+        #expect(!minisign.verifies(bytes, signature: signature, key: key))
         #expect(try minisign.comment(of: bytes, signature: signature, key: key) == nil)
     }
 }

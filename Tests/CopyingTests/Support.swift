@@ -10,15 +10,15 @@ import TestKit
 @testable import Transcripts
 
 /// Recordings with real audio, and a folder that stands in for a stick.
-struct Desk {
+struct Setup {
     static let device = DeviceName(madeOf: "recorder")
     static let formats: [TranscriptFormat] = [.text, .json, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html]
 
     let folder = TemporaryFolder()
-    let archive = CopiedArchive([])
+    let archive = InMemoryArchive([])
     var ledger = MemoryLedger()
     let stick: String
-    var formats = Desk.formats
+    var formats = Setup.formats
     var audio = AudioFormat.flac
     var identity: String?
     var recipients: Result<[Recipient], DeviceError>?
@@ -31,19 +31,21 @@ struct Desk {
         for id in 1...max(1, recordings) where recordings > 0 { try await record(id, seconds: seconds) }
     }
 
-    /// The device's folder on the stick.
+    /// The recorder's folder on the stick.
     var exportFolder: String { "\(stick)/Fieldscribe/recorder" }
 
     func audioPath(_ id: Int) -> String { folder.file("\(id).wav") }
 
     static func name(_ id: Int) -> String { "00000\(id)_clock-unverified" }
 
+    /// Creates a recording's audio and adds it to the archive.
     func record(_ id: Int, seconds: Double = 0.5, text: String = "one two") async throws {
         let created = shell("sox -R -n -r 16000 -b 16 -c 1 '\(audioPath(id))' synth \(seconds) pinknoise gain -6")
         #expect(created.status == 0, "\(created.output)")
         await put(id, seconds: seconds, text: text)
     }
 
+    /// Adds a recording to the archive, or replaces it.
     func put(_ id: Int, seconds: Double = 0.5, text: String) async {
         let words = text.split(separator: " ").enumerated().map { index, text in
             Word(
@@ -62,7 +64,9 @@ struct Desk {
                 segments: [Segment(id: 1, range: SampleRange(.zero, length), words: words, endedBy: .stop)]))
     }
 
-    /// Adds a person's corrections as the pass with the given number.
+    /// Replaces a recording's annotations.
+    ///
+    /// - Parameter pass: the position of the pass with the annotations, from 1.
     func annotate(_ id: Int, _ annotations: Annotations, pass: Int) async {
         guard case (let summary, var timeline)? = await archive.transcript(of: id) else { return }
         timeline.annotations = annotations
@@ -75,7 +79,7 @@ struct Desk {
         var export = FolderExport(
             archive: archive, ledger: ledger ? self.ledger : nil,
             settings: CopySettings(
-                formats: formats, audio: audio, device: Desk.device, volume: "ABCD-1234", now: 1_795_163_500,
+                formats: formats, audio: audio, device: Setup.device, volume: "ABCD-1234", now: 1_795_163_500,
                 identity: identity),
             audioPath: { [folder] in folder.file("\($0).wav") })
         export.gate = gate
@@ -84,9 +88,9 @@ struct Desk {
         return export
     }
 
-    /// Copies all recordings, or those with the given numbers.
-    @discardableResult func copy(_ numbers: [Int]? = nil) async throws -> CopyReport {
-        try await export().copy(numbers, to: stick)
+    /// Copies all recordings, or those with the given IDs.
+    @discardableResult func copy(_ ids: [Int]? = nil) async throws -> CopyReport {
+        try await export().copy(ids, to: stick)
     }
 
     /// Stops a copy at its first call of `shouldStop`, the next copy at its second call, and so on, until a copy
@@ -118,31 +122,31 @@ struct Desk {
     /// Expects that the ledger lists exactly the passes whose complete transcript was copied.
     func expectCompletePasses() async throws {
         func passes() async -> [Int?] { await ledger.entries.map(\.pass) }
-        await archive.read(3, isComplete: false)
+        await archive.setLastPass(3, isComplete: false)
         try await copy()
         #expect(await passes() == [nil])
         // Only the pass changes, not the transcript.
-        await archive.read(3, isComplete: true)
+        await archive.setLastPass(3, isComplete: true)
         #expect(try await copy().copied.isEmpty)
         #expect(await passes() == [nil, 3])
-        await archive.read(4, isComplete: true)
+        await archive.setLastPass(4, isComplete: true)
         for _ in 1...2 { #expect(try await copy().copied.isEmpty) }
         #expect(await passes() == [nil, 3, 4])
         let entries = await ledger.entries
         #expect(Set(entries.map(\.manifest)).count == 1 && Set(entries.map(\.folder)).count == 1)
     }
 
-    /// The copies' folders, without partial ones, sorted.
+    /// The names of the copies' folders, without incomplete copies, sorted.
     var copies: [String] { names(exportFolder).filter { !$0.hasPrefix("partial") } }
 
-    /// Whether every copy matches its checksums, and its sound equals the recording's.
-    func areWhole() -> Bool {
+    /// Returns whether every copy matches its checksums, and its sound equals the recording's.
+    func hasIntactCopies() -> Bool {
         copies.allSatisfy { name in
-            guard let number = Int(name.prefix(6)),
+            guard let id = Int(name.prefix(6)),
                 shell("cd '\(exportFolder)/\(name)' && sha256sum -c SHA256SUMS").status == 0
             else { return false }
             let audio = "\(exportFolder)/\(name)/audio.\(self.audio.rawValue)"
-            return shell("cmp <(sox '\(audio)' -t raw -) <(sox '\(audioPath(number))' -t raw -)").status == 0
+            return shell("cmp <(sox '\(audio)' -t raw -) <(sox '\(audioPath(id))' -t raw -)").status == 0
         }
     }
 }
@@ -152,7 +156,7 @@ func names(_ path: String) -> [String] {
     shell("ls -A '\(path)' 2>/dev/null").output.split(separator: "\n").map(String.init)
 }
 
-/// Runs a shell command.
+/// Runs a command in bash. Returns its exit status, or -1 if a signal ended it, with its output and errors.
 @discardableResult func shell(_ command: String) -> (status: Int32, output: String) {
     let escaped = command.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
     guard let pipe = popen("bash -c '\(escaped)' 2>&1", "r") else { return (-1, "popen failed") }

@@ -16,8 +16,8 @@ import Testing
         }
     }
 
-    @Test("unchecked lines count as right in one error rate, and do not count in the other")
-    func figures() {
+    @Test("unchecked lines count as correct in one error rate, and do not count in the other")
+    func errorRates() {
         let accuracy = Accuracy(
             of: base, base: base, corrected: corrected([1: "we crossed by the old ford"], confirmed: 3))
         #expect(accuracy.whole.errors == 2 && accuracy.whole.words == 12)
@@ -25,7 +25,7 @@ import Testing
         #expect(accuracy.bins == [.init(), .init(), .init(words: 7, right: 6), .init()])
     }
 
-    @Test("other transcripts are compared by time, regardless of their segments")
+    @Test("another transcript is compared by time, regardless of its segments")
     func otherTranscript() {
         let recognized = [
             spoken(1, at: 0, "we crossed by the ford x x x x x the waiter was cold"), spoken(2, at: 20, "no more"),
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test("without corrections, no words count as checked")
-    func nothing() {
+    func noCorrections() {
         let accuracy = Accuracy(of: base, base: base, corrected: base)
         #expect(accuracy.checked == WordErrors() && accuracy.whole.errors == 0 && accuracy + Accuracy() == accuracy)
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import Transcripts
 
 @Suite("A corrected segment") struct CorrectedSegmentTests {
-    /// Words of a second each, starting at second 10.
+    /// Eight words of one second each, from second 10.
     private let old = spoken(7, at: 10, "we crossed by the fort below the mill")
 
     private func corrected(_ text: String) -> CorrectedSegment {
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test("unchanged words keep their times and confidences")
-    func kept() {
+    func unchangedWords() {
         let new = corrected("we crossed by the ford below the mill")
         #expect(new.segment.words.map(\.range) == old.words.map(\.range))
         #expect(new.segment.words[4].text == "ford" && new.segment.words[4].confidence == 1)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test("two words that replace one share its time in proportion to their letters, and are marked as estimated")
-    func shared() {
+    func sharedTime() {
         let new = corrected("we crossed by the old ford below the mill")
         let words = new.segment.words
         #expect(words.map(\.text) == ["we", "crossed", "by", "the", "old", "ford", "below", "the", "mill"])
@@ -32,14 +32,14 @@ import Testing
     }
 
     @Test("a word inserted between adjacent words takes half of the previous word's time")
-    func squeezed() {
+    func insertedWord() {
         let new = corrected("we all crossed by the fort below the mill").segment.words
         #expect(new[0].range.end == new[1].range.start && new[1].range.end == old.words[1].range.start)
         #expect(!new[1].range.isEmpty && new[1].hasEstimatedTime)
     }
 
     @Test("removed words are listed as changes, and the other words keep their times")
-    func redacted() {
+    func removedWords() {
         let new = corrected("we crossed the fort the mill")
         #expect(new.changes.map(\.was) == [["by"], ["below"]] && new.changes.allSatisfy { $0.now.isEmpty })
         #expect(new.segment.words.map(\.range.start.seconds) == [10, 11, 13, 14, 16, 17])
@@ -54,12 +54,12 @@ import Testing
     }
 
     @Test("measured times replace only estimated ones, and never overlap neighbouring words")
-    func measured() {
+    func measuredTimes() {
         var new = corrected("we crossed by the old ford below the mill")
-        let wild = SampleRange(SamplePosition(seconds: 0), SamplePosition(seconds: 14.25))
+        let tooWide = SampleRange(SamplePosition(seconds: 0), SamplePosition(seconds: 14.25))
         var times = new.segment.words.map(\.range)
-        times[0] = wild
-        times[4] = wild
+        times[0] = tooWide
+        times[4] = tooWide
         times[5] = SampleRange(SamplePosition(seconds: 14.25), SamplePosition(seconds: 99))
         new.apply(times: times)
         let words = new.segment.words

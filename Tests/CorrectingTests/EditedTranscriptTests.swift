@@ -8,8 +8,7 @@ import Testing
     private static let identity = RecordingIdentity(
         recording: 7, pass: 3, sound: String(repeating: "0123456789abcdef", count: 4))
 
-    /// A timeline with a gap, a bookmark that formats put between words, a segment without words, and characters that
-    /// formats escape.
+    /// A timeline with a gap, a bookmark within a segment, a segment without words, and characters that formats escape.
     static let timeline = Timeline(
         name: "000007", length: SamplePosition(seconds: 90),
         engine: EngineDescription(name: "pocketsphinx", version: "", model: ""),
@@ -27,20 +26,20 @@ import Testing
                 SamplePosition(seconds: 21), text: "the first landing, which we had not expected to be there at all")
         ])
 
-    private static func written(_ format: TranscriptFormat) throws -> String {
+    private static func rendered(_ format: TranscriptFormat) throws -> String {
         try format.render(timeline, details: RecordingDetails(title: "t", identity: identity))
     }
 
     private static let formats: [TranscriptFormat] = [.text, .srt, .vtt, .csv, .textgrid, .eaf]
 
     @Test("an unedited file changes nothing", arguments: formats)
-    func unchanged(format: TranscriptFormat) throws {
-        let written = try EditedTranscript(Self.written(format), fileExtension: format.fileExtension, name: "t")
+    func uneditedFile(format: TranscriptFormat) throws {
+        let written = try EditedTranscript(Self.rendered(format), fileExtension: format.fileExtension, name: "t")
         #expect(written.changes(in: Self.timeline) == [:])
     }
 
     @Test("a gap within a line is not a word", arguments: formats + [.qda])
-    func gapWithin(format: TranscriptFormat) throws {
+    func gapInLine(format: TranscriptFormat) throws {
         var redacted = Self.timeline
         let word = redacted.segments[1].words[3].range
         redacted.gaps.insert(Gap(word, cause: .redacted), at: 0)
@@ -53,8 +52,8 @@ import Testing
     }
 
     @Test("an edited word changes only its segment", arguments: formats)
-    func edited(format: TranscriptFormat) throws {
-        let text = try Self.written(format).replacing("cold", with: "very chilly").replacing("\n", with: "\r\n")
+    func editedWord(format: TranscriptFormat) throws {
+        let text = try Self.rendered(format).replacing("cold", with: "very chilly").replacing("\n", with: "\r\n")
         let written = try EditedTranscript(text, fileExtension: format.fileExtension, name: "t")
         let expected = "the water was very chilly enough to make you laugh".split(separator: " ").map(String.init)
         #expect(written.changes(in: Self.timeline) == [4: expected])
@@ -62,63 +61,63 @@ import Testing
 
     @Test("files contain the speakers' names, which are not imported as words", arguments: formats)
     func speakers(format: TranscriptFormat) throws {
-        var reported = Self.timeline
+        var spokenByTwo = Self.timeline
         let seconds = { (start: Double, end: Double) in
             SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
         }
-        reported.speakers = Speakers(turns: [
+        spokenByTwo.speakers = Speakers(turns: [
             Speakers.Turn(seconds(0, 22), speaker: 0), Speakers.Turn(seconds(22, 60), speaker: 1),
         ])
-        reported.annotations = Annotations()
-        reported.annotations?.speakers = ["B": "Mrs. River"]
-        let text = try format.render(reported, details: RecordingDetails(title: "t", identity: Self.identity))
+        spokenByTwo.annotations = Annotations()
+        spokenByTwo.annotations?.speakers = ["B": "Mrs. River"]
+        let text = try format.render(spokenByTwo, details: RecordingDetails(title: "t", identity: Self.identity))
         #expect(text.contains("Mrs. River"))
         let written = try EditedTranscript(text, fileExtension: format.fileExtension, name: "t")
-        #expect(written.changes(in: reported) == [:])
+        #expect(written.changes(in: spokenByTwo) == [:])
     }
 
     @Test(
         "names that start with another name, or that a format cannot contain, are not imported as words",
         arguments: formats + [.qda],
         [["Ann", "Ann: Marie"], ["Ann: Marie", "Ann"], ["<v Bob>-->", "-->"], ["Anna (3 s)", "[the other one]"]])
-    func oddNames(format: TranscriptFormat, names: [String]) throws {
-        var reported = Self.timeline
+    func unusualNames(format: TranscriptFormat, names: [String]) throws {
+        var spokenByTwo = Self.timeline
         let seconds = { (start: Double, end: Double) in
             SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
         }
-        reported.speakers = Speakers(turns: [
+        spokenByTwo.speakers = Speakers(turns: [
             Speakers.Turn(seconds(0, 22), speaker: 0), Speakers.Turn(seconds(22, 60), speaker: 1),
         ])
-        reported.annotations = Annotations()
-        reported.annotations?.speakers = ["A": names[0], "B": names[1]]
-        let text = try format.render(reported, details: RecordingDetails(title: "t", identity: Self.identity))
+        spokenByTwo.annotations = Annotations()
+        spokenByTwo.annotations?.speakers = ["A": names[0], "B": names[1]]
+        let text = try format.render(spokenByTwo, details: RecordingDetails(title: "t", identity: Self.identity))
         let fileExtension = format == .qda ? "txt" : format.fileExtension
         let written = try EditedTranscript(text, fileExtension: fileExtension, name: "t")
-        #expect(written.changes(in: reported) == [:], "\(text)")
+        #expect(written.changes(in: spokenByTwo) == [:], "\(text)")
     }
 
     @Test("overlapping speech is marked, and the marks are not imported as words", arguments: formats)
     func overlap(format: TranscriptFormat) throws {
-        var reported = Self.timeline
+        var spokenByTwo = Self.timeline
         let seconds = { (start: Double, end: Double) in
             SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
         }
-        reported.speakers = Speakers(turns: [
+        spokenByTwo.speakers = Speakers(turns: [
             Speakers.Turn(seconds(0, 21), speaker: 0), Speakers.Turn(seconds(20.4, 60), speaker: 1),
         ])
         let plain = try format.render(Self.timeline, details: RecordingDetails(title: "t", identity: Self.identity))
-        let text = try format.render(reported, details: RecordingDetails(title: "t", identity: Self.identity))
+        let text = try format.render(spokenByTwo, details: RecordingDetails(title: "t", identity: Self.identity))
         let isMarked = ["//", "overlap"].contains { text.ranges(of: $0).count > plain.ranges(of: $0).count }
         #expect(isMarked, "\(text)")
         let written = try EditedTranscript(text, fileExtension: format.fileExtension, name: "t")
-        #expect(written.changes(in: reported) == [:])
+        #expect(written.changes(in: spokenByTwo) == [:])
         let corrected = try EditedTranscript(
             text.replacing("water", with: "lake"), fileExtension: format.fileExtension, name: "t")
-        #expect(corrected.changes(in: reported).keys.sorted() == [4])
+        #expect(corrected.changes(in: spokenByTwo).keys.sorted() == [4])
     }
 
-    /// The timeline with rejected speech in the segment without words.
-    private static let unclear: Timeline = {
+    /// The timeline with unclear speech in the segment without words.
+    private static let unclearTimeline: Timeline = {
         var timeline = Self.timeline
         timeline.segments[2].endedBy = .silence
         timeline.segments[2].alternatives = [Alternative(text: "lobster and a bird", confidence: 0)]
@@ -126,28 +125,28 @@ import Testing
     }()
 
     @Test("an unclear segment stays unclear until somebody writes its words", arguments: formats + [.qda, .labels])
-    func unclear(format: TranscriptFormat) throws {
+    func unclearSegment(format: TranscriptFormat) throws {
         let details = RecordingDetails(title: "t", identity: Self.identity)
-        let text = try format.render(Self.unclear, details: details)
+        let text = try format.render(Self.unclearTimeline, details: details)
         let fileExtension = format == .qda || format == .labels ? "txt" : format.fileExtension
-        let same = try CorrectedText(
-            EditedTranscript(text, fileExtension: fileExtension, name: "t"), over: Self.unclear)
-        #expect(same.changed == 0 && same.lines.map(\.segment) == Self.unclear.segments)
-        let other = try CorrectedText(
+        let unedited = try CorrectedText(
+            EditedTranscript(text, fileExtension: fileExtension, name: "t"), over: Self.unclearTimeline)
+        #expect(unedited.changedLineCount == 0 && unedited.lines.map(\.segment) == Self.unclearTimeline.segments)
+        let edited = try CorrectedText(
             EditedTranscript(text.replacing("cold", with: "chilly"), fileExtension: fileExtension, name: "t"),
-            over: Self.unclear)
-        #expect(other.lines.map(\.segment.heldBack) == [nil, nil, "lobster and a bird", nil])
+            over: Self.unclearTimeline)
+        #expect(edited.lines.map(\.segment.heldBack) == [nil, nil, "lobster and a bird", nil])
         let written = try EditedTranscript(
             text.replacing("[unclear]", with: "lobster à la Newberg"), fileExtension: fileExtension, name: "t")
-        #expect(written.changes(in: Self.unclear) == [3: ["lobster", "à", "la", "Newberg"]], "\(text)")
-        let line = CorrectedText(written, over: Self.unclear).lines[2].segment
-        #expect(line.heldBack == nil && line.range == Self.unclear.segments[2].range)
+        #expect(written.changes(in: Self.unclearTimeline) == [3: ["lobster", "à", "la", "Newberg"]], "\(text)")
+        let line = CorrectedText(written, over: Self.unclearTimeline).lines[2].segment
+        #expect(line.heldBack == nil && line.range == Self.unclearTimeline.segments[2].range)
     }
 
     @Test("[unclear] that a person writes is a word", arguments: formats)
     func unclearWord(format: TranscriptFormat) throws {
         let details = RecordingDetails(title: "t", identity: Self.identity)
-        for timeline in [Self.timeline, Self.unclear] {
+        for timeline in [Self.timeline, Self.unclearTimeline] {
             let text = try format.render(timeline, details: details).replacing("cold", with: "[unclear]")
             let written = try EditedTranscript(text, fileExtension: format.fileExtension, name: "t")
             let expected = "the water was [unclear] enough to make you laugh".split(separator: " ").map(String.init)
@@ -158,25 +157,25 @@ import Testing
     @Test("the recording's identity is in each format that can contain it")
     func identity() throws {
         for format in TranscriptFormat.allCases {
-            let found = RecordingIdentity(in: try Self.written(format))
+            let found = RecordingIdentity(in: try Self.rendered(format))
             #expect(found == (format.holdsIdentity ? Self.identity : nil), "\(format)")
         }
     }
 
-    @Test("another recording's transcript is distinguished from a corrected transcript", arguments: formats)
-    func other(format: TranscriptFormat) throws {
-        var other = Self.timeline
-        other.segments = [
+    @Test("another recording's transcript is not similar to the transcript", arguments: formats)
+    func otherRecording(format: TranscriptFormat) throws {
+        var otherTimeline = Self.timeline
+        otherTimeline.segments = [
             spoken(1, at: 1, "ten of clubs is what she said to nobody that day"), spoken(2, at: 30, "no"),
         ]
-        let text = try format.render(other, details: RecordingDetails(title: "t"))
+        let text = try format.render(otherTimeline, details: RecordingDetails(title: "t"))
         let written = try EditedTranscript(text, fileExtension: format.fileExtension, name: "t")
         #expect(!CorrectedText(written, over: Self.timeline).isSimilar)
     }
 
     @Test("a truncated file is either parsed or refused", arguments: formats)
-    func cut(format: TranscriptFormat) throws {
-        let bytes = Array(try Self.written(format).utf8)
+    func truncatedFile(format: TranscriptFormat) throws {
+        let bytes = Array(try Self.rendered(format).utf8)
         for length in stride(from: 0, to: bytes.count, by: 7) {
             let text = String(decoding: bytes.prefix(length), as: UTF8.self)
             do throws(DeviceError) {
@@ -198,7 +197,7 @@ import Testing
             ("csv", "kind,segment\n"), ("csv", "kind,text\n\"abc"), ("csv", "no"), ("vtt", "WEB"), ("srt", "hello"),
             ("exe", ""),
         ])
-    func hostile(fileExtension: String, text: String) {
+    func maliciousFile(fileExtension: String, text: String) {
         let error = refusal { () throws(DeviceError) in
             _ = try EditedTranscript(text, fileExtension: fileExtension, name: "f")
         }
@@ -235,7 +234,7 @@ import Testing
     }
 
     @Test("each of a thousand edits in thirty thousand words is found in its line")
-    func long() throws {
+    func longTranscript() throws {
         var random = SeededGenerator(seed: 1)
         let vocabulary = (0..<2_000).map { "w\($0)" }
         let segments = (0..<3_000).map { id in

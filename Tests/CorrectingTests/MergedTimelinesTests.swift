@@ -38,17 +38,18 @@ import Testing
     @Test("the version with changed speakers wins; if both have changed speakers, mine wins")
     func turns() throws {
         let base = text("one", "two")
-        func reported(_ speaker: Int) -> Timeline {
-            var reported = base
+        func spoken(by speaker: Int) -> Timeline {
+            var timeline = base
             let turns = Speakers(turns: [
                 Speakers.Turn(SampleRange(.zero, SamplePosition(seconds: 1)), speaker: speaker)
             ])
-            reported.speakers = turns
-            reported.annotations?.turns = turns
-            return reported
+            timeline.speakers = turns
+            timeline.annotations?.turns = turns
+            return timeline
         }
-        for (mine, theirs, expected) in [(reported(1), base, 1), (base, reported(2), 2), (reported(1), reported(2), 1)]
-        {
+        for (mine, theirs, expected) in [
+            (spoken(by: 1), base, 1), (base, spoken(by: 2), 2), (spoken(by: 1), spoken(by: 2), 1),
+        ] {
             let merged = try #require(MergedTimelines(mine, theirs, over: base)).timeline
             #expect(merged.speakers?.turns.map(\.speaker) == [expected])
             #expect(merged.annotations?.turns == merged.speakers)
@@ -56,32 +57,33 @@ import Testing
     }
 
     @Test("the result has both people's changes; if both changed the same line, mine wins")
-    func merged() throws {
+    func mergedChanges() throws {
         let base = text("one", "two", "three", "four", title: "old", notes: ["a", "b"], speakers: ["A": "Al"])
         let mine = text(
             "one", "TWO", "THREE", "4", title: "mine", notes: ["b", "c"], speakers: ["A": "Al", "B": "Bo"])
         let theirs = text("ONE", "two", "drei", "4", title: "old", notes: ["a", "b", "d"], speakers: ["A": "Anna"])
         let both = try #require(MergedTimelines(mine, theirs, over: base))
         #expect(both.timeline.segments.map(\.text) == ["ONE", "TWO", "THREE", "4"])
-        #expect(both.conflicts == [SamplePosition(32_000)] && both.isMore)
+        #expect(both.conflicts == [SamplePosition(32_000)] && both.differsFromMine)
         #expect(both.timeline.annotations?.title == "mine")
         #expect(both.timeline.annotations?.notes.map(\.text) == ["b", "c", "d"])
         #expect(both.timeline.annotations?.speakers == ["A": "Anna", "B": "Bo"])
         let onlyMine = try #require(MergedTimelines(mine, base, over: base))
-        #expect(MergedTimelines.areSame(onlyMine.timeline, mine) && onlyMine.conflicts == [] && !onlyMine.isMore)
+        #expect(MergedTimelines.areSame(onlyMine.timeline, mine))
+        #expect(onlyMine.conflicts == [] && !onlyMine.differsFromMine)
         let onlyTheirs = try #require(MergedTimelines(base, theirs, over: base))
-        #expect(MergedTimelines.areSame(onlyTheirs.timeline, theirs) && onlyTheirs.isMore)
+        #expect(MergedTimelines.areSame(onlyTheirs.timeline, theirs) && onlyTheirs.differsFromMine)
     }
 
     @Test("transcripts with different lines are not merged")
-    func others() {
+    func differentLines() {
         #expect(MergedTimelines(text("one", "two"), text("one"), over: text("one", "two")) == nil)
         #expect(
             !MergedTimelines.areSame(text("one"), text("two")) && !MergedTimelines.haveSameLines(text(), text("one")))
     }
 
     @Test("added and removed bookmarks are merged")
-    func marks() throws {
+    func bookmarks() throws {
         let both = try #require(
             MergedTimelines(text("x", marks: ["a", "c"]), text("x", marks: ["b"]), over: text("x", marks: ["a", "b"])))
         #expect(both.timeline.marks.map(\.text) == ["c"])

@@ -16,7 +16,8 @@ import Testing
             spoken(3, at: 30, "and the boats were out"),
         ])
 
-    private static func written(_ format: TranscriptFormat) throws -> EditedTranscript {
+    /// Renders the timeline and parses the result.
+    private static func parsed(_ format: TranscriptFormat) throws -> EditedTranscript {
         let text = try format.render(timeline, details: RecordingDetails(title: "t"))
         let fileExtension = format == .labels ? "txt" : format.fileExtension
         return try EditedTranscript(text, fileExtension: fileExtension, name: "t")
@@ -48,14 +49,14 @@ import Testing
 
     @Test("times are imported unchanged", arguments: formats)
     func times(format: TranscriptFormat) throws {
-        let read = try Self.written(format)
+        let read = try Self.parsed(format)
         #expect(read.tiers[0].map(\.range) == Self.timeline.segments.map(\.range), "\(read)")
         #expect(read.format == format.rawValue)
     }
 
     @Test("an added line keeps its times", arguments: formats)
-    func added(format: TranscriptFormat) throws {
-        var written = try Self.written(format)
+    func addedLine(format: TranscriptFormat) throws {
+        var written = try Self.parsed(format)
         written.tiers[0].append(EditedTranscript.Entry("the boats we saw", range(18.5, 20)))
         let text = CorrectedText(written, over: Self.timeline)
         check(text)
@@ -64,7 +65,7 @@ import Testing
                 "1 2.0-8.0 we went down to the river", "2 10.0-16.0 before the light came up there",
                 "3 18.5-20.0 the boats we saw", "4 30.0-35.0 and the boats were out",
             ])
-        #expect(text.changed == 1 && text.isSimilar)
+        #expect(text.changedLineCount == 1 && text.isSimilar)
         // The model determines the times of the words, and the person the start and end of the line.
         var line = text.lines[2]
         line.apply(times: (0..<4).map { range(18.75 + Double($0) * 0.25, 19 + Double($0) * 0.25) })
@@ -74,7 +75,7 @@ import Testing
     }
 
     @Test("a line added in a pause within another line splits that line", arguments: formats)
-    func within(format: TranscriptFormat) throws {
+    func lineInPause(format: TranscriptFormat) throws {
         var timeline = Self.timeline
         timeline.segments[1].words.removeSubrange(2...3)
         var written = try EditedTranscript(
@@ -89,20 +90,20 @@ import Testing
     }
 
     @Test("a moved line keeps its new times, and its words keep their order", arguments: formats)
-    func moved(format: TranscriptFormat) throws {
-        var written = try Self.written(format)
+    func movedLine(format: TranscriptFormat) throws {
+        var written = try Self.parsed(format)
         written.tiers[0][1].range = range(20, 23)
         let text = CorrectedText(written, over: Self.timeline)
         check(text)
         #expect(lines(text)[1] == "2 20.0-23.0 before the light came up there" && text.lines.count == 3)
         #expect(text.lines[1].segment.words.map(\.range.start.seconds) == [20, 20.5, 21, 21.5, 22, 22.5])
-        #expect(text.lines[1].isMoved && text.lines[1].changes.isEmpty && text.changed == 1)
+        #expect(text.lines[1].isMoved && text.lines[1].changes.isEmpty && text.changedLineCount == 1)
         #expect(text.lines[0].segment == Self.timeline.segments[0])
     }
 
     @Test("a corrected line that was moved past another one stays at its new time", arguments: formats)
-    func past(format: TranscriptFormat) throws {
-        var written = try Self.written(format)
+    func movedPastAnother(format: TranscriptFormat) throws {
+        var written = try Self.parsed(format)
         written.tiers[0][0] = EditedTranscript.Entry("we went down to the lake", range(40, 43))
         let text = CorrectedText(written, over: Self.timeline)
         check(text)
@@ -112,8 +113,8 @@ import Testing
     }
 
     @Test("a line's new end is kept, and its words keep their times", arguments: formats)
-    func boundary(format: TranscriptFormat) throws {
-        var written = try Self.written(format)
+    func newEnd(format: TranscriptFormat) throws {
+        var written = try Self.parsed(format)
         written.tiers[0][1].range = range(10, 17.5)
         let text = CorrectedText(written, over: Self.timeline)
         check(text)
@@ -122,8 +123,8 @@ import Testing
     }
 
     @Test("completely rewritten lines keep their times", arguments: formats)
-    func rewritten(format: TranscriptFormat) throws {
-        var written = try Self.written(format)
+    func rewrittenLines(format: TranscriptFormat) throws {
+        var written = try Self.parsed(format)
         for index in written.tiers[0].indices { written.tiers[0][index].text = "new\(index) words are here" }
         written.tiers.removeSubrange(1...)
         let text = CorrectedText(written, over: Self.timeline)
@@ -138,7 +139,7 @@ import Testing
         empty.segments = []
         let written =
             try format == .text
-            ? EditedTranscript("we went\ndown to the river", fileExtension: "txt", name: "t") : Self.written(format)
+            ? EditedTranscript("we went\ndown to the river", fileExtension: "txt", name: "t") : Self.parsed(format)
         let text = CorrectedText(written, over: empty)
         check(text)
         if format == .text {
@@ -159,8 +160,8 @@ import Testing
     }
 
     @Test("split or joined cues change no segment", arguments: [TranscriptFormat.srt, .vtt])
-    func joined(format: TranscriptFormat) throws {
-        var written = try Self.written(format)
+    func splitOrJoinedCues(format: TranscriptFormat) throws {
+        var written = try Self.parsed(format)
         written.tiers[0][0...1] = [
             EditedTranscript.Entry("we went down", range(2, 5)),
             EditedTranscript.Entry("to the river before", range(5, 11)),
@@ -176,29 +177,29 @@ import Testing
     @Test(
         "a word that was moved on its tier keeps its new times",
         arguments: [TranscriptFormat.textgrid, .eaf, .csv])
-    func word(format: TranscriptFormat) throws {
-        var written = try Self.written(format)
+    func movedWord(format: TranscriptFormat) throws {
+        var written = try Self.parsed(format)
         written.tiers[1][1].range = range(3.25, 3.75)
         let text = CorrectedText(written, over: Self.timeline)
         check(text)
-        #expect(text.lines[0].segment.words[1].range == range(3.25, 3.75) && text.changed == 1)
+        #expect(text.lines[0].segment.words[1].range == range(3.25, 3.75) && text.changedLineCount == 1)
         #expect(text.lines[0].segment.words[2].range == Self.timeline.segments[0].words[2].range)
     }
 
-    @Test("any lines at any times give a transcript with lines and words in order", arguments: formats)
-    func any(format: TranscriptFormat) throws {
+    @Test("lines at any times give a transcript with lines and words in order", arguments: formats)
+    func anyLines(format: TranscriptFormat) throws {
         var random = SeededGenerator()
         let seed = random.seed
         for round in 1...200 {
-            var written = try Self.written(format)
+            var written = try Self.parsed(format)
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 let start = Double.random(in: -5...70, using: &random)
-                let other = range(start, start + Double.random(in: 0...30, using: &random))
+                let newRange = range(start, start + Double.random(in: 0...30, using: &random))
                 let index = written.tiers[0].indices.randomElement(using: &random) ?? 0
                 switch Int.random(in: 0...3, using: &random) {
-                case 0: written.tiers[0][index].range = other
-                case 1: written.tiers[0].append(EditedTranscript.Entry("a new line", other))
-                case 2: written.tiers[0][index] = EditedTranscript.Entry("else", other)
+                case 0: written.tiers[0][index].range = newRange
+                case 1: written.tiers[0].append(EditedTranscript.Entry("a new line", newRange))
+                case 2: written.tiers[0][index] = EditedTranscript.Entry("else", newRange)
                 default: if written.tiers[0].count > 1 { written.tiers[0].remove(at: index) }
                 }
             }

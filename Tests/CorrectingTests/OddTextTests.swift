@@ -7,7 +7,7 @@ import Testing
 @Suite("Unusual texts, exported and imported") struct OddTextTests {
     private static let formats: [TranscriptFormat] = [.text, .qda, .srt, .vtt, .csv, .textgrid, .eaf, .labels]
 
-    private static let odd = [
+    private static let unusualWords = [
         "-->", "--->", "a-->b", "<i>", "</i>", "<laughs>", "<font", "color=\"red\">", "{\\an8}", "\\N", "&lt;",
         "&amp;amp;", "&",
         "#00:00:01-0#", "(3", "s)", "(12", "[no", "words]", "[gap", "1.5", "s:", "disk]", "[bookmark", "here]",
@@ -20,16 +20,16 @@ import Testing
         "…", "\u{85}", "<v Ann>", "…]", "[not", "read]",
     ]
 
-    /// Returns a timeline with words that are unusual by themselves or in sequence, and a unique word in each segment.
+    /// Returns a timeline with words that are unusual alone or in sequence, and a unique word in each segment.
     private static func timeline(_ random: inout SeededGenerator) -> Timeline {
         var segments: [Segment] = []
         var start = 0.0
         for id in 1...Int.random(in: 1...4, using: &random) {
             var texts = (0..<Int.random(in: 0...9, using: &random)).map { _ in
-                Bool.random(using: &random) ? odd.randomElement(using: &random) ?? "" : word(&random)
+                Bool.random(using: &random) ? unusualWords.randomElement(using: &random) ?? "" : word(&random)
             }
-            // A file that shares no word with the original would replace all of it, even words that a file cannot show.
-            // So each segment has a word that is always kept.
+            // A file that shares no word with the original would replace all of it, even words that a format cannot
+            // contain. So each segment has words that every format can contain.
             texts.insert("kept", at: Int.random(in: 0...texts.count, using: &random))
             texts.insert("unlike\(id)", at: Int.random(in: 0...texts.count, using: &random))
             let words = texts.enumerated().map { index, text in
@@ -50,7 +50,7 @@ import Testing
         let gap = SamplePosition(seconds: start)
         timeline.gaps = [Gap(SampleRange(gap, gap + 24_000), cause: .disk)]
         timeline.marks = (0..<Int.random(in: 0...3, using: &random)).map { index in
-            let text = (0..<3).map { _ in odd.randomElement(using: &random) ?? "" }.joined(separator: " ")
+            let text = (0..<3).map { _ in unusualWords.randomElement(using: &random) ?? "" }.joined(separator: " ")
             return Bookmark(SamplePosition(seconds: Double(index) * 3), text: text)
         }
         if Bool.random(using: &random) {
@@ -60,7 +60,7 @@ import Testing
                 Speakers.Turn(SampleRange(middle, timeline.length), speaker: 1),
             ])
             timeline.annotations = Annotations()
-            timeline.annotations?.speakers = ["A": "Ann", "B": odd.randomElement(using: &random) ?? ""]
+            timeline.annotations?.speakers = ["A": "Ann", "B": unusualWords.randomElement(using: &random) ?? ""]
         }
         return timeline
     }
@@ -84,24 +84,24 @@ import Testing
         let seed = random.seed
         for round in 1...150 {
             let timeline = Self.timeline(&random)
-            let reported = Comment(rawValue: "\(format), seed \(seed), round \(round)")
+            let comment = Comment(rawValue: "\(format), seed \(seed), round \(round)")
             let text = try format.render(timeline, details: RecordingDetails(title: "t"))
             let fileExtension = format.fileExtension.hasSuffix("txt") ? "txt" : format.fileExtension
             let read = { (text: String) in try EditedTranscript(text, fileExtension: fileExtension, name: "t") }
-            #expect(try read(text).changes(in: timeline) == [:], reported)
+            #expect(try read(text).changes(in: timeline) == [:], comment)
             // Other programs may change the line endings.
-            #expect(try read(text.replacing("\n", with: "\r\n")).changes(in: timeline) == [:], reported)
+            #expect(try read(text.replacing("\n", with: "\r\n")).changes(in: timeline) == [:], comment)
             let id = timeline.segments.count
             let edited = try read(text.replacing("unlike\(id)", with: "Corrected")).changes(in: timeline)
             let expected = timeline.segments[id - 1].words.map { $0.text == "unlike\(id)" ? "Corrected" : $0.text }
-            #expect(edited == [id: expected], reported)
+            #expect(edited == [id: expected], comment)
         }
     }
 
     @Test(
         "a copy made before speakers were named and bookmarks changed changes nothing",
         arguments: formats)
-    func older(format: TranscriptFormat) throws {
+    func olderCopy(format: TranscriptFormat) throws {
         var random = SeededGenerator(seed: 7)
         for _ in 1...40 {
             var timeline = Self.timeline(&random)
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test("a word that looks like a name stays a word", arguments: [TranscriptFormat.text, .qda, .srt])
-    func names(format: TranscriptFormat) throws {
+    func wordsLikeNames(format: TranscriptFormat) throws {
         var timeline = EditedTranscriptTests.timeline
         timeline.segments = [
             spoken(1, at: 1, "we called Ann>"), spoken(2, at: 20, "Ann: we went"), spoken(3, at: 40, "A: there"),
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test("SubRip contains nothing that players treat as markup or times")
-    func written() throws {
+    func subRip() throws {
         var timeline = EditedTranscriptTests.timeline
         timeline.segments = [spoken(1, at: 1, "<laughs> {\\an8} --> <i>x</i> \\N"), spoken(2, at: 20, "we went")]
         let text = try TranscriptFormat.srt.render(timeline)

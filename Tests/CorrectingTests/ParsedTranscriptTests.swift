@@ -27,9 +27,8 @@ import Testing
             Speakers.Turn(words[0].range, speaker: 1),
             Speakers.Turn(SampleRange(words[1].range.start, words[2].range.end), speaker: 0),
         ])
-        var added = Annotations()
-        added.speakers = ["A": "Awa"]
-        timeline.annotations = added
+        timeline.annotations = Annotations()
+        timeline.annotations?.speakers = ["A": "Awa"]
         return timeline
     }
 
@@ -45,13 +44,15 @@ import Testing
         )
     }
 
-    @Test("held-back text stays held back, and rounded confidences do not cause it", arguments: [true, false])
-    func unclear(isPlain: Bool) throws {
+    @Test(
+        "held-back text stays held back, and a confidence rounded to zero holds no text back",
+        arguments: [true, false])
+    func heldBackText(isPlain: Bool) throws {
         var timeline = Self.timeline()
         timeline.segments[1].endedBy = .silence
         timeline.segments[1].alternatives = [Alternative(text: "fonio", confidence: 0)]
         var text = try TranscriptFormat.json.render(timeline)
-        // The standard decoder decodes anything unusual, such as this number.
+        // The standard decoder handles anything unusual, such as this number.
         if !isPlain { text = text.replacing(#""id":2,"#, with: #""id":2e0,"#) }
         let read = try ParsedTranscript(Array(text.utf8), name: "f").timeline
         #expect(read.segments == timeline.segments && read.segments[1].heldBack == "fonio")
@@ -120,23 +121,23 @@ import Testing
     @Test("a page contains the annotations and the recording's identity")
     func page() throws {
         var timeline = Self.timeline()
-        var added = Annotations()
-        (added.title, added.people, added.place, added.note, added.consent) = (
+        var annotations = Annotations()
+        (annotations.title, annotations.people, annotations.place, annotations.note, annotations.consent) = (
             "</script> & \u{2028}", "Awa", "x", "y\nz", "yes"
         )
-        added.notes = [Bookmark(SamplePosition(16_000), text: "a note")]
-        added.speakers = ["B": "Musa"]
-        added.quotations = [
+        annotations.notes = [Bookmark(SamplePosition(16_000), text: "a note")]
+        annotations.speakers = ["B": "Musa"]
+        annotations.quotations = [
             Quotation(SampleRange(.zero, SamplePosition(8_000)), text: "we", word: "idea", colour: "red")
         ]
-        timeline.annotations = added
+        timeline.annotations = annotations
         timeline.pass = 3
         var details = RecordingDetails(timeline)
         details.identity = RecordingIdentity(recording: 7, pass: 3, sound: String(repeating: "ab", count: 32))
         let page = try TranscriptFormat.html.render(timeline, details: details)
         let read = try ParsedPage(Array(page.utf8), name: "f")
         #expect(read.identity == details.identity)
-        var expected = added
+        var expected = annotations
         expected.notes = read.annotations?.notes ?? []
         #expect(read.annotations == expected && read.annotations?.notes.map(\.text) == ["a note"])
         #expect(
@@ -149,7 +150,7 @@ import Testing
     @Test(
         "other files are refused",
         arguments: ["", "{", "[]", "{\"file\":1}", "\u{FFFF}", "<html>", "{\"\\ud800\":1}"])
-    func refused(text: String) {
+    func otherFiles(text: String) {
         for read in [
             { _ = try ParsedTranscript(Array(text.utf8), name: "f") },
             { _ = try ParsedPage(Array(text.utf8), name: "f") },

@@ -112,7 +112,7 @@ import TestKit
             $0.sealing = .success(0)
             $0.configuration.export.sticks = .known
         },
-        Case("no allowed stick", .notice, .copies, "none is allowed, so nothing is copied") {
+        Case("no allowed stick", .notice, .copies, "no stick is allowed, so nothing is copied") {
             $0.configuration.export.sticks = .known
             $0.allowedSticks = .success(0)
         },

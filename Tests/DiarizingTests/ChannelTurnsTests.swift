@@ -4,30 +4,31 @@ import TestKit
 
 @testable import Core
 
-/// Two people with a microphone each, simulated by noise that rises and falls like syllables.
+/// Simulates two people with a microphone each, by noise that rises and falls like syllables.
 @Suite("Speakers identified by the louder channel") struct ChannelTurnsTests {
     private static let rate = SamplePosition.rate
 
-    /// A conversation: who speaks when, in seconds, and in which channel.
-    struct Talk: Sendable {
+    struct Conversation: Sendable {
+        /// Times are in seconds. A person's number is also the channel of their microphone.
         var turns: [(start: Double, end: Double, person: Int)]
         var seconds: Double
         /// The level of each person in the other person's microphone, in decibels.
         var crosstalk = -12.0
         /// The second microphone's gain, in decibels.
         var gain = 0.0
+        /// The maximum amplitude of the background noise, in sample units.
         var noise = 20.0
     }
 
-    /// The conversation in two channels, interleaved.
-    private func sound(_ talk: Talk, seed: UInt64) -> [Int16] {
+    /// Returns the interleaved samples of both channels.
+    private func samples(of conversation: Conversation, seed: UInt64) -> [Int16] {
         var random = SeededGenerator(seed: seed)
-        let count = Int(talk.seconds * Double(Self.rate))
+        let count = Int(conversation.seconds * Double(Self.rate))
         var voices = [[Double]](repeating: [Double](repeating: 0, count: count), count: 2)
-        for turn in talk.turns {
+        for turn in conversation.turns {
             var level = 0.0
             for index in Int(turn.start * Double(Self.rate))..<min(count, Int(turn.end * Double(Self.rate))) {
-                // One syllable every 0.2 s, at 60 to 100 % of the level.
+                // A syllable starts every 0.2 s, at 60 to 100 % of the full level.
                 if index % (Self.rate / 5) == 0 { level = Double.random(in: 0.6...1, using: &random) }
                 let phase = Double(index % (Self.rate / 5)) / Double(Self.rate / 5)
                 let swell: Double = 0.05 + pow(sin(Double.pi * phase), 2)
@@ -35,31 +36,31 @@ import TestKit
                 voices[turn.person][index] += 4_000 * level * swell * noise
             }
         }
-        let leak = pow(10, talk.crosstalk / 20)
-        let gain = pow(10, talk.gain / 20)
+        let leakage = pow(10, conversation.crosstalk / 20)
+        let gain = pow(10, conversation.gain / 20)
         return (0..<count).flatMap { (index: Int) -> [Int16] in
             let channels: [Double] = [
-                voices[0][index] + leak * voices[1][index], gain * (voices[1][index] + leak * voices[0][index]),
+                voices[0][index] + leakage * voices[1][index], gain * (voices[1][index] + leakage * voices[0][index]),
             ]
             return channels.map { (sample: Double) -> Int16 in
-                let noisy = sample + talk.noise * Double.random(in: -1...1, using: &random)
+                let noisy = sample + conversation.noise * Double.random(in: -1...1, using: &random)
                 return Int16(max(-32_000, min(32_000, noisy)))
             }
         }
     }
 
-    private func diarize(_ talk: Talk, seed: UInt64 = 1) -> Speakers? {
+    private func diarize(_ conversation: Conversation, seed: UInt64 = 1) -> Speakers? {
         var channels = ChannelTurns()
-        let sound = sound(talk, seed: seed)
-        // Adds pieces of 7 s, like the regions of a recording.
-        for start in stride(from: 0, to: sound.count / 2, by: 7 * Self.rate) {
-            let end = min(sound.count / 2, start + 7 * Self.rate)
-            channels.add(Array(sound[(2 * start)..<(2 * end)]), at: SamplePosition(Int64(start)))
+        let samples = samples(of: conversation, seed: seed)
+        // Adds 7 s at a time, like the regions of a recording.
+        for start in stride(from: 0, to: samples.count / 2, by: 7 * Self.rate) {
+            let end = min(samples.count / 2, start + 7 * Self.rate)
+            channels.add(Array(samples[(2 * start)..<(2 * end)]), at: SamplePosition(Int64(start)))
         }
         return channels.speakers()
     }
 
-    private func conversation(crosstalk: Double = -12, gain: Double = 0) -> Talk {
+    private func twelveTurns(crosstalk: Double = -12, gain: Double = 0) -> Conversation {
         var turns: [(start: Double, end: Double, person: Int)] = []
         var time = 0.0
         for index in 0..<12 {
@@ -67,17 +68,17 @@ import TestKit
             turns.append((time, end, index % 2))
             time = end + 0.3
         }
-        return Talk(turns: turns, seconds: time, crosstalk: crosstalk, gain: gain)
+        return Conversation(turns: turns, seconds: time, crosstalk: crosstalk, gain: gain)
     }
 
     @Test(
-        "each turn belongs to the owner of the microphone, whatever the crosstalk and the other's gain",
+        "each turn belongs to the owner of the microphone, whatever the crosstalk and the second microphone's gain",
         arguments: [-6.0, -12, -20, -60], [0.0, 10, -10])
     func turns(crosstalk: Double, gain: Double) throws {
-        let talk = conversation(crosstalk: crosstalk, gain: gain)
-        let speakers = try #require(diarize(talk))
+        let conversation = twelveTurns(crosstalk: crosstalk, gain: gain)
+        let speakers = try #require(diarize(conversation))
         #expect(speakers.count == 2)
-        for turn in talk.turns {
+        for turn in conversation.turns {
             // A word in the middle of the turn, and one near each end.
             for time in [turn.start + 0.15, (turn.start + turn.end) / 2, turn.end - 0.15] {
                 let word = SampleRange(SamplePosition(seconds: time - 0.05), SamplePosition(seconds: time + 0.05))
@@ -90,25 +91,26 @@ import TestKit
     @Test(
         "a single voice is one person, in either microphone and with any crosstalk",
         arguments: [0, 1])
-    func alone(person: Int) throws {
+    func singleVoice(person: Int) throws {
         for crosstalk in [-8.0, -15, -60] {
-            let talk = Talk(turns: [(0, 9, person), (9.5, 20, person)], seconds: 20, crosstalk: crosstalk)
-            #expect(diarize(talk)?.count ?? 1 == 1, "\(crosstalk) dB")
+            let monologue = Conversation(
+                turns: [(0, 9, person), (9.5, 20, person)], seconds: 20, crosstalk: crosstalk)
+            #expect(diarize(monologue)?.count ?? 1 == 1, "\(crosstalk) dB")
         }
     }
 
     @Test("a person who barely speaks is identified")
-    func unequal() throws {
-        let talk = Talk(turns: [(0, 30, 0), (30.2, 31.4, 1), (31.6, 60, 0)], seconds: 60)
-        let speakers = try #require(diarize(talk))
+    func quietPerson() throws {
+        let conversation = Conversation(turns: [(0, 30, 0), (30.2, 31.4, 1), (31.6, 60, 0)], seconds: 60)
+        let speakers = try #require(diarize(conversation))
         #expect(speakers.count == 2 && abs(speakers.seconds[1] - 1.4) < 0.3, "\(speakers.seconds)")
     }
 
     @Test("overlap is reported only where both people speak")
     func overlap() throws {
-        let talk = Talk(
+        let conversation = Conversation(
             turns: [(0, 6, 0), (5, 10, 1), (10.3, 14, 0), (14.2, 18, 1), (17.2, 22, 0)], seconds: 22, crosstalk: -15)
-        let speakers = try #require(diarize(talk))
+        let speakers = try #require(diarize(conversation))
         for (start, end) in [(5.1, 5.9), (17.3, 17.9)] {
             #expect(
                 speakers.isOverlapped(SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))))
@@ -118,17 +120,19 @@ import TestKit
     }
 
     @Test(
-        "the result is nil if the channels are similar or equally loud, or if one is dead, humming or silent")
+        "the result is nil if people are equally loud in both channels, if a channel is dead or hums, or in silence")
     func undecided() {
-        #expect(diarize(conversation(crosstalk: 0)) == nil)
-        #expect(diarize(conversation(crosstalk: -1)) == nil)
+        #expect(diarize(twelveTurns(crosstalk: 0)) == nil)
+        #expect(diarize(twelveTurns(crosstalk: -1)) == nil)
         var dead = ChannelTurns()
-        let alone = sound(conversation(), seed: 2).enumerated().map { $0.offset % 2 == 0 ? $0.element : 0 }
-        dead.add(alone, at: .zero)
+        let firstChannel = samples(of: twelveTurns(), seed: 2).enumerated().map { $0.offset % 2 == 0 ? $0.element : 0 }
+        dead.add(firstChannel, at: .zero)
         #expect(dead.speakers() == nil)
         var humming = ChannelTurns()
-        humming.add(
-            alone.enumerated().map { $0.offset % 2 == 0 ? $0.element : Int16($0.offset / 2 % 16 * 100) }, at: .zero)
+        let withHum = firstChannel.enumerated().map {
+            $0.offset % 2 == 0 ? $0.element : Int16($0.offset / 2 % 16 * 100)
+        }
+        humming.add(withHum, at: .zero)
         #expect(humming.speakers() == nil)
         #expect(ChannelTurns().speakers() == nil)
         for count in [0, 1, 2, 31, 640, 32_000] {

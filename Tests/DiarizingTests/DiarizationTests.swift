@@ -3,7 +3,7 @@ import Testing
 
 @testable import Core
 
-/// Simulated voice vectors: each person's have a direction of their own, with some noise.
+/// Simulates voice vectors. Each person has a direction, to which noise is added.
 private struct Voices {
     private var noise: Congruence
 
@@ -14,7 +14,7 @@ private struct Voices {
     }
 }
 
-/// Diarizes a script with one region for each entry, followed by a gap of half a second.
+/// Diarizes a script in which each entry becomes a region, followed by a gap of half a second.
 private func diarized(
     _ script: [(person: Int, seconds: Double)], people: Int? = nil, seed: UInt64 = 1
 ) -> (speakers: Speakers, regions: [SampleRange]) {
@@ -37,7 +37,7 @@ private func diarized(
 
 @Suite("Diarization")
 struct DiarizationTests {
-    @Test("distinguishes people, in order of appearance", arguments: 1...4)
+    @Test("people are distinguished, and numbered in order of appearance", arguments: 1...4)
     func people(_ count: Int) {
         let script = (0..<24).map { line -> (person: Int, seconds: Double) in
             ((line * 7 + 3) % count, 1.5 + Double(line % 5))
@@ -52,7 +52,7 @@ struct DiarizationTests {
         #expect(speakers.turns.allSatisfy { turn in regions.contains { $0.intersection(turn.range) == turn.range } })
     }
 
-    @Test("detects a change within a region", arguments: [60, 75, 100])
+    @Test("a change of the speaker within a region is detected", arguments: [60, 75, 100])
     func change(_ tenths: Int) {
         var settings = Diarization.Settings()
         settings.isRectified = false
@@ -63,14 +63,14 @@ struct DiarizationTests {
         }
         let turns = diarization.speakers().turns
         #expect(turns.map(\.speaker) == [0, 1])
-        // The tolerance is half the distance between windows, plus one step.
+        // The tolerance is half of the distance between windows, plus 0.1 s.
         let tolerance = Double(settings.hop) / 200 + 0.1
         #expect(abs((turns.first?.range.end.seconds ?? 0) - Double(tenths) / 10) <= tolerance)
         #expect(turns.last?.range.end == SamplePosition(256_000))
     }
 
-    @Test("less than four seconds of speech is not a new person")
-    func few() {
+    @Test("less than four seconds of speech does not make a new person")
+    func shortSpeech() {
         let speakers = diarized([(0, 20), (1, 1.6), (0, 20)]).speakers
         #expect(speakers.count == 1)
         #expect(diarized([(0, 1.6), (1, 1.6)]).speakers.count == 1)
@@ -78,7 +78,7 @@ struct DiarizationTests {
         #expect(diarized([(0, 0.05)]).speakers.count == 0)
     }
 
-    @Test("uses the given number of people, up to the number of voices")
+    @Test("the given number of people is used, up to the number of voices")
     func givenCount() {
         let script = [(0, 9.0), (1, 9.0), (2, 9.0), (0, 9.0), (1, 9.0), (2, 9.0)]
         #expect(diarized(script, people: 2).speakers.count == 2)
@@ -87,7 +87,7 @@ struct DiarizationTests {
         #expect(diarized([(0, 3)], people: 5).speakers.count == 1)
     }
 
-    @Test("regions are extended by a fifth of a second, or half of the distance between them")
+    @Test("regions are extended by 0.2 s, or by half of the pause between them if that is shorter")
     func regions() {
         func range(_ start: Int64, _ end: Int64) -> SampleRange {
             SampleRange(SamplePosition(start), SamplePosition(end))
@@ -103,7 +103,7 @@ struct DiarizationTests {
         #expect(regions(range(5, 5), range(200_000, 300_000)) == [])
     }
 
-    @Test("pieces are at most a minute long, with up to a second around them that belongs to no other piece")
+    @Test("pieces are at most a minute long, plus up to a second on each side that belongs to no other piece")
     func pieces() {
         func range(_ start: Double, _ end: Double) -> SampleRange {
             SampleRange(SamplePosition(seconds: start), SamplePosition(seconds: end))
@@ -122,8 +122,8 @@ struct DiarizationTests {
         #expect(Diarization.pieces([]).isEmpty)
     }
 
-    /// Noise with tones between these times; a tone with a strength below 1 is quieter than the noise.
-    private static func sound(
+    /// Returns noise with tones between these times. A tone with a strength below 1 is quieter than the default noise.
+    private static func samples(
         _ tones: [(from: Double, to: Double, strength: Double)], seconds: Double, noise amount: Double = 1_200
     ) -> [Int16] {
         var noise = Congruence(3)
@@ -145,11 +145,11 @@ struct DiarizationTests {
             let regions = speech.map {
                 SampleRange(SamplePosition(seconds: $0.lowerBound), SamplePosition(seconds: $0.upperBound))
             }
-            let sound = Self.sound(tones, seconds: 10, noise: noise)
-            diarization.add(sound, at: SamplePosition(seconds: 5), speech: regions) { _ in [1, 0] }
+            let samples = Self.samples(tones, seconds: 10, noise: noise)
+            diarization.add(samples, at: SamplePosition(seconds: 5), speech: regions) { _ in [1, 0] }
             return diarization.speakers().turns.map { [$0.range.start.seconds, $0.range.end.seconds] }
         }
-        // The default tolerance; energies are averaged over twice as long.
+        // The default tolerance is about half of the time over which energies are averaged.
         func isNear(_ actual: [[Double]], _ expected: [[Double]], by seconds: Double = 0.22) -> Bool {
             let pairs = zip(actual.flatMap(\.self), expected.flatMap(\.self))
             return actual.count == expected.count && pairs.allSatisfy { abs($0 - $1) <= seconds }
@@ -160,23 +160,23 @@ struct DiarizationTests {
         // Sound half as strong as the noise, before and after.
         let quiet = reported([(3.4, 4, 0.5), loud, (5, 5.6, 0.5)], 9...10)
         #expect(isNear(quiet, [[8.4, 10.6]]), "\(quiet)")
-        // It is extended by at most a second; sound after a pause belongs to nobody.
+        // Speech is extended by at most a second, and not beyond a pause.
         let long = reported([loud, (5, 8, 0.5)], 9...10)
         #expect(isNear(long, [[9, 11]]), "\(long)")
         let apart = reported([loud, (5.8, 6.4, 0.5)], 9...10)
         #expect(isNear(apart, [[9, 10]]), "\(apart)")
-        // Two ranges share the sound between them; they touch but do not overlap.
-        let two = reported([loud, (5, 5.8, 0.5), (5.8, 7, 8)], 9...10, 10.8...12)
-        #expect(isNear(two, [[9, 12]]), "\(two)")
+        // Two ranges share the sound between them, so that they touch but do not overlap.
+        let adjacent = reported([loud, (5, 5.8, 0.5), (5.8, 7, 8)], 9...10, 10.8...12)
+        #expect(isNear(adjacent, [[9, 12]]), "\(adjacent)")
         // If speech has few pauses, the noise level is still found.
         let dense = reported([(0, 4, 0.5), loud, (5, 9, 0.5)], 9...10)
         #expect(isNear(dense, [[8, 11]]), "\(dense)")
         // In a quiet recording, sound 30 dB below the voice is not part of it, but sound 20 dB below is.
         let breath = reported([(3.4, 4, 0.25), loud, (5, 5.6, 0.25)], 9...10, noise: 12)
         #expect(isNear(breath, [[9, 10]]), "\(breath)")
-        let low = reported([(3.4, 4, 0.8), loud, (5, 5.6, 0.8)], 9...10, noise: 12)
-        #expect(isNear(low, [[8.4, 10.6]]), "\(low)")
-        // Silence or very short sound is not an error.
+        let quietVoice = reported([(3.4, 4, 0.8), loud, (5, 5.6, 0.8)], 9...10, noise: 12)
+        #expect(isNear(quietVoice, [[8.4, 10.6]]), "\(quietVoice)")
+        // Silence and very short audio are not errors.
         for count in [0, 399, 400, 16_000] {
             var diarization = Diarization()
             let speech = [
@@ -188,7 +188,7 @@ struct DiarizationTests {
     }
 
     @Test("vectors that are NaN, zero or empty are not voices")
-    func numbers() {
+    func invalidVectors() {
         var diarization = Diarization()
         let samples = [Int16](repeating: 0, count: 32_000)
         diarization.add(samples, at: .zero) { _ in [Float](repeating: .nan, count: 192) }
@@ -197,8 +197,8 @@ struct DiarizationTests {
         #expect(diarization.speakers().count == 0)
     }
 
-    @Test("speakers are distinguished even if there is more speech than fits into one comparison")
-    func long() {
+    @Test("people are distinguished even if there is more speech than fits into one comparison")
+    func longSpeech() {
         let script = (0..<200).map { (person: $0 % 3, seconds: 9.0) }
         let (speakers, regions) = diarized(script)
         #expect(speakers.count == 3)
@@ -218,8 +218,8 @@ struct DiarizationTests {
         #expect(sizes(0.69) == [3])
     }
 
-    @Test("stored voices keep their similarities to within a ten-thousandth")
-    func vectors() throws {
+    @Test("stored vectors keep their similarities to within 0.0001")
+    func storedVectors() throws {
         var random = SystemRandomNumberGenerator()
         let vectors = try (0..<50).map { _ in
             try #require(normalized((0..<192).map { _ in Float.random(in: -1...1, using: &random) }))
@@ -236,8 +236,8 @@ struct DiarizationTests {
         #expect(voices[0] == [-1, 0] && voices[1] == [0, 1])
     }
 
-    @Test("6 s of speech make a person in ten minutes, but not in an hour")
-    func passing() {
+    @Test("somebody who speaks for 6 s counts as a person in ten minutes, but not in an hour")
+    func briefSpeaker() {
         func people(_ turns: Int) -> Int {
             let script = (0..<turns).map { (person: $0 == 7 ? 2 : $0 % 2, seconds: $0 == 7 ? 6.0 : 9.0) }
             return diarized(script).speakers.count
@@ -246,8 +246,8 @@ struct DiarizationTests {
         #expect(people(400) == 2)
     }
 
-    @Test("the voices in three hours of speech are distinguished")
-    func hours() {
+    @Test("people are distinguished in three hours of speech")
+    func threeHours() {
         let script = (0..<1_200).map { (person: $0 % 3, seconds: 9.0) }
         let (speakers, regions) = diarized(script)
         #expect(speakers.count == 3)
@@ -281,7 +281,7 @@ struct SpeakersTests {
         #expect(speakers.without([Self.range(30, 55)]).alongside == [Self.turn(10, 30, 2), Self.turn(56, 60, 1)])
     }
 
-    @Test("a word belongs to the speaker whose turns cover most of it, or else the nearest")
+    @Test("a word belongs to the speaker whose turns cover most of it, or to the nearest speaker if there is none")
     func words() {
         let speakers = Speakers(turns: [Self.turn(100, 200, 0), Self.turn(200, 300, 1), Self.turn(500, 600, 0)])
         #expect(speakers.speaker(of: Self.range(150, 190)) == 0)

@@ -18,7 +18,7 @@ struct Congruence {
 @Suite("Mel features")
 struct MelFeaturesTests {
     /// A quarter of a second of noise with a tone whose pitch rises.
-    private static let sound: [Int16] = {
+    private static let samples: [Int16] = {
         var noise = Congruence(1)
         return (0..<4_000).map { index in
             let angle = 2 * Double.pi * (200 + Double(index) / 10) * Double(index) / 16_000
@@ -26,31 +26,32 @@ struct MelFeaturesTests {
         }
     }()
 
-    /// Every eighth number of a frame, from kaldi-native-fbank 1.23.0 with dither 0, 80 bins and samples from -1 to 1.
+    /// The expected values are every eighth bin of a frame, from kaldi-native-fbank 1.23.0 with dither 0, 80 bins and
+    /// samples from -1 to 1.
     @Test(
-        "equal Kaldi's",
+        "features equal those of Kaldi",
         arguments: [
             (0, [-9.1141, 1.7083, -5.1856, -4.9045, -2.5784, -4.1526, -2.2137, -1.4272, -1.508, 0.0942]),
             (11, [-9.5827, -7.384, -0.1699, -4.1036, -3.0475, -3.2126, -2.9635, -1.9697, -0.0862, -0.9451]),
             (22, [-10.4215, -7.7118, -6.6035, 0.0782, -3.1437, -3.0584, -2.2125, -1.6003, -0.2342, 0.3015]),
         ] as [(Int, [Double])])
     func kaldi(_ frame: Int, _ expected: [Double]) {
-        let features = MelFeatures()(Self.sound)
+        let features = MelFeatures()(Self.samples)
         #expect(features.count == 23 * MelFeatures.bins)
         for (index, value) in expected.enumerated() {
             #expect(abs(Double(features[frame * MelFeatures.bins + 8 * index]) - value) < 0.002, "bin \(8 * index)")
         }
     }
 
-    @Test("of digital silence are finite and minimal")
+    @Test("the features of digital silence are finite and minimal")
     func silence() {
         let features = MelFeatures()([Int16](repeating: 0, count: 800))
         #expect(features.count == 3 * MelFeatures.bins)
         #expect(features.allSatisfy { abs($0 + 15.942385) < 0.0001 })
     }
 
-    @Test("of less than a frame are empty", arguments: [0, 1, 399])
-    func short(_ count: Int) { #expect(MelFeatures()([Int16](repeating: 1, count: count)).isEmpty) }
+    @Test("audio that is shorter than a frame has no features", arguments: [0, 1, 399])
+    func shortAudio(_ count: Int) { #expect(MelFeatures()([Int16](repeating: 1, count: count)).isEmpty) }
 
     @Test(
         "windows cover a region evenly, about half a second apart",
@@ -72,7 +73,7 @@ struct MelFeaturesTests {
         #expect(abs(windows.count - 1 - max(0, frames - 148) / hop) <= 1)
     }
 
-    @Test("a window has zero mean, and enough frames for the network")
+    @Test("each bin of a window has zero mean, and a short window is extended for the network")
     func window() {
         let region = (0..<20 * MelFeatures.bins).map { Float($0 % 7) + Float($0 % MelFeatures.bins) }
         let window = SpeechWindow.windows(ofFrames: 20, each: 50)[0].features(of: region)

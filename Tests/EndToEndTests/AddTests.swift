@@ -37,7 +37,7 @@ import TestKit
 
     private func content(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
 
-    /// Five seconds of speech at 8 kHz, like a phone's recording, but without metadata.
+    /// Creates a file with speech at 8 kHz, as phones record it, but without metadata.
     private func phoneRecording(_ name: String) throws -> String {
         let path = folder.file(name)
         try Fieldscribe.tool("sox", Speech.all[0], "-r", "8000", path, in: folder)
@@ -50,9 +50,9 @@ import TestKit
         try Fieldscribe.tool(
             "ffmpeg", "-v", "error", "-i", Speech.all[0], "-metadata", "creation_time=2019-05-03T10:11:12Z", path,
             in: folder)
-        let added = try add(path)
-        #expect(added.status == 0, "\(added.errors)")
-        #expect(added.output.hasPrefix("recording 1: \(path), 00:0"))
+        let addition = try add(path)
+        #expect(addition.status == 0, "\(addition.errors)")
+        #expect(addition.output.hasPrefix("recording 1: \(path), 00:0"))
         let row = try #require(try rows().first)
         #expect(row.title == "Anna at the mill" && row.start.hasPrefix("2019-05-03T10:11:12"))
         #expect(row.clock == "synchronized" && row.duration > 3 && row.transcribedUpTo == row.duration)
@@ -64,8 +64,8 @@ import TestKit
         try expectVerified(run("verify"))
         let stick = folder.file("stick")
         try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
-        let copied = try run("export", "--to", stick)
-        let copy = try #require(copied.copy)
+        let export = try run("export", "--to", stick)
+        let copy = try #require(export.copy)
         #expect(try content("\(copy)/original.m4a") == content(path))
         try Fieldscribe.tool("sh", "-c", "cd '\(copy)' && sha256sum --quiet -c SHA256SUMS", in: folder)
         #expect(try run("export", "--to", stick).status == 0)
@@ -79,19 +79,19 @@ import TestKit
 
     @Test("a file already in the format of recordings is not kept a second time")
     func recording() throws {
-        let added = try add(Speech.all[0], "--no-transcribe")
-        #expect(added.status == 0 && added.errors.isEmpty, "\(added.errors)")
+        let addition = try add(Speech.all[0], "--no-transcribe")
+        #expect(addition.status == 0 && addition.errors.isEmpty, "\(addition.errors)")
         #expect(try files("000001") == ["audio.sums", "audio.wav", "journal.jsonl"])
         #expect(try content("\(storage)/recordings/000001/audio.wav") == content(Speech.all[0]))
         let row = try #require(try rows().first)
         #expect(row.clock == "unverified" && row.transcribedUpTo == 0)
-        // A file from another recorder that runs Fieldscribe, with its header.
-        let other = folder.file("other")
+        // An audio file from another Fieldscribe recorder.
+        let otherStorage = folder.file("other")
         let recorded = try Fieldscribe.run(
-            "record", "--audio-only", "--seconds", "2", "--microphone", "tone+fast:440", "--directory", other,
+            "record", "--audio-only", "--seconds", "2", "--microphone", "tone+fast:440", "--directory", otherStorage,
             in: folder)
         #expect(recorded.status == 0)
-        #expect(try add("\(other)/recordings/000001/audio.wav", "--no-transcribe").status == 0)
+        #expect(try add("\(otherStorage)/recordings/000001/audio.wav", "--no-transcribe").status == 0)
         #expect(try files("000002") == ["audio.sums", "audio.wav", "journal.jsonl"])
         let recovered = try run("recover")
         #expect(recovered.status == 0, "\(recovered.errors)")
@@ -101,36 +101,41 @@ import TestKit
 
     @Test("files that cannot be added are reported, one per line; the others are added once each")
     func unusableFiles() throws {
-        let name = "two\nlines.wav"
+        let fileName = "two\nlines.wav"
         let talk = try phoneRecording("talk.wav")
-        try FileManager.default.moveItem(atPath: talk, toPath: folder.file(name))
+        try FileManager.default.moveItem(atPath: talk, toPath: folder.file(fileName))
         try Data("no sound".utf8).write(to: URL(filePath: folder.file("notes.m4a")))
         try Data().write(to: URL(filePath: folder.file("empty.wav")))
         #expect(mkfifo(folder.file("pipe"), 0o600) == 0)
-        symlink(folder.file(name), folder.file("link.wav"))
-        let bad = ["missing.wav", "notes.m4a", "empty.wav", "pipe"].map(folder.file) + [folder.path, "/dev/null"]
+        symlink(folder.file(fileName), folder.file("link.wav"))
+        let unusablePaths =
+            ["missing.wav", "notes.m4a", "empty.wav", "pipe"].map(folder.file) + [folder.path, "/dev/null"]
         let outcome = try Fieldscribe(
-            ["add", "--no-transcribe", "--directory", storage] + bad + [folder.file(name), folder.file("link.wav")],
+            ["add", "--no-transcribe", "--directory", storage] + unusablePaths + [
+                folder.file(fileName), folder.file("link.wav"),
+            ],
             in: folder
         ).wait()
         #expect(outcome.status == 3, "\(outcome.errors)")
         #expect(outcome.output.hasPrefix("recording 1: \(folder.path)/two lines.wav, 00:"), "\(outcome.output)")
-        #expect(outcome.errors.count == bad.count + 1, "\(outcome.errors)")
-        for (path, line) in zip(bad, outcome.errors) { #expect(line.hasPrefix("fieldscribe: \(path): "), "\(line)") }
-        #expect(outcome.errors.last?.contains("link.wav: already is recording 1") == true)
+        #expect(outcome.errors.count == unusablePaths.count + 1, "\(outcome.errors)")
+        for (path, line) in zip(unusablePaths, outcome.errors) {
+            #expect(line.hasPrefix("fieldscribe: \(path): "), "\(line)")
+        }
+        #expect(outcome.errors.last?.contains("link.wav: is already recording 1") == true)
         #expect(try rows().map(\.title) == ["two lines"])
-        #expect(try add(folder.file(name), "--no-transcribe").status == 0)
+        #expect(try add(folder.file(fileName), "--no-transcribe").status == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(storage)/recordings") == ["000001"])
     }
 
     @Test("standard input is accepted; the readable part of a truncated file is added, with status 4")
-    func cutOff() throws {
+    func truncatedFile() throws {
         let path = try phoneRecording("talk.wav")
-        let complete = try content(path)
+        let bytes = try content(path)
         #expect(try add("-", "--no-transcribe", input: path).status == 0)
-        let cut = folder.file("cut.wav")
-        try complete.prefix(complete.count / 2).write(to: URL(filePath: cut))
-        let outcome = try add(cut, "--no-transcribe")
+        let truncatedPath = folder.file("cut.wav")
+        try bytes.prefix(bytes.count / 2).write(to: URL(filePath: truncatedPath))
+        let outcome = try add(truncatedPath, "--no-transcribe")
         #expect(outcome.status == 4)
         #expect(
             outcome.errors.count == 1 && outcome.errors[0].hasSuffix("; the readable part was added"),
@@ -145,8 +150,8 @@ import TestKit
         (try? FileManager.default.contentsOfDirectory(atPath: "\(storage)/recordings")) ?? []
     }
 
-    /// Starts to add 20 minutes of sound; returns while it is being converted.
-    private func addingLong() throws -> Fieldscribe {
+    /// Starts to add 20 minutes of sound, and returns while the sound is being converted.
+    private func startLongAdd() throws -> Fieldscribe {
         let path = folder.file("long.wav")
         try Fieldscribe.tool("sox", "-n", "-r", "44100", "-b", "16", path, "synth", "1200", "sine", "300", in: folder)
         let process = try Fieldscribe(["add", "--no-transcribe", "--directory", storage, path], in: folder)
@@ -158,7 +163,7 @@ import TestKit
 
     @Test("a killed add leaves no partial recording and uses no recording number")
     func killed() throws {
-        let process = try addingLong()
+        let process = try startLongAdd()
         kill(process.id, SIGKILL)
         _ = try process.wait()
         #expect(try rows().isEmpty)
@@ -169,7 +174,7 @@ import TestKit
     }
 
     @Test("a full disk is reported, and no files remain")
-    func full() throws {
+    func fullDisk() throws {
         let configuration = folder.file("fieldscribe.conf")
         try Data("[storage]\ndirectory = \(storage)\nreserve-megabytes = 1000000\n".utf8).write(
             to: URL(filePath: configuration))
@@ -200,8 +205,8 @@ import TestKit
     }
 
     @Test("a second add waits for the first, and reports that in one line")
-    func second() throws {
-        let first = try addingLong()
+    func concurrentAdds() throws {
+        let first = try startLongAdd()
         // A stopped process keeps its locks.
         kill(first.id, SIGSTOP)
         let talk = try phoneRecording("talk.wav")
@@ -219,12 +224,13 @@ import TestKit
     @Test("the appliance accepts a file while it records, and transcribes it afterwards")
     func appliance() throws {
         let appliance = try ApplianceProcess(
-            in: folder, microphone: "tone:440", further: "[recognizer]\nengine = pocketsphinx\nsecond-pass = no")
+            in: folder, microphone: "tone:440", settings: "[recognizer]\nengine = pocketsphinx\nsecond-pass = no")
         #expect(try appliance.run("start").status == 0)
         let talk = try phoneRecording("talk.wav")
-        let added = try appliance.run("add", talk)
-        #expect(added.status == 0 && added.output.hasPrefix("recording 2: "), "\(added.output) \(added.errors)")
-        #expect(try appliance.run("add", talk).errors.first?.contains("already is recording 2") == true)
+        let addition = try appliance.run("add", talk)
+        #expect(
+            addition.status == 0 && addition.output.hasPrefix("recording 2: "), "\(addition.output) \(addition.errors)")
+        #expect(try appliance.run("add", talk).errors.first?.contains("is already recording 2") == true)
         try appliance.waitForSound(seconds: 1)
         #expect(try appliance.run("stop").status == 0)
         try appliance.process.wait(until: "the transcript of the added file") {

@@ -14,15 +14,15 @@ final class ApplianceProcess {
     /// Starts the appliance and waits until it answers.
     ///
     /// - Parameters:
-    ///   - further: additional lines of the configuration.
-    ///   - broken: whether the configuration has an invalid line.
+    ///   - settings: additional lines of the configuration.
+    ///   - isInvalid: whether the configuration has an invalid line.
     ///   - journal: the file for its log; if nil, `stop` returns the log.
     ///   - script: the shell script that starts it; `$0` is the executable, `$1` its configuration.
     ///   - environment: additional variables, `NAME=VALUE`.
     init(
         in folder: TemporaryFolder, microphone: String, style: String = "toggle", button: String = "sim:",
-        further: String = "",
-        broken: Bool = false, journal: String? = nil, script: String? = nil, environment: [String] = []
+        settings: String = "", isInvalid: Bool = false, journal: String? = nil, script: String? = nil,
+        environment: [String] = []
     ) throws {
         self.folder = folder
         configuration = folder.file("fieldscribe.conf")
@@ -41,8 +41,8 @@ final class ApplianceProcess {
             reserve-megabytes = 16
             [control]
             socket = \(socket)
-            \(further)
-            \(broken ? "[panel]\nstyle = neither" : "")
+            \(settings)
+            \(isInvalid ? "[panel]\nstyle = neither" : "")
 
             """
         try Data(text.utf8).write(to: URL(filePath: configuration))
@@ -83,7 +83,7 @@ final class ApplianceProcess {
     /// Returns the status as JSON, or an empty string if there is no answer.
     func status() throws -> String { try ask(#"{"command":"status"}"#) ?? "" }
 
-    /// The seconds of sound that the microphone has delivered to the recording, including pauses.
+    /// Returns the seconds of sound that the microphone has delivered to the recording, including pauses.
     func recordedSeconds() throws -> Double {
         let text = try #require(try ask(#"{"command":"status"}"#))
         return try JSONDecoder().decode(StatusAnswer.self, from: Data(text.utf8)).status.recordedSeconds
@@ -116,7 +116,7 @@ final class ApplianceProcess {
         usleep(60_000)
     }
 
-    /// The changes of the lamp so far.
+    /// Returns the lamp's changes so far.
     func lamp() throws -> [LampChange] {
         let text = try #require(try ask(#"{"command":"lamp"}"#))
         return try JSONDecoder().decode(LampHistory.self, from: Data(text.utf8)).lamp
@@ -130,14 +130,14 @@ final class ApplianceProcess {
         var shows: String
     }
 
-    /// Stops the appliance with a signal, like systemd.
+    /// Stops the appliance with a signal, as systemd does.
     func stop(_ signal: Int32 = SIGTERM) throws -> Fieldscribe.Outcome {
         kill(process.id, signal)
         return try process.wait()
     }
 }
 
-/// A running `watch --json` and its lines as they arrive.
+/// A running `watch --json` and the lines that it has printed so far.
 final class Watcher {
     private let process: Fieldscribe
 
@@ -161,12 +161,12 @@ final class Watcher {
         }
     }
 
-    /// Waits until the last reported state is `state`. `status` may show it earlier.
+    /// Waits until the last reported state is `state`. The command `status` may show that state earlier.
     func waitForState(_ state: String) throws {
         try process.wait(until: "the state \(state)") { try states.last == state }
     }
 
-    /// Waits until any line matches.
+    /// Waits for a line that matches.
     func wait(for matches: (String) -> Bool) throws {
         try process.wait(until: "a line from watch") { try lines.contains(where: matches) }
     }

@@ -50,7 +50,7 @@ import TestKit
     ]
 
     @Test("one line names the problem, and the exit status is as documented", arguments: cases)
-    func isNamed(_ input: Case) throws {
+    func namesProblem(_ input: Case) throws {
         let folder = try Self.folder()
         let arguments = input.arguments.map { $0 == "@" ? folder.path : $0.replacing("@/", with: "\(folder.path)/") }
         let outcome = try Fieldscribe(arguments, in: folder).wait()
@@ -61,7 +61,7 @@ import TestKit
     }
 
     @Test("an invalid file does not prevent the transcription of the others")
-    func oneOfSeveral() throws {
+    func invalidFileAmongOthers() throws {
         let folder = try Self.folder()
         let outcome = try Fieldscribe.run("transcribe", folder.file("text.wav"), Speech.all[4], in: folder)
         #expect(outcome.status == 1)
@@ -83,8 +83,8 @@ import TestKit
         #expect(outcome.output.isEmpty)
     }
 
-    @Test("with a wrong line in the settings, doctor reports that line and checks the other settings")
-    func wrongLine() throws {
+    @Test("if a line of the configuration is invalid, doctor reports that line and checks the other settings")
+    func invalidLine() throws {
         let folder = TemporaryFolder()
         let (conf, storage) = (folder.file("wrong.conf"), folder.file("storage"))
         try Self.write(
@@ -106,7 +106,7 @@ import TestKit
         #expect(outcome.output.contains(/lamp +none\n/), "\(outcome.output)")
     }
 
-    @Test("a full disk under standard output is reported")
+    @Test("a full disk behind standard output is reported")
     func fullOutput() throws {
         let folder = TemporaryFolder()
         let outcome = try Fieldscribe.run("transcribe", Speech.all[4], in: folder, output: "/dev/full")

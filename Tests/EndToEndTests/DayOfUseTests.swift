@@ -42,12 +42,12 @@ import TestKit
         #expect(symlink(folder.file("elsewhere"), path) == 0)
         #expect(try Fieldscribe(arguments, in: folder).wait().status == 1)
         #expect(access(folder.file("elsewhere"), F_OK) != 0)
-        // Neither a link nor a FIFO is replaced.
+        // Neither a link nor a FIFO is replaced, even with --force.
         for command in ["true", "rm '\(path)'; mkfifo '\(path)'"] {
             #expect(system(command) == 0)
             let refused = try Fieldscribe(arguments + ["--force"], in: folder).wait()
             #expect(
-                refused.status == 1 && refused.errors.first?.contains("stays untouched") == true, "\(refused.errors)")
+                refused.status == 1 && refused.errors.first?.contains("was not changed") == true, "\(refused.errors)")
             var status = stat()
             #expect(lstat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG)
         }
@@ -137,8 +137,8 @@ import TestKit
         #expect(table.row(recording).count <= 80)
         for reason in StopReason.allCases {
             recording.stopReason = reason
-            let isUsual = [.button, .command, .ended].contains(reason)
-            #expect(table.row(recording).contains("  12th") == isUsual)
+            let isNormal = [.button, .command, .ended].contains(reason)
+            #expect(table.row(recording).contains("  12th") == isNormal)
         }
     }
 
@@ -162,11 +162,11 @@ import TestKit
             ])
         timeline.marks = [Bookmark(SamplePosition(seconds: 20), text: "here")]
         let details = RecordingDetails(title: "Recording 7", started: "today")
-        func shown(_ width: Int) -> [String] {
+        func plainLines(_ width: Int) -> [String] {
             TerminalTranscript.lines(timeline, details, width: width).map(\.plain)
         }
         #expect(
-            shown(80) == [
+            plainLines(80) == [
                 "Recording 7", "today, 1:00", "", "00:00  how long? since the [2J mill", "[bookmark 0:20: here]",
             ])
         timeline.annotations = Annotations()
@@ -176,13 +176,13 @@ import TestKit
             Speakers.Turn(SampleRange(.zero, SamplePosition(seconds: 4)), speaker: 0),
             Speakers.Turn(SampleRange(SamplePosition(seconds: 4), SamplePosition(seconds: 9)), speaker: 1),
         ])
-        let lines = shown(24)
+        let lines = plainLines(24)
         #expect(lines.first == "The mill" && lines.last == "[bookmark 0:20: here]")
         #expect(lines.contains("00:00  A: how long?") && lines.contains("00:05  Anna: since the"), "\(lines)")
         let turn = TerminalTranscript.lines(timeline, details, width: 80).first { $0.plain.contains("Anna: since") }
         #expect(
             turn?.styled == "\u{1B}[2m00:05\u{1B}[0m  \u{1B}[1mAnna:\u{1B}[0m since the [2J mill", "\(lines)")
-        for width in [0, 1, 5, 9] { #expect(!shown(width).isEmpty) }
+        for width in [0, 1, 5, 9] { #expect(!plainLines(width).isEmpty) }
     }
 
     @Test("list, show and the page report what is not transcribed yet, and do not show it as silence")
@@ -223,20 +223,22 @@ import TestKit
             "ffmpeg", "-loglevel", "error", "-i", Speech.all[4], "-c:a", fileExtension == "webm" ? "libopus" : "aac",
             path,
             in: folder)
-        let read = try Fieldscribe.run("transcribe", path, in: folder)
-        #expect(read.status == 0 && read.output.contains("amiable"), "\(read.output) \(read.errors)")
+        let transcribed = try Fieldscribe.run("transcribe", path, in: folder)
+        #expect(
+            transcribed.status == 0 && transcribed.output.contains("amiable"),
+            "\(transcribed.output) \(transcribed.errors)")
         let piped = try Fieldscribe.run("transcribe", "-", in: folder, input: path)
-        #expect(piped.status == 0 && piped.output == read.output, "\(piped.errors)")
+        #expect(piped.status == 0 && piped.output == transcribed.output, "\(piped.errors)")
         let noFFmpeg = try run(path: "/nonexistent", ["transcribe", path], in: folder)
         #expect(noFFmpeg.status == 1, "\(noFFmpeg.errors)")
         #expect(noFFmpeg.errors.joined().contains("apt install ffmpeg"), "\(noFFmpeg.errors)")
         // A file with only the beginning of such a recording is reported as damaged.
-        let broken = folder.file("broken.\(fileExtension)")
+        let damagedPath = folder.file("broken.\(fileExtension)")
         let bytes = try Data(contentsOf: URL(filePath: path))
-        try Data(bytes.prefix(300) + Data(repeating: 7, count: 5_000)).write(to: URL(filePath: broken))
-        let refused = try Fieldscribe.run("transcribe", broken, in: folder)
+        try Data(bytes.prefix(300) + Data(repeating: 7, count: 5_000)).write(to: URL(filePath: damagedPath))
+        let failure = try Fieldscribe.run("transcribe", damagedPath, in: folder)
         #expect(
-            refused.status == 4 && refused.errors.count == 1 && refused.errors[0].contains("broken"),
-            "\(refused.errors)")
+            failure.status == 4 && failure.errors.count == 1 && failure.errors[0].contains("broken"),
+            "\(failure.errors)")
     }
 }

@@ -29,7 +29,7 @@ import TestKit
         #expect(lstat(folder.file(demoFolders[0]), &status) == 0 && status.st_mode & 0o777 == 0o700)
         // Once it records, the demo handles signals itself.
         let audio = "\(folder.file(demoFolders[0]))/recordings/000001/audio.wav"
-        // The file is longer than its header.
+        // The header has 512 bytes.
         try demo.wait(until: "the demo records") { stat(audio, &status) == 0 && status.st_size > 512 }
         kill(demo.id, SIGINT)
         _ = try demo.wait()
@@ -56,7 +56,7 @@ import TestKit
         #expect(rows.contains("button pressed again: recording stops"), "\(rows)")
         #expect(rows.contains { $0.hasPrefix("00:00  ") })
         for row in rows {
-            #expect(!row.contains("[#") && !row.contains("\u{1B}"), "a status line stays: \(row)")
+            #expect(!row.contains("[#") && !row.contains("\u{1B}"), "a status line remains: \(row)")
             #expect(!row.contains("fieldscribe:") && !row.contains("minisign"), "looks like an error: \(row)")
         }
     }

@@ -6,7 +6,7 @@ import TestKit
 @Suite("Running out of file descriptors", .serialized) struct DescriptorTests {
     private let folder = TemporaryFolder()
 
-    /// Sets a process's soft limit of open files.
+    /// Sets a process's soft limit on open files.
     private func setLimit(_ process: pid_t, _ maximum: Int) throws {
         try Fieldscribe.tool("prlimit", "--pid", "\(process)", "--nofile=\(maximum):", in: folder)
     }
@@ -37,7 +37,8 @@ import TestKit
         return open
     }
 
-    /// poll(2) fails if it gets more descriptors than the limit; a `maximum` of 2 is fewer than the socket polls.
+    /// A `maximum` of nil stands for the first free descriptor, so that accept(2) fails. With 2, poll(2) also fails,
+    /// because it gets more descriptors than the limit.
     @Test(
         "the control socket reports the exhaustion once, waits without spinning, and answers later",
         arguments: [nil, 2])

@@ -65,23 +65,23 @@ import TestKit
         kill(run.id, SIGINT)
         #expect(try run.wait().status == 130)
         #expect(transcriptNames() == ["2.txt", "3.txt", "4.txt", "5.txt"])
-        let before = transcriptNames().map(inode)
-        // From here on the gate is open.
+        let inodes = transcriptNames().map(inode)
+        // From now on, the engine answers without waiting.
         let opened = open(gate, O_RDWR)
         defer { close(opened) }
         try #require(write(opened, "....", 4) == 4)
         let resumed = try Fieldscribe(arguments + ["--resume"] + files, in: folder).wait()
         #expect(resumed.status == 0, "\(resumed.errors)")
         #expect(transcriptNames() == ["1.txt", "2.txt", "3.txt", "4.txt", "5.txt"])
-        #expect(transcriptNames().dropFirst().map(inode) == before)
+        #expect(transcriptNames().dropFirst().map(inode) == inodes)
         // A file with newer sound is transcribed again; an edited transcript stays.
         try "corrected\n".write(toFile: "\(texts)/3.txt", atomically: true, encoding: .utf8)
         utimensat(AT_FDCWD, files[1], nil, 0)
         #expect(try Fieldscribe(arguments + ["--resume"] + files, in: folder).wait().status == 0)
-        #expect(inode("2.txt") != before[0] && inode("4.txt") == before[2])
+        #expect(inode("2.txt") != inodes[0] && inode("4.txt") == inodes[2])
         #expect(try Fieldscribe.text("\(texts)/3.txt") == "corrected\n")
-        let nowhere = try Fieldscribe.run("transcribe", "--resume", files[0], in: folder)
-        #expect(nowhere.status == 2 && nowhere.errors.count == 1, "\(nowhere.errors)")
+        let withoutFolder = try Fieldscribe.run("transcribe", "--resume", files[0], in: folder)
+        #expect(withoutFolder.status == 2 && withoutFolder.errors.count == 1, "\(withoutFolder.errors)")
     }
 
     @Test("file names too long for an extension are shortened, and names with the same beginning stay distinct")
@@ -109,19 +109,25 @@ import TestKit
         func read(_ arguments: String...) throws -> Fieldscribe.Outcome {
             try Fieldscribe(["transcribe", "--config", config, film] + arguments, in: folder).wait()
         }
-        let chosen = try read()
-        #expect(chosen.status == 0 && chosen.output.contains("heard"), "\(chosen.output)")
+        let defaultTrack = try read()
+        #expect(defaultTrack.status == 0 && defaultTrack.output.contains("heard"), "\(defaultTrack.output)")
         #expect(
-            chosen.errors.count == 1 && chosen.errors[0].contains("track 2 of 2 is read, not 1 (eng)"),
-            "\(chosen.errors)")
-        let first = try read("--track", "1")
-        #expect(first.status == 0 && !first.output.contains("heard") && first.errors.isEmpty, "\(first.errors)")
-        let all = try read("--track", "all")
-        #expect(all.status == 0 && all.output.contains("heard"), "\(all.output) \(all.errors)")
-        let none = try read("--track", "3")
-        #expect(none.status == 3 && none.errors.count == 1 && none.errors[0].contains("2 tracks"), "\(none.errors)")
-        let wrong = try read("--track", "both")
-        #expect(wrong.status == 2 && wrong.errors.count == 1 && wrong.errors[0].contains("both"), "\(wrong.errors)")
+            defaultTrack.errors.count == 1 && defaultTrack.errors[0].contains("track 2 of 2 is read, not 1 (eng)"),
+            "\(defaultTrack.errors)")
+        let firstTrack = try read("--track", "1")
+        #expect(
+            firstTrack.status == 0 && !firstTrack.output.contains("heard") && firstTrack.errors.isEmpty,
+            "\(firstTrack.errors)")
+        let allTracks = try read("--track", "all")
+        #expect(allTracks.status == 0 && allTracks.output.contains("heard"), "\(allTracks.output) \(allTracks.errors)")
+        let missingTrack = try read("--track", "3")
+        #expect(
+            missingTrack.status == 3 && missingTrack.errors.count == 1 && missingTrack.errors[0].contains("2 tracks"),
+            "\(missingTrack.errors)")
+        let invalidTrack = try read("--track", "both")
+        #expect(
+            invalidTrack.status == 2 && invalidTrack.errors.count == 1 && invalidTrack.errors[0].contains("both"),
+            "\(invalidTrack.errors)")
     }
 
     @Test("times match a player's times, even if the sound begins after the picture")
@@ -138,23 +144,24 @@ import TestKit
         #expect(segment.start > 5.5 && segment.start < 6.2 && segment.end > 7.8, "\(segment)")
     }
 
-    @Test("without ffmpeg a line reports what libsndfile may have missed; with ffmpeg everything is read")
+    @Test("without ffmpeg, a line reports what libsndfile may have missed; with ffmpeg, everything is read")
     func withoutFFmpeg() throws {
         let config = try configuration()
-        let (single, double) = (folder.file("one.mp3"), folder.file("two.mp3"))
-        try Fieldscribe.tool("ffmpeg", "-loglevel", "error", "-i", noise("talk.wav", seconds: "8"), single, in: folder)
-        let bytes = try Data(contentsOf: URL(filePath: single))
-        try (bytes + bytes).write(to: URL(filePath: double))
-        let arguments = ["transcribe", "--config", config, "--format", "json", double]
-        let all = try Fieldscribe(arguments, in: folder).wait()
-        #expect(all.status == 0 && all.errors.isEmpty, "\(all.errors)")
-        #expect(try abs(Transcript(all.output).duration - 20) < 0.3)
-        let half = try Fieldscribe(
+        let (singlePath, doublePath) = (folder.file("one.mp3"), folder.file("two.mp3"))
+        try Fieldscribe.tool(
+            "ffmpeg", "-loglevel", "error", "-i", noise("talk.wav", seconds: "8"), singlePath, in: folder)
+        let bytes = try Data(contentsOf: URL(filePath: singlePath))
+        try (bytes + bytes).write(to: URL(filePath: doublePath))
+        let arguments = ["transcribe", "--config", config, "--format", "json", doublePath]
+        let complete = try Fieldscribe(arguments, in: folder).wait()
+        #expect(complete.status == 0 && complete.errors.isEmpty, "\(complete.errors)")
+        #expect(try abs(Transcript(complete.output).duration - 20) < 0.3)
+        let incomplete = try Fieldscribe(
             program: "/usr/bin/env", ["PATH=/nonexistent", Fieldscribe.executable()] + arguments, in: folder
         ).wait()
-        // libmpg123 prints lines of its own.
-        let errors = half.errors.filter { $0.hasPrefix("fieldscribe: ") }
-        #expect(half.status == 4 && errors.count == 1, "\(half.errors)")
+        // libmpg123 also prints lines.
+        let errors = incomplete.errors.filter { $0.hasPrefix("fieldscribe: ") }
+        #expect(incomplete.status == 4 && errors.count == 1, "\(incomplete.errors)")
         #expect(errors.first?.contains("was not read; ffmpeg may read it: apt install ffmpeg") == true)
     }
 
@@ -228,7 +235,7 @@ import TestKit
         #expect(try abs(Transcript(outcome.output).duration - 4) < 0.01)
     }
 
-    @Test("an ELAN document names the WAV next to the sound if it exists, otherwise the sound itself")
+    @Test("an ELAN document names the WAV file next to the sound if there is one, otherwise the sound itself")
     func elan() throws {
         let config = try configuration()
         let (wave, sound) = (try noise("talk.wav", seconds: "1"), folder.file("talk.flac"))

@@ -17,11 +17,11 @@ import TestKit
     func export() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
-        // The folder is created with its parents.
+        // The folder and its parents do not exist yet.
         let stick = folder.file("new/stick")
-        let first = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
-        #expect(first.status == 0, "\(first.errors)")
-        let copy = try #require(first.copy)
+        let firstExport = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
+        #expect(firstExport.status == 0, "\(firstExport.errors)")
+        let copy = try #require(firstExport.copy)
         #expect(copy.hasPrefix("\(stick)/Fieldscribe/") && copy.contains("/000001_"))
         try Fieldscribe.tool("bash", "-c", "cd '\(copy)' && sha256sum -c SHA256SUMS", in: folder)
         try Fieldscribe.tool("cmp", "\(copy)/transcript.txt", Self.shown(storage, in: folder), in: folder)
@@ -29,9 +29,9 @@ import TestKit
             "bash", "-c",
             "cmp <(sox '\(copy)/audio.flac' -t raw -) <(sox '\(storage)/recordings/000001/audio.wav' -t raw -)",
             in: folder)
-        let second = try Fieldscribe.run("export", "1", "--to", stick, "--directory", storage, in: folder)
-        #expect(second.status == 0 && second.output.isEmpty)
-        #expect(second.errors.last?.contains("nothing was copied") == true, "\(second.errors)")
+        let secondExport = try Fieldscribe.run("export", "1", "--to", stick, "--directory", storage, in: folder)
+        #expect(secondExport.status == 0 && secondExport.output.isEmpty)
+        #expect(secondExport.errors.last?.contains("nothing was copied") == true, "\(secondExport.errors)")
     }
 
     @Test("a copy into the recordings' folder is refused, because deleting a recording would erase it")
@@ -63,10 +63,10 @@ import TestKit
         #expect(unsigned.status == 0, "\(unsigned.errors)")
         #expect(unsigned.errors.contains { $0.contains("apt install minisign; copies are not signed") })
         let copy = try #require(unsigned.copy)
-        let reported = try Fieldscribe.run("verify", "--copy", copy, in: folder)
+        let verifiedUnsigned = try Fieldscribe.run("verify", "--copy", copy, in: folder)
         #expect(
-            reported.status == 4
-                && reported.output.contains("missing: \(copy)/SHA256SUMS.minisig: the copy is not signed")
+            verifiedUnsigned.status == 4
+                && verifiedUnsigned.output.contains("missing: \(copy)/SHA256SUMS.minisig: the copy is not signed")
         )
         guard access("/usr/bin/minisign", X_OK) == 0 else { return }
 
@@ -75,20 +75,22 @@ import TestKit
         #expect(signed.status == 0 && !signed.errors.contains { $0.contains("not signed") }, "\(signed.errors)")
         let signedCopy = try #require(signed.copy)
         for key in ["\(storage)/signing.pub", "\(signedCopy)/recorder.pub"] {
-            let summed = try Fieldscribe.run("verify", "--copy", signedCopy, "--key", key, in: folder)
-            #expect(summed.status == 0 && summed.errors.isEmpty, "\(summed.output)\(summed.errors)")
-            let lines = summed.output.split(separator: "\n")
-            #expect(!lines.contains { $0.hasPrefix("unaltered: ") }, "\(summed.output)")
+            let brief = try Fieldscribe.run("verify", "--copy", signedCopy, "--key", key, in: folder)
+            #expect(brief.status == 0 && brief.errors.isEmpty, "\(brief.output)\(brief.errors)")
+            let lines = brief.output.split(separator: "\n")
+            #expect(!lines.contains { $0.hasPrefix("unaltered: ") }, "\(brief.output)")
             let summary = /[0-9]+ files of 1 recording unaltered, signed by RW[^;, ]+/
-            #expect(lines.last?.wholeMatch(of: summary) != nil, "\(summed.output)")
-            let verified = try Fieldscribe.run("verify", "--copy", signedCopy, "--key", key, "--verbose", in: folder)
-            #expect(verified.status == 0 && verified.errors.isEmpty, "\(verified.output)\(verified.errors)")
+            #expect(lines.last?.wholeMatch(of: summary) != nil, "\(brief.output)")
+            let verbose = try Fieldscribe.run("verify", "--copy", signedCopy, "--key", key, "--verbose", in: folder)
+            #expect(verbose.status == 0 && verbose.errors.isEmpty, "\(verbose.output)\(verbose.errors)")
             let files = lines.last?.prefix { $0 != " " }
-            let named = verified.output.split(separator: "\n").dropLast()
+            let listedFiles = verbose.output.split(separator: "\n").dropLast()
                 .compactMap { $0.split(separator: " ").dropFirst().first?.split(separator: ":").first }
-            #expect(Set(named).count == files.flatMap { Int($0) } && verified.output.hasSuffix("\(lines.last ?? "")\n"))
             #expect(
-                verified.output.split(separator: "\n").dropLast().allSatisfy {
+                Set(listedFiles).count == files.flatMap { Int($0) } && verbose.output.hasSuffix("\(lines.last ?? "")\n")
+            )
+            #expect(
+                verbose.output.split(separator: "\n").dropLast().allSatisfy {
                     $0.hasPrefix("unaltered: ") || $0.hasPrefix("note: ")
                 }
             )
@@ -114,14 +116,18 @@ import TestKit
         // An altered copy is also found under another name, next to an unaltered copy.
         let moved = "\(stick)/photos/Interview with Anna"
         try Fieldscribe.tool("bash", "-c", "mkdir '\(stick)/photos' && mv '\(signedCopy)' '\(moved)'", in: folder)
-        let next = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
-        #expect(next.status == 0 && !next.output.isEmpty, "\(next)")
-        let both = try Fieldscribe.run("verify", "--copy", stick, in: folder)
-        #expect(both.status == 4 && both.output.contains("altered: \(moved)/transcript.txt"), "\(both.output)")
-        #expect(both.output.contains(" files of 2 recordings unaltered, 1 altered, signed by RW"), "\(both.output)")
+        let newCopy = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
+        #expect(newCopy.status == 0 && !newCopy.output.isEmpty, "\(newCopy)")
+        let verifiedStick = try Fieldscribe.run("verify", "--copy", stick, in: folder)
+        #expect(
+            verifiedStick.status == 4 && verifiedStick.output.contains("altered: \(moved)/transcript.txt"),
+            "\(verifiedStick.output)")
+        #expect(
+            verifiedStick.output.contains(" files of 2 recordings unaltered, 1 altered, signed by RW"),
+            "\(verifiedStick.output)")
         try Fieldscribe.tool("rm", "-r", moved, in: folder)
-        let verified = try Fieldscribe.run("verify", "--copy", stick, in: folder)
-        #expect(verified.status == 0, "\(verified.output)")
+        let verifiedAgain = try Fieldscribe.run("verify", "--copy", stick, in: folder)
+        #expect(verifiedAgain.status == 0, "\(verifiedAgain.output)")
     }
 
     private static func shown(_ storage: String, in folder: TemporaryFolder) throws -> String {
@@ -130,7 +136,7 @@ import TestKit
         return path
     }
 
-    @Test("invalid arguments, a target inside a file and a full target are reported with their exit statuses")
+    @Test("invalid arguments, a target inside a file and a file size limit are reported with their exit statuses")
     func refusals() throws {
         let folder = TemporaryFolder()
         let storage = try Self.archive(in: folder)
@@ -147,13 +153,14 @@ import TestKit
         }
         // No file may grow past 64 KiB.
         let program = try #require(try Fieldscribe.run("--version", in: folder).status == 0 ? Fieldscribe.path : nil)
-        let limited = try Fieldscribe(
+        let limitedExport = try Fieldscribe(
             program: "bash",
             ["-c", "ulimit -f 64; exec '\(program)' export --to '\(stick)' --directory '\(storage)'"], in: folder
         ).wait()
-        #expect(limited.status == 1, "\(limited.errors)")
-        #expect(limited.errors.contains { $0.contains("cannot store such a large file") }, "\(limited.errors)")
-        let logged = try Fieldscribe(
+        #expect(limitedExport.status == 1, "\(limitedExport.errors)")
+        #expect(
+            limitedExport.errors.contains { $0.contains("cannot store such a large file") }, "\(limitedExport.errors)")
+        let loggedExport = try Fieldscribe(
             program: "bash",
             [
                 "-c",
@@ -162,8 +169,8 @@ import TestKit
         ).wait()
         // 27 is EFBIG.
         #expect(
-            logged.errors.contains { $0.contains("copy recording=1 operation=") && $0.contains(" status=27") },
-            "\(logged.errors)")
+            loggedExport.errors.contains { $0.contains("copy recording=1 operation=") && $0.contains(" status=27") },
+            "\(loggedExport.errors)")
         let remaining = try FileManager.default.subpathsOfDirectory(atPath: stick).filter {
             $0.contains("0000") || $0.contains("partial")
         }
@@ -174,19 +181,19 @@ import TestKit
     func interrupt() throws {
         let folder = TemporaryFolder()
         let storage = folder.file("storage")
-        let long = folder.file("long.wav")
+        let longPath = folder.file("long.wav")
         // An hour of noise takes a while to encode.
         try Fieldscribe.tool(
-            "sox", "-n", "-r", "16000", "-b", "16", "-c", "1", long, "synth", "3600", "whitenoise", in: folder)
+            "sox", "-n", "-r", "16000", "-b", "16", "-c", "1", longPath, "synth", "3600", "whitenoise", in: folder)
         let recording = try Fieldscribe.run(
-            "record", "--audio-only", "--microphone", "file+fast:\(long)", "--directory", storage, in: folder)
+            "record", "--audio-only", "--microphone", "file+fast:\(longPath)", "--directory", storage, in: folder)
         #expect(recording.status == 0, "\(recording.errors)")
         let stick = folder.file("stick")
         try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
         let export = try Fieldscribe(["export", "--to", stick, "--directory", storage], in: folder)
         try export.wait(until: "part of the sound is copied", every: .milliseconds(1)) {
-            let found = try FileManager.default.subpathsOfDirectory(atPath: stick)
-            return found.contains { $0.hasSuffix("partial/audio.flac") }
+            let paths = try FileManager.default.subpathsOfDirectory(atPath: stick)
+            return paths.contains { $0.hasSuffix("partial/audio.flac") }
         }
         kill(export.id, SIGINT)
         let outcome = try export.wait()
@@ -206,13 +213,14 @@ import TestKit
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.output.contains("amiable itself"))
         // Partial text stays above the final text. A busy machine may show none; then every word counts as an error.
-        let spoken = outcome.output.split(separator: "\n").filter { $0.hasPrefix("    ~  ") }
-        #expect(spoken.allSatisfy { $0.count > "    ~  ".count })
+        let partialLines = outcome.output.split(separator: "\n").filter { $0.hasPrefix("    ~  ") }
+        #expect(partialLines.allSatisfy { $0.count > "    ~  ".count })
         #expect(
-            !spoken.isEmpty || outcome.output.contains("word errors: 100 % in the partial text"), "\(outcome.output)")
+            !partialLines.isEmpty || outcome.output.contains("word errors: 100 % in the partial text"),
+            "\(outcome.output)")
         let errors = "word errors: NN % in the partial text (pocketsphinx), NN % in the final text (pocketsphinx)"
-        let reported = outcome.output.split(separator: "\n").filter { $0.hasPrefix("word errors") }
-        #expect(reported.map { String($0.replacing(/[0-9]+/, with: "NN")) } == [errors], "\(outcome.output)")
+        let errorLines = outcome.output.split(separator: "\n").filter { $0.hasPrefix("word errors") }
+        #expect(errorLines.map { String($0.replacing(/[0-9]+/, with: "NN")) } == [errors], "\(outcome.output)")
         #expect(FileManager.default.fileExists(atPath: folder.file("demo/recordings/000001/audio.wav")))
         let pages = outcome.output.split(separator: "\n").map(String.init).filter { $0.hasSuffix("/index.html") }
         try #require(pages.count == 2)

@@ -12,7 +12,7 @@ import TestKit
         #"{"format":"fieldscribe-corrections","version":1,"recording":{"id":1,"sound":"\#(String(repeating: "a", count: 64))"},"#
         + #""editor":{"name":"Ann","saved":1},"segments":[],"#
 
-    /// Each file's name, its content, and the line that RESULT.txt must have for it.
+    /// Each file's name, its content, and the line that RESULT.txt must contain for it.
     private static let files: [(name: String, bytes: String, line: String)] = [
         (
             "corrections.json",
@@ -67,7 +67,7 @@ import TestKit
 
     @Test("a worker that runs out of memory is reported as a fault, and the recording continues")
     func worker() throws {
-        let (script, reported) = (folder.file("engine.py"), folder.file("result"))
+        let (script, resultPath) = (folder.file("engine.py"), folder.file("result"))
         // An engine that allocates more than the limit once it receives speech.
         try """
         import json, os, struct, sys
@@ -77,17 +77,17 @@ import TestKit
             sys.stdin.buffer.read(length)
             if kind != b"a": continue
             try: bytearray(1 << 30)
-            except MemoryError: open("\(reported)", "w").write("no memory")
+            except MemoryError: open("\(resultPath)", "w").write("no memory")
             os._exit(1)
         """.write(toFile: script, atomically: true, encoding: .utf8)
         let engine = try folder.program("engine", "exec /usr/bin/python3 '\(script)'")
         let speech = try Speech.endless(in: folder)
         let appliance = try ApplianceProcess(
-            in: folder, microphone: "file:\(speech)", further: "[recognizer]\nengine = command:\(engine)",
+            in: folder, microphone: "file:\(speech)", settings: "[recognizer]\nengine = command:\(engine)",
             environment: ["prlimit", "--as=400000000"])
         #expect(try appliance.run("start").status == 0)
         try appliance.waitForStatus("decode worker")
-        #expect(try Fieldscribe.text(reported) == "no memory")
+        #expect(try Fieldscribe.text(resultPath) == "no memory")
         #expect(try appliance.status().contains(#""lastFault":{"#))
         try appliance.waitForSound(seconds: 1)
         #expect(try appliance.run("stop").status == 0)
@@ -99,7 +99,7 @@ import TestKit
         try expectVerified(appliance.run("verify"))
     }
 
-    @Test("a hundred thousand files are all checked; beyond that, a line reports that not all were")
+    @Test("up to 100,000 files are all checked; beyond that, a line reports that not all were checked")
     func crowded() throws {
         let (storage, stick) = (folder.file("storage"), folder.file("stick"))
         func run(_ arguments: String...) throws -> Fieldscribe.Outcome {
@@ -111,10 +111,11 @@ import TestKit
             "bash", "-c",
             "mkdir -p '\(stick)/Fieldscribe/many' && cd '\(stick)/Fieldscribe/many' && seq 1 99999 | xargs touch && "
                 + "echo '{' >corrections.json", in: folder)
-        let answer = "many/corrections.json: is incomplete"
+        let expectedLine = "many/corrections.json: is incomplete"
         let first = try run("export", "--stick", "--to", stick)
         var result = try Fieldscribe.text("\(stick)/Fieldscribe/RESULT.txt")
-        #expect(first.status == 0 && result.contains(answer) && !result.contains("not all were checked"), "\(result)")
+        #expect(
+            first.status == 0 && result.contains(expectedLine) && !result.contains("not all were checked"), "\(result)")
         try Fieldscribe.tool(
             "bash", "-c", "cd '\(stick)/Fieldscribe/many' && seq 100000 100009 | xargs touch", in: folder)
         #expect(try run("export", "--stick", "--to", stick).status == 0)

@@ -3,9 +3,9 @@ import Glibc
 import Testing
 import TestKit
 
-/// Corrections made on a copy, with the page or another program, are imported into the archive and appear in the next copy.
+/// Corrections that people make on a copy, with the page or another program, are imported and appear in the next copy.
 @Suite("import", .serialized) struct ImportTests {
-    /// A text with its times in milliseconds, which pympi prints as a list of three values.
+    /// A text with its times in milliseconds. pympi prints it as a list of three values.
     private struct TimedText: Decodable, Equatable {
         var start: Int
         var end: Int
@@ -40,12 +40,12 @@ import TestKit
             let copied = try Fieldscribe.run("export", "--to", stick, "--directory", storage, in: folder)
             copy = try #require(copied.copy)
             let shown = try Fieldscribe.run("show", "1", "--format", "json", "--directory", storage, in: folder)
-            let document = try JSONDecoder().decode(Shown.self, from: Data(shown.output.utf8))
+            let document = try JSONDecoder().decode(ShownTranscript.self, from: Data(shown.output.utf8))
             let longest = try #require(document.segments.max { $0.text.utf8.count < $1.text.utf8.count })
             segment = (longest.id, longest.text)
         }
 
-        private struct Shown: Decodable {
+        private struct ShownTranscript: Decodable {
             struct Segment: Decodable {
                 struct Word: Decodable {
                     var text: String
@@ -65,7 +65,8 @@ import TestKit
         /// Returns the segments of the default pass, with their words.
         func segments() throws -> [(text: String, words: [TimedText])] {
             let shown = try run("show", "1", "--format", "json")
-            return try JSONDecoder().decode(Shown.self, from: Data(shown.output.utf8)).segments.map { segment in
+            let transcript = try JSONDecoder().decode(ShownTranscript.self, from: Data(shown.output.utf8))
+            return transcript.segments.map { segment in
                 let words = segment.words.map { word in
                     TimedText(
                         start: Int((word.start * 1_000).rounded()), end: Int((word.end * 1_000).rounded()),
@@ -95,8 +96,8 @@ import TestKit
     @Test("corrections on a stick are imported, reported and copied back immediately; the recognized text stays")
     func stick() throws {
         let setup = try Setup()
-        let mine = "zanzibar " + setup.segment.text
-        try setup.save(mine, by: "Anna", to: "\(setup.copy)/corrections.json")
+        let correctedText = "zanzibar " + setup.segment.text
+        try setup.save(correctedText, by: "Anna", to: "\(setup.copy)/corrections.json")
         try Data("{".utf8).write(to: URL(filePath: "\(setup.stick)/Fieldscribe/corrections (1).html"))
         symlink("/etc/passwd", "\(setup.stick)/Fieldscribe/corrections-link.json")
         mkfifo("\(setup.stick)/Fieldscribe/corrections-pipe.json", 0o600)
@@ -126,8 +127,8 @@ import TestKit
             try Fieldscribe(program: try builtProgram("fieldscribe-office"), arguments, in: setup.folder).wait()
         }
         for _ in 1...2 {
-            let gathered = try office("gather", setup.stick, "--into", archive)
-            #expect(gathered.status == 0 && !gathered.output.contains("correction"), "\(gathered)")
+            let gathering = try office("gather", setup.stick, "--into", archive)
+            #expect(gathering.status == 0 && !gathering.output.contains("correction"), "\(gathering)")
         }
         #expect(try office("show", "1", "--archive", archive).output.contains("zanzibar"))
         let accuracy = try office("accuracy", "--archive", archive)
@@ -186,16 +187,18 @@ import TestKit
             "\(listed)")
         #expect(listed.output.contains("learned.txt:7: \"zor(2)\": ( cannot be part of a word"), "\(listed)")
         #expect(try setup.run("vocabulary", "accept", "zorpela").output == "zorpela\n")
-        let none = try setup.run("vocabulary", "accept", "nobody")
-        #expect(none.status == 1 && none.errors.first?.contains("nobody: not in") == true)
+        let unknownWord = try setup.run("vocabulary", "accept", "nobody")
+        #expect(unknownWord.status == 1 && unknownWord.errors.first?.contains("nobody: not in") == true)
         unlink(file)
         #expect(try setup.run("vocabulary", "learn").output == "Zorpela\n")
         // If the file is a FIFO instead, corrections are still imported and recordings still made.
         unlink(file)
         mkfifo(file, 0o600)
         try setup.save(setup.segment.text + " with Kadiu", by: "Anna", to: page)
-        let refused = try setup.run("import", page)
-        #expect(refused.status == 0 && refused.output.contains("; no words were learned: "), "\(refused)")
+        let importWithFIFO = try setup.run("import", page)
+        #expect(
+            importWithFIFO.status == 0 && importWithFIFO.output.contains("; no words were learned: "),
+            "\(importWithFIFO)")
         let recorded = try setup.run(
             "record", "--engine", "pocketsphinx", "--microphone", "file+fast:\(Speech.all[0])")
         #expect(recorded.status == 0 && recorded.errors.contains { $0.contains("learned.txt") }, "\(recorded.errors)")
@@ -203,9 +206,9 @@ import TestKit
         unlink(file)
         #expect(try setup.run("vocabulary", "learn").output == "Kadiu\n")
         let deleted = try setup.run("delete", "1", "--yes")
-        let reported = deleted.errors + [deleted.output]
+        let lines = deleted.errors + [deleted.output]
         #expect(deleted.status == 0, "\(deleted)")
-        #expect(reported.contains { $0.contains("learned.txt: removed ") }, "\(deleted)")
+        #expect(lines.contains { $0.contains("learned.txt: removed ") }, "\(deleted)")
         #expect(try !Fieldscribe.text(file).contains("Kadiu"))
     }
 
@@ -252,7 +255,7 @@ import TestKit
         #expect(try setup.run("show", "1", "--changes").output == before.1)
     }
 
-    @Test("an import that is killed at any moment is complete or changes nothing")
+    @Test("an import that is killed at any moment is either complete or changes nothing")
     func killed() throws {
         let setup = try Setup()
         try setup.save("zanzibar \(setup.segment.text)", by: "Anna", to: setup.folder.file("corrections.json"))
@@ -260,16 +263,16 @@ import TestKit
         for attempt in 0..<12 {
             let storage = setup.folder.file("killed-\(attempt)")
             try Fieldscribe.tool("cp", "-r", setup.storage, storage, in: setup.folder)
-            let importing = try Fieldscribe(
+            let process = try Fieldscribe(
                 ["import", setup.folder.file("corrections.json"), "--directory", storage], in: setup.folder)
             // wait: delays the kill to an arbitrary moment
             usleep(UInt32(20_000 + attempt * 40_000))
-            kill(importing.id, SIGKILL)
-            let isReported = try importing.wait().output.contains("corrected in")
+            kill(process.id, SIGKILL)
+            let isReported = try process.wait().output.contains("corrected in")
             #expect(
                 try Fieldscribe.run("recover", "--no-transcribe", "--directory", storage, in: setup.folder).status == 0)
-            let shown = try Fieldscribe.run("show", "1", "--directory", storage, in: setup.folder).output
-            #expect(shown.contains("zanzibar") || shown == original && !isReported)
+            let text = try Fieldscribe.run("show", "1", "--directory", storage, in: setup.folder).output
+            #expect(text.contains("zanzibar") || text == original && !isReported)
             try expectVerified(Fieldscribe.run("verify", "1", "--directory", storage, in: setup.folder))
         }
     }

@@ -25,15 +25,15 @@ import TestKit
     }
 
     @Test("no worker keeps running, even a busy one")
-    func engine() throws {
-        let reported = folder.file("engine-id")
-        let engine = try engine(writingIDTo: reported)
+    func busyEngine() throws {
+        let idFile = folder.file("engine-id")
+        let engine = try engine(writingIDTo: idFile)
         let text = "[storage]\ndirectory = \(folder.file("store"))\n[recognizer]\nengine = command:\(engine)\n"
         let config = folder.file("fieldscribe.conf")
         try Data(text.utf8).write(to: URL(filePath: config))
         let command = try Fieldscribe(["transcribe", "--config", config, Speech.all[4]], in: folder)
-        try command.wait(until: "the engine is ready") { access(reported, F_OK) == 0 }
-        let id = try Fieldscribe.text(reported).filter { $0 != "\n" }
+        try command.wait(until: "the engine is ready") { access(idFile, F_OK) == 0 }
+        let id = try Fieldscribe.text(idFile).filter { $0 != "\n" }
         #expect(isRunning(id))
         kill(command.id, SIGKILL)
         _ = try command.wait()
@@ -41,7 +41,7 @@ import TestKit
     }
 
     @Test("no forked worker keeps running")
-    func copies() throws {
+    func forkedWorkers() throws {
         let command = try Fieldscribe(
             ["transcribe", "--jobs", "2", try Speech.endless(in: folder), try Speech.joined(in: folder)], in: folder)
         var workers: [pid_t] = []

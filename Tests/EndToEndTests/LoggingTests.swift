@@ -19,19 +19,22 @@ import TestKit
     func categories() throws {
         let plain = try transcribe(log: "")
         #expect(plain.status == 0 && plain.errors == [], "\(plain.errors)")
-        let both = try transcribe(log: "recognizing=debug,decoder=debug")
-        #expect(both.status == 0 && both.output == plain.output)
-        #expect(both.errors.contains { $0.hasPrefix("<7>worker process=") && $0.contains(" engine=pocketsphinx ") })
-        let decoded = try #require(both.errors.first { $0.hasPrefix("<7>decoded process=") })
+        let bothCategories = try transcribe(log: "recognizing=debug,decoder=debug")
+        #expect(bothCategories.status == 0 && bothCategories.output == plain.output)
+        #expect(
+            bothCategories.errors.contains {
+                $0.hasPrefix("<7>worker process=") && $0.contains(" engine=pocketsphinx ")
+            })
+        let decoded = try #require(bothCategories.errors.first { $0.hasPrefix("<7>decoded process=") })
         #expect(decoded.contains(" cpuSeconds=") && decoded.contains(" words="))
-        #expect(both.errors.filter { $0.hasPrefix("<7>pocketsphinx message=") }.count > 10)
-        #expect(both.errors.allSatisfy { !$0.contains("young man") })
+        #expect(bothCategories.errors.filter { $0.hasPrefix("<7>pocketsphinx message=") }.count > 10)
+        #expect(bothCategories.errors.allSatisfy { !$0.contains("young man") })
         let decoderOnly = try transcribe(log: "decoder=debug")
         #expect(decoderOnly.errors.allSatisfy { $0.hasPrefix("<7>pocketsphinx ") } && !decoderOnly.errors.isEmpty)
     }
 
     @Test("an invalid level is reported once, and the command still runs")
-    func wrong() throws {
+    func invalidLevel() throws {
         let outcome = try transcribe(log: "loud")
         #expect(outcome.status == 0 && outcome.output.contains("young man"))
         #expect(outcome.errors.count == 1 && outcome.errors[0].hasPrefix("fieldscribe: FIELDSCRIBE_LOG: \"loud\""))

@@ -63,7 +63,7 @@ import TestKit
     }
 
     @Test("--model overrides the configured model")
-    func choice() throws {
+    func modelOption() throws {
         let audio = try speech()
         func engine(_ arguments: String...) throws -> String {
             let outcome = try Fieldscribe(["transcribe", "--format", "json", audio] + arguments, in: folder).wait()
@@ -80,7 +80,7 @@ import TestKit
     @Test(
         "an incomplete or unknown model is refused in one line with exit status 3, and the missing file is named"
     )
-    func broken() throws {
+    func unusableModels() throws {
         let configuration = try configuration("model = turtle")
         try FileManager.default.removeItem(atPath: folder.file("store/models/turtle/an4/means"))
         let list = try Fieldscribe.run("models", "turtle", "--config", configuration, in: folder)

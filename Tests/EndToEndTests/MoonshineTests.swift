@@ -9,7 +9,8 @@ import TestKit
 @Suite("The engine moonshine", .serialized) struct MoonshineTests {
     private let folder = TemporaryFolder()
 
-    /// The folder that `deploy/model moonshine-tiny-en --folder` made. If there is no such folder, nil and a message.
+    /// The folder that `deploy/model moonshine-tiny-en --folder` made; nil, with a message, if FIELDSCRIBE_TEST_MODEL is
+    /// not set.
     private static let model: String? = {
         if let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty { return path }
         print("skipped: tests with Moonshine's real model: FIELDSCRIBE_TEST_MODEL does not name its folder")
@@ -86,7 +87,7 @@ import TestKit
         #expect(try transcribe(configuration, "--hint", "confirmation").output != Self.text)
     }
 
-    @Test("each utterance of a group has its own pitch, and its words lie within it")
+    @Test("each utterance of a group has its own pitch, and its words lie within the utterance")
     func groups() throws {
         guard let model = Self.model else { return }
         struct Transcript: Decodable {
@@ -142,26 +143,28 @@ import TestKit
         #expect(outcome.status == 0 && !outcome.output.isEmpty && outcome.output == outcome.output.lowercased())
         #expect(
             outcome.errors.count == 1 && outcome.errors[0].contains("\(copy)/\(name): damaged"), "\(outcome.errors)")
-        let named = try transcribe(configuration, "--engine", "moonshine")
-        #expect(named.status == 4 && named.output.isEmpty && named.errors.count == 1, "\(named)")
+        let withEngine = try transcribe(configuration, "--engine", "moonshine")
+        #expect(withEngine.status == 4 && withEngine.output.isEmpty && withEngine.errors.count == 1, "\(withEngine)")
     }
 
     @Test(
         "if a file is missing, auto uses PocketSphinx, and --engine moonshine reports the file",
         arguments: files.prefix(3))
-    func missing(name: String) throws {
+    func missingFile(name: String) throws {
         guard let model = Self.model else { return }
         let configuration = try configuration(model: copy(model, without: name))
         #expect(try transcribe(configuration).status == 0)
-        let named = try transcribe(configuration, "--engine", "moonshine")
-        #expect(named.status == 3 && named.errors.count == 1 && named.errors[0].contains(name), "\(named)")
+        let withEngine = try transcribe(configuration, "--engine", "moonshine")
+        #expect(
+            withEngine.status == 3 && withEngine.errors.count == 1 && withEngine.errors[0].contains(name),
+            "\(withEngine)")
     }
 
     @Test("the error for a missing model folder names the configured folder, not the default one")
-    func noFolder() throws {
-        let named = try transcribe(configuration(model: "/no/such/model"), "--engine", "moonshine")
-        #expect(named.status == 3 && named.errors.count == 1, "\(named)")
-        #expect(named.errors.first?.contains("/no/such/model/") == true, "\(named)")
+    func missingFolder() throws {
+        let withEngine = try transcribe(configuration(model: "/no/such/model"), "--engine", "moonshine")
+        #expect(withEngine.status == 3 && withEngine.errors.count == 1, "\(withEngine)")
+        #expect(withEngine.errors.first?.contains("/no/such/model/") == true, "\(withEngine)")
     }
 
     @Test("an invalid runtime is reported once, and PocketSphinx transcribes")

@@ -15,7 +15,7 @@ import TestKit
         ).wait()
     }
 
-    @Test("if the database is empty, list explains how to restore the recordings, and the remedy works")
+    @Test("if the database is empty, list says how to restore the recordings, and that works")
     func emptied() throws {
         #expect(try record().status == 0)
         for suffix in ["-wal", "-shm"] { unlink("\(storage)/archive.sqlite\(suffix)") }
@@ -25,8 +25,8 @@ import TestKit
         #expect(list.errors.count == 1 && list.errors[0].contains("not in the archive: 1;"), "\(list.errors)")
         #expect(list.errors.first?.contains("fieldscribe recover") == true)
         #expect(try Fieldscribe.run("recover", "--directory", storage, in: folder).status == 0)
-        let again = try Fieldscribe.run("list", "--directory", storage, in: folder)
-        #expect(again.output.contains("\n1  ") && again.errors.isEmpty, "\(again)")
+        let listAfter = try Fieldscribe.run("list", "--directory", storage, in: folder)
+        #expect(listAfter.output.contains("\n1  ") && listAfter.errors.isEmpty, "\(listAfter)")
     }
 
     @Test("a file size limit is reported as a limit, not as a disk error")
@@ -69,9 +69,9 @@ import TestKit
             .write(toFile: config, atomically: true, encoding: .utf8)
         try Fieldscribe.tool("mkdir", folder.file("storage"), in: folder)
         symlink("/etc/hostname", folder.file("storage/known-sticks.txt"))
-        let allowed = try Fieldscribe.run("stick", "admit", "sdx1", "--config", config, in: folder)
-        #expect(allowed.status == 1)
-        #expect(allowed.errors.count == 1 && allowed.errors.first?.contains("known-sticks.txt: is a link") == true)
+        let outcome = try Fieldscribe.run("stick", "admit", "sdx1", "--config", config, in: folder)
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.count == 1 && outcome.errors.first?.contains("known-sticks.txt: is a link") == true)
     }
 
     @Test("stick repair changes a stick only after confirmation")
@@ -86,19 +86,23 @@ import TestKit
             try Data(answer.utf8).write(to: URL(filePath: input))
             return try Fieldscribe(program: "script", ["-qefc", command, "/dev/null"], in: folder, input: input).wait()
         }
-        func called() -> String { (try? Fieldscribe.text(calls)) ?? "" }
-        let unasked = try repair("")
+        func recordedCalls() -> String { (try? Fieldscribe.text(calls)) ?? "" }
+        let withoutTerminal = try repair("")
         guard geteuid() == 0 else {
-            #expect(unasked.status == 1 && unasked.errors.first?.contains("sudo fieldscribe stick repair") == true)
+            #expect(
+                withoutTerminal.status == 1
+                    && withoutTerminal.errors.first?.contains("sudo fieldscribe stick repair") == true)
             return
         }
-        #expect(unasked.status == 2 && unasked.errors.first?.contains("--yes") == true, "\(unasked)")
+        #expect(
+            withoutTerminal.status == 2 && withoutTerminal.errors.first?.contains("--yes") == true, "\(withoutTerminal)"
+        )
         let refused = try repair("", answer: "n\n")
         #expect(refused.status == 0 && refused.output.contains("repair sdx1, and lose"), "\(refused)")
-        #expect(refused.output.contains("nothing was changed") && called() == "", "\(refused)")
+        #expect(refused.output.contains("nothing was changed") && recordedCalls() == "", "\(refused)")
         let agreed = try repair("", answer: "y\n")
         #expect(agreed.status == 0 && agreed.output.contains("plug it in again"), "\(agreed)")
-        #expect(called() == "repair sdx1\n")
-        #expect(try repair("--yes").status == 0 && called() == "repair sdx1\nrepair sdx1\n")
+        #expect(recordedCalls() == "repair sdx1\n")
+        #expect(try repair("--yes").status == 0 && recordedCalls() == "repair sdx1\nrepair sdx1\n")
     }
 }

@@ -29,7 +29,7 @@ import TestKit
     private func sealedRecorder() throws -> ApplianceProcess {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "file+fast:\(Speech.all[4])",
-            further: "[recognizer]\nsecond-pass = no\nworkers = 1\n[storage]\nseal = \(folder.file("key.pub"))")
+            settings: "[recognizer]\nsecond-pass = no\nworkers = 1\n[storage]\nseal = \(folder.file("key.pub"))")
         #expect(try appliance.run("start").status == 0)
         try waitForSealed(1, appliance)
         #expect(try appliance.run("search", "amiable").output == "")
@@ -53,10 +53,10 @@ import TestKit
     func opens() throws {
         let appliance = try sealedRecorder()
         try shell("cp '\(folder.file("key.txt"))' '\(key)'")
-        let reported = try plug(into: appliance)
+        let result = try plug(into: appliance)
         #expect(
-            reported.contains("recording 1 is open for an hour") && reported.contains("NOTHING WAS COPIED"),
-            "\(reported)")
+            result.contains("recording 1 is open for an hour") && result.contains("NOTHING WAS COPIED"),
+            "\(result)")
         let names = try FileManager.default.contentsOfDirectory(atPath: "\(stick)/Fieldscribe").sorted()
         #expect(names == ["RESULT.txt", "key.txt"])
         #expect(try appliance.run("search", "amiable").output.contains("[amiable]"))
@@ -71,11 +71,11 @@ import TestKit
         }
         #expect(try appliance.run("doctor").output.contains("a private key has opened 1 sealed recording"))
         #expect(try appliance.run("history", "1").output.contains("opened by a private key"))
-        // Another stick gets the encrypted copy.
-        let other = folder.file("other")
-        try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
-        #expect(try appliance.run("export", "--stick", "--to", other).output.contains("/000001.fieldscribe.age"))
-        try shell("! grep -rail amiable '\(other)' '\(appliance.storage)'")
+        // A stick without the key gets the encrypted copy.
+        let otherStick = folder.file("other")
+        try FileManager.default.createDirectory(atPath: otherStick, withIntermediateDirectories: true)
+        #expect(try appliance.run("export", "--stick", "--to", otherStick).output.contains("/000001.fieldscribe.age"))
+        try shell("! grep -rail amiable '\(otherStick)' '\(appliance.storage)'")
         #expect(try appliance.run("lock").output == "locked\n")
         #expect(try appliance.run("lock").output == "nothing was open\n")
         #expect(try appliance.run("search", "amiable").output == "")
@@ -92,7 +92,7 @@ import TestKit
     @Test("an invalid or wrong key opens nothing and is reported in one line of RESULT.txt", .timeLimit(.minutes(60)))
     func refuses() throws {
         let appliance = try sealedRecorder()
-        let cases: [(make: String, message: String, isKey: Bool)] = [
+        let cases: [(command: String, message: String, isKey: Bool)] = [
             ("cp '\(folder.file("other.txt"))' '\(key)'", "does not open the sealed recording", true),
             ("echo age-encryption.org/v1 > '\(key)'", "is protected by a passphrase", true),
             ("cp '\(folder.file("key.pub"))' '\(key)'", "contains a public key, which cannot decrypt", false),
@@ -109,29 +109,29 @@ import TestKit
             ),
             (": > '\(key)'", "contains no private key", false),
         ]
-        for (make, message, isKey) in cases {
-            try shell("rm -rf '\(key)'; \(make)")
-            let reported = try plug(into: appliance)
-            #expect(reported.contains(message), "\(make): \(reported)")
-            #expect(reported.contains("NOTHING WAS COPIED to this stick") == isKey, "\(make): \(reported)")
-            #expect(reported.split(separator: "\n").count { $0.contains("key.txt: ") } == 1, "\(make): \(reported)")
+        for (command, message, isKey) in cases {
+            try shell("rm -rf '\(key)'; \(command)")
+            let result = try plug(into: appliance)
+            #expect(result.contains(message), "\(command): \(result)")
+            #expect(result.contains("NOTHING WAS COPIED to this stick") == isKey, "\(command): \(result)")
+            #expect(result.split(separator: "\n").count { $0.contains("key.txt: ") } == 1, "\(command): \(result)")
             #expect(try !appliance.run("status", "--json").output.contains("\"opened\""))
         }
-        let fault = try appliance.run("status").output
-        #expect(fault.contains("contains no private key"), "\(fault)")
+        let status = try appliance.run("status").output
+        #expect(status.contains("contains no private key"), "\(status)")
         #expect(try appliance.run("open", "--key", folder.file("other.txt")).status == 1)
         #expect(try appliance.run("open", "--key", folder.file("missing")).status == 3)
         #expect(try appliance.run("open", "--key", folder.file("key.txt")).status == 0)
         // After a restart the recording is locked.
         #expect(try appliance.stop().status == 0)
-        let again = try ApplianceProcess(
-            in: folder, microphone: "tone:440", further: "[storage]\nseal = \(folder.file("key.pub"))")
-        #expect(try !again.run("status", "--json").output.contains("\"opened\""))
-        #expect(try again.run("search", "amiable").output == "")
-        _ = try again.stop()
+        let restarted = try ApplianceProcess(
+            in: folder, microphone: "tone:440", settings: "[storage]\nseal = \(folder.file("key.pub"))")
+        #expect(try !restarted.run("status", "--json").output.contains("\"opened\""))
+        #expect(try restarted.run("search", "amiable").output == "")
+        _ = try restarted.stop()
     }
 
-    /// Decrypts a sealed recording with `age` and `tar`, and returns the folder.
+    /// Decrypts a sealed recording with `age` and `tar`, and returns the folder with its files.
     private func unsealed(_ recording: Int, of appliance: ApplianceProcess) throws -> String {
         let target = folder.file("unsealed-\(recording)")
         let file = "\(appliance.storage)/recordings/00000\(recording)/sealed.age"
@@ -147,19 +147,19 @@ import TestKit
         try #expect(sealedRecorder().stop().status == 0)
         let appliance = try ApplianceProcess(
             in: folder, microphone: "file:\(Speech.all[4])",
-            further: "[recognizer]\nsecond-pass = no\nworkers = 1\n[storage]\nseal = \(folder.file("key.pub"))")
+            settings: "[recognizer]\nsecond-pass = no\nworkers = 1\n[storage]\nseal = \(folder.file("key.pub"))")
         try shell("cp '\(folder.file("key.txt"))' '\(key)'")
         #expect(try appliance.run("start").status == 0)
         // Open with the stick, lock, and open with the command, until all of the speech is recorded.
         let speechLength = try bytes(Speech.all[4]).count
         let audio = "\(appliance.storage)/recordings/000002/audio.wav"
-        var times = 0
-        while try times < 3 || bytes(audio).count < speechLength + 1_000 {
+        var rounds = 0
+        while try rounds < 3 || bytes(audio).count < speechLength + 1_000 {
             #expect(try plug(into: appliance).contains("recording 1 is open for an hour"))
             #expect(try appliance.run("search", "amiable").output.contains("[amiable]"))
             #expect(try appliance.run("lock").output == "locked\n")
             #expect(try appliance.run("open", "--key", key).status == 0)
-            times += 1
+            rounds += 1
         }
         #expect(try appliance.run("stop").status == 0)
         try waitForSealed(2, appliance)

@@ -29,7 +29,7 @@ import TestKit
             Case(read: 11, stallMilliseconds: 700), Case(read: 12, stallMilliseconds: 0),
             Case(read: 7, stallMilliseconds: 600, isSuspended: true),
         ])
-    func isAGap(_ overrun: Case) throws {
+    func becomesGap(_ overrun: Case) throws {
         let folder = TemporaryFolder()
         let storage = folder.file("storage")
         let source = (0..<Self.rate * Self.seconds).map { Int16(1 + $0 % 20_000) }
@@ -38,34 +38,40 @@ import TestKit
         let card = recording.card
 
         // The samples that the card lost, by its own clock.
-        let due = Double(card.restarted - card.started) * Double(Self.rate) / 1e9
-        let lost = due - Double(card.framesBefore)
-        let reported = try recording.outcome.output.split(separator: "\n").filter { $0.contains("\"event\":\"gap\"") }
-            .map { try JSONDecoder().decode(Gap.self, from: Data($0.utf8)) }
-        #expect(reported.count == 1)
-        let gap = try #require(reported.first)
+        let expectedFrames = Double(card.restarted - card.started) * Double(Self.rate) / 1e9
+        let lostFrames = expectedFrames - Double(card.framesBefore)
+        let reportedGaps = try recording.outcome.output.split(separator: "\n").filter {
+            $0.contains("\"event\":\"gap\"")
+        }
+        .map { try JSONDecoder().decode(Gap.self, from: Data($0.utf8)) }
+        #expect(reportedGaps.count == 1)
+        let gap = try #require(reportedGaps.first)
         #expect(gap.cause == "overrun")
         // After a suspend the read is retried until the card is awake; otherwise the card is prepared again.
         #expect(card.resumes == (overrun.isSuspended ? 3 : 0))
         #expect(gap.first == card.framesBefore)
-        #expect(abs(Double(gap.count) - lost) <= Double(Self.period), "\(gap.count) samples, \(lost) by the clock")
+        #expect(
+            abs(Double(gap.count) - lostFrames) <= Double(Self.period),
+            "\(gap.count) samples, \(lostFrames) by the clock")
 
         let shown = try JSONDecoder().decode(
             Shown.self,
             from: Data(
                 try Fieldscribe.run("show", "1", "--format", "json", "--directory", storage, in: folder).output.utf8))
-        #expect(shown.gaps == reported)
+        #expect(shown.gaps == reportedGaps)
 
         // The file has exactly the samples before the gap, silence, and the samples after it.
         let samples = try self.samples("\(storage)/recordings/000001/audio.wav")
-        let read = samples.count - gap.count
+        let samplesRead = samples.count - gap.count
         #expect(samples.count == Self.rate * Self.seconds)
         let silence = [Int16](repeating: 0, count: gap.count)
         #expect(Array(samples[..<gap.first]) == Array(source[..<gap.first]))
         #expect(Array(samples[gap.first..<gap.first + gap.count]) == silence)
-        #expect(Array(samples[(gap.first + gap.count)...]) == Array(source[gap.first..<read]))
+        #expect(Array(samples[(gap.first + gap.count)...]) == Array(source[gap.first..<samplesRead]))
         // The last block was read completely.
-        #expect((read..<read + Self.period).contains(card.frames), "\(card.frames) were read, \(read) are in the file")
+        #expect(
+            (samplesRead..<samplesRead + Self.period).contains(card.frames),
+            "\(card.frames) were read, \(samplesRead) are in the file")
     }
 
     private struct Gap: Decodable, Equatable {

@@ -63,7 +63,7 @@ struct OwnerTests {
     }
 
     @Test("after each command by root, the user still owns the whole archive and can record")
-    func root() throws {
+    func commandsByRoot() throws {
         let vocabulary = folder.file("words.txt")
         try Data("shea butter\n".utf8).write(to: URL(filePath: vocabulary))
         let stick = folder.file("stick")
@@ -88,21 +88,21 @@ struct OwnerTests {
     }
 
     @Test("root can record from a file that needs ffmpeg, and a recording that root seals is signed")
-    func programs() throws {
+    func helperPrograms() throws {
         let (film, key) = (folder.file("film.m4a"), folder.file("key.txt"))
         try Fieldscribe.tool(
             "bash", "-c",
             "ffmpeg -v error -f lavfi -i sine=440:d=1 '\(film)' && age-keygen -o '\(key)' && age-keygen -y '\(key)' > '\(key).pub'",
             in: folder)
         let text = try String(contentsOfFile: configuration, encoding: .utf8)
-        let changed = text.replacing("[control]", with: "seal = \(key).pub\n[control]") + "second-pass = no\n"
-        try Data(changed.utf8).write(to: URL(filePath: configuration))
+        let newText = text.replacing("[control]", with: "seal = \(key).pub\n[control]") + "second-pass = no\n"
+        try Data(newText.utf8).write(to: URL(filePath: configuration))
         let recorded = try run("record", "--audio-only", "--microphone", "file+fast:\(film)")
         #expect(recorded.status == 0, "\(recorded.errors)")
         #expect(try run("recover").status == 0)
-        let sealed = try run("seal")
-        #expect(sealed.status == 0 && sealed.output == "sealed: 1\n", "\(sealed.errors)")
-        #expect(sealed.errors.isEmpty, "\(sealed.errors)")
+        let sealing = try run("seal")
+        #expect(sealing.status == 0 && sealing.output == "sealed: 1\n", "\(sealing.errors)")
+        #expect(sealing.errors.isEmpty, "\(sealing.errors)")
         // The private key opens the recording, and the recorder's public key proves that it is unaltered.
         try Fieldscribe.tool(
             "bash", "-c",
@@ -114,7 +114,7 @@ struct OwnerTests {
     }
 
     @Test("a lost database and a lost journal are rebuilt with the user as owner, even by root")
-    func lost() throws {
+    func lostFiles() throws {
         #expect(try record(as: user).status == 0)
         for suffix in ["", "-wal"] { unlink("\(storage)/archive.sqlite\(suffix)") }
         #expect(try record().status == 0)
@@ -166,13 +166,13 @@ struct OwnerTests {
         let rootsRecording = "\(storage)/recordings/000001"
         chown(rootsRecording, 0, 0)
         chmod(rootsRecording, 0o700)
-        let recovered = try run("recover", "--no-transcribe", as: user)
-        #expect(recovered.status == 4)
+        let recovery = try run("recover", "--no-transcribe", as: user)
+        #expect(recovery.status == 4)
         #expect(
-            recovered.output.contains("cannot be read") && recovered.output.contains("root"), "\(recovered.output)")
-        #expect(!recovered.output.contains("is missing"))
-        let verified = try run("verify", as: user)
-        #expect(verified.status == 4 && !verified.output.contains("is missing"), "\(verified.output)")
+            recovery.output.contains("cannot be read") && recovery.output.contains("root"), "\(recovery.output)")
+        #expect(!recovery.output.contains("is missing"))
+        let verification = try run("verify", as: user)
+        #expect(verification.status == 4 && !verification.output.contains("is missing"), "\(verification.output)")
         #expect(try record(as: user).status == 0)
         #expect(try !run("list", as: user).output.contains("missing"))
     }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 import TestKit
 
-/// Options for single recordings and devices, and the commands for reviewing.
+/// Options for recognition, and commands for reviewing transcripts.
 @Suite("Hints, engines, review", .serialized) struct ParityTests {
     private let folder = TemporaryFolder()
 
@@ -28,7 +28,7 @@ import TestKit
         #expect(refused.status == 3 && refused.errors.count == 1 && refused.errors[0].contains("/nowhere/engine"))
     }
 
-    @Test("with the hint \"confirmation\", only yes and no are recognized")
+    @Test("with the hint \"confirmation\", only yes, no and numbers are recognized")
     func confirmation() throws {
         let config = try configuration("[recognizer]\nhint = confirmation")
         let outcome = try Fieldscribe.run("transcribe", "--config", config, Speech.all[4], in: folder)
@@ -59,21 +59,22 @@ import TestKit
         #expect(transcribed == shown)
         let target = folder.file("stick")
         try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
-        let copied = try Fieldscribe.run("export", "--to", target, "--config", config, in: folder)
-        #expect(copied.status == 0, "\(copied.errors)")
-        let folders = copied.output.split(separator: "  ").last?.split(separator: "\n")
+        let export = try Fieldscribe.run("export", "--to", target, "--config", config, in: folder)
+        #expect(export.status == 0, "\(export.errors)")
+        let folders = export.output.split(separator: "  ").last?.split(separator: "\n")
         let copy = try #require(folders?.first)
         #expect(try Fieldscribe.text("\(copy)/transcript.txt") == shown)
-        let lacking = try configuration("[recognizer]\npunctuation = automatic\nmodel = /nowhere")
-        #expect(try Fieldscribe.run("show", "1", "--config", lacking, in: folder).status == 3)
+        let configWithoutModel = try configuration("[recognizer]\npunctuation = automatic\nmodel = /nowhere")
+        #expect(try Fieldscribe.run("show", "1", "--config", configWithoutModel, in: folder).status == 3)
         try FileManager.default.createDirectory(atPath: folder.file("other"), withIntermediateDirectories: false)
-        let copiedWithout = try Fieldscribe.run("export", "--to", folder.file("other"), "--config", lacking, in: folder)
-        #expect(copiedWithout.status == 0 && copiedWithout.errors.count == 1, "\(copiedWithout.errors)")
-        #expect(copiedWithout.errors.first?.contains("/nowhere") == true, "\(copiedWithout.errors)")
-        let otherFolders = copiedWithout.output.split(separator: "  ").last?.split(separator: "\n")
-        let other = try #require(otherFolders?.first)
-        let plain = try Fieldscribe.text("\(other)/transcript.txt")
-        #expect(plain.lowercased() == unpunctuated && plain.first?.isUppercase == true, "\(plain)")
+        let exportWithoutModel = try Fieldscribe.run(
+            "export", "--to", folder.file("other"), "--config", configWithoutModel, in: folder)
+        #expect(exportWithoutModel.status == 0 && exportWithoutModel.errors.count == 1, "\(exportWithoutModel.errors)")
+        #expect(exportWithoutModel.errors.first?.contains("/nowhere") == true, "\(exportWithoutModel.errors)")
+        let otherFolders = exportWithoutModel.output.split(separator: "  ").last?.split(separator: "\n")
+        let otherCopy = try #require(otherFolders?.first)
+        let plainText = try Fieldscribe.text("\(otherCopy)/transcript.txt")
+        #expect(plainText.lowercased() == unpunctuated && plainText.first?.isUppercase == true, "\(plainText)")
     }
 
     @Test("review lists the least certain words first; search --context shows the lines around a match")
@@ -94,8 +95,10 @@ import TestKit
         #expect(zip(rows, rows.dropFirst()).allSatisfy { $0.confidence <= $1.confidence })
         let first = try #require(rows.first)
         let text = try Fieldscribe.run("review", "1", "--config", config, "--limit", "1", in: folder)
-        let former = try Fieldscribe.run("relisten", "1", "--config", config, "--limit", "1", in: folder)
-        #expect(former.output == text.output && former.status == 0, "the former name of review must still work")
+        let formerCommand = try Fieldscribe.run("relisten", "1", "--config", config, "--limit", "1", in: folder)
+        #expect(
+            formerCommand.output == text.output && formerCommand.status == 0,
+            "the former name of review must still work")
         #expect(text.output.contains("[\(first.text)]") && text.output.split(separator: "\n").count == 1)
         let lines = try Fieldscribe.run("show", "1", "--config", config, in: folder).output.split(separator: "\n")
         let index = try #require(lines.firstIndex { $0.contains("itself") })

@@ -13,7 +13,7 @@ import TestKit
         return try Data(contentsOf: URL(filePath: raw))
     }
 
-    @Test("a recording is in the archive and in its file, with the same transcript as from transcribe")
+    @Test("the audio file and the archive have the whole recording, with the transcript that transcribe prints")
     func recordAndShow() throws {
         let folder = TemporaryFolder()
         let joined = try Speech.joined(in: folder)
@@ -69,14 +69,14 @@ import TestKit
         let storage = folder.file("storage")
         let recording = try Fieldscribe(
             ["record", "--json", "--microphone", "file+fast:\(joined)", "--directory", storage], in: folder)
-        // Once the first segment is committed, a worker is decoding the next.
-        var killed = 0
+        // Once the first segment is committed, a worker is decoding the next one.
+        var killedCount = 0
         try recording.wait(until: "the first segment", every: .milliseconds(5)) {
             try !recording.children.isEmpty && recording.outputSoFar.contains("\"event\":\"final\"")
         }
-        for child in Set(try recording.children) where kill(child, SIGKILL) == 0 { killed += 1 }
+        for child in Set(try recording.children) where kill(child, SIGKILL) == 0 { killedCount += 1 }
         let outcome = try recording.wait()
-        #expect(killed > 0)
+        #expect(killedCount > 0)
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try samples("\(storage)/recordings/000001/audio.wav", in: folder) == samples(joined, in: folder))
         let shown = try Transcript(

@@ -27,16 +27,16 @@ import TestKit
     func killed() throws {
         let joined = try Speech.joined(in: folder)
         try kill("record", "--json", "--microphone", "file+fast:\(joined)", after: "\"event\":\"final\"", times: 2)
-        let before = try shown().segments
-        #expect(before.count >= 2)
+        let segmentsBefore = try shown().segments
+        #expect(segmentsBefore.count >= 2)
         try kill("recover", after: "  ", times: 1)
-        let between = try shown().segments
-        #expect(Array(between.prefix(before.count)) == before)
-        let recovered = try run("recover")
-        #expect(recovered.status == 0, "\(recovered.errors)")
+        let segmentsBetween = try shown().segments
+        #expect(Array(segmentsBetween.prefix(segmentsBefore.count)) == segmentsBefore)
+        let recovery = try run("recover")
+        #expect(recovery.status == 0, "\(recovery.errors)")
         try expectVerified(run("verify"))
         let after = try shown()
-        #expect(Array(after.segments.prefix(between.count)) == between)
+        #expect(Array(after.segments.prefix(segmentsBetween.count)) == segmentsBetween)
         #expect(after.segments.map(\.id) == Array(1...after.segments.count))
         #expect(zip(after.segments, after.segments.dropFirst()).allSatisfy { $0.end <= $1.start })
         let audio = folder.file("storage/recordings/000001/audio.wav")
@@ -47,10 +47,11 @@ import TestKit
         #expect(abs(after.words.count - complete.words.count) <= 6)
         let list = try run("list", "--json").output
         #expect(list.contains("\"transcribedUpTo\":\(after.duration)"), "\(list)")
-        let again = try run("recover", "--json")
+        let secondRecovery = try run("recover", "--json")
         #expect(
-            again.status == 0 && again.output == "{\"dated\":[],\"findings\":[],\"transcribed\":[]}\n",
-            "\(again.output)")
+            secondRecovery.status == 0
+                && secondRecovery.output == "{\"dated\":[],\"findings\":[],\"transcribed\":[]}\n",
+            "\(secondRecovery.output)")
     }
 
     @Test("a damaged database is rebuilt with a message; for damage that cannot be repaired, the status is 4")
@@ -63,14 +64,14 @@ import TestKit
         try Data("no database".utf8).write(to: URL(filePath: folder.file("storage/archive.sqlite")))
         #expect(try run("list").status == 4)
         #expect(try run("verify").status == 4)
-        let recovered = try run("recover", "--no-transcribe")
-        #expect(recovered.status == 0)
-        #expect(recovered.output.contains("archive.sqlite.damaged-1"), "\(recovered.output)")
-        let standard = try run("verify")
-        expectVerified(standard)
+        let recovery = try run("recover", "--no-transcribe")
+        #expect(recovery.status == 0)
+        #expect(recovery.output.contains("archive.sqlite.damaged-1"), "\(recovery.output)")
+        let brief = try run("verify")
+        expectVerified(brief)
         #expect(
-            standard.output.hasSuffix("2 files of 1 recording unaltered\n")
-                && !standard.output.contains("unaltered: "), "\(standard)")
+            brief.output.hasSuffix("2 files of 1 recording unaltered\n")
+                && !brief.output.contains("unaltered: "), "\(brief)")
         let quick = try run("verify", "--quick")
         #expect(quick.output.hasSuffix("2 files of 1 recording as expected; the sound was not read\n"), "\(quick)")
         let verbose = try run("verify", "--verbose").output

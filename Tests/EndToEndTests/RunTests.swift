@@ -29,14 +29,14 @@ import TestKit
         try appliance.press()
         try watcher.wait { $0.contains(#""state":"recording""#) }
         try watcher.wait { $0.contains(#""event":"partial""#) }
-        // The gestures for marking and stopping depend on the style.
-        let marked = { try watcher.wait { $0.contains(#""event":"mark""#) } }
-        let stopping = { try watcher.wait { $0.contains(#""state":"stopping""#) } }
-        try style == "toggle" ? appliance.press(until: marked) : appliance.press()
-        try marked()
+        // The style determines whether a short or a long press marks or stops.
+        let waitForMark = { try watcher.wait { $0.contains(#""event":"mark""#) } }
+        let waitForStopping = { try watcher.wait { $0.contains(#""state":"stopping""#) } }
+        try style == "toggle" ? appliance.press(until: waitForMark) : appliance.press()
+        try waitForMark()
         try watcher.wait { $0.contains(#""event":"final""#) }
-        try style == "toggle" ? appliance.press() : appliance.press(until: stopping)
-        try stopping()
+        try style == "toggle" ? appliance.press() : appliance.press(until: waitForStopping)
+        try waitForStopping()
         try appliance.waitForStatus(#""backlogSeconds":0,"#)
         var lamp: [ApplianceProcess.LampChange] = []
         try appliance.process.wait(until: "the lamp goes out") {
@@ -67,7 +67,7 @@ import TestKit
         #expect(lamp.last?.lit == false)
         #expect(!shows.contains("fault"), "\(outcome.errors)")
 
-        // Without a running appliance, any command may open the archive.
+        // After the appliance has stopped, commands open the archive themselves.
         let list = try appliance.run("list", "--json").output
         #expect(list.contains(#""stopReason":"button""#), "\(list)")
         let shown = try appliance.run("show", "1", "--format", "json").output
@@ -206,8 +206,8 @@ import TestKit
         #expect(mark.output.hasPrefix("marked 1 at 00:"), "\(mark)")
         let shown = try appliance.run("show", "1")
         #expect(shown.status == 0 && shown.output.split(separator: " ").count > 3, "\(shown)")
-        let spoken = shown.output.split(separator: "\n").filter { !$0.hasPrefix("[") }.joined(separator: " ")
-        let word = try #require(spoken.split(separator: " ").max { $0.count < $1.count })
+        let text = shown.output.split(separator: "\n").filter { !$0.hasPrefix("[") }.joined(separator: " ")
+        let word = try #require(text.split(separator: " ").max { $0.count < $1.count })
         let found = try appliance.run("search", String(word))
         #expect(found.output.hasPrefix("1  ") && found.output.contains("\n   00:0"), "\(found)")
         #expect(found.output.contains("["), "\(found)")
@@ -328,18 +328,20 @@ import TestKit
     @Test("two hundred idle clients and a flood of garbage do not lose a sample")
     func hostile() throws {
         let appliance = try ApplianceProcess(
-            in: folder, microphone: "file:\(Speech.all[1])", further: "[recognizer]\nmodel = /nonexistent/model")
+            in: folder, microphone: "file:\(Speech.all[1])", settings: "[recognizer]\nmodel = /nonexistent/model")
         #expect(try appliance.run("start").status == 0)
         var generator = SeededGenerator()
-        var idle: [SocketClient] = []
+        var idleClients: [SocketClient] = []
         for _ in 0..<200 {
-            if let client = SocketClient(appliance.socket) { idle.append(client) }
+            if let client = SocketClient(appliance.socket) { idleClients.append(client) }
         }
-        #expect(idle.count == 200)
+        #expect(idleClients.count == 200)
         // Idle clients are disconnected in favor of new clients.
-        let replaced = idle.prefix(180).filter { $0.line()?.contains("another client needs this connection") ?? false }
-        #expect(replaced.count == 180)
-        idle = []
+        let replacedClients = idleClients.prefix(180).filter {
+            $0.line()?.contains("another client needs this connection") ?? false
+        }
+        #expect(replacedClients.count == 180)
+        idleClients = []
         for _ in 0..<300 {
             guard let client = SocketClient(appliance.socket) else { continue }
             client.send((0..<500).map { _ in UInt8.random(in: 0...255, using: &generator) })
@@ -348,17 +350,17 @@ import TestKit
         let stateChanges: Set = ["stop", "toggle", "pause", "press", "release", "settings", "strike"]
         let commands = RequestObject.Command.allCases.map(\.rawValue).filter { !stateChanges.contains($0) }
         let fields = RequestField.all.map(\.name)
-        let refused = HostileRequests.values.filter { $0 != "null" }.flatMap { value in
+        let refusedRequests = HostileRequests.values.filter { $0 != "null" }.flatMap { value in
             stateChanges.map { HostileRequests.line($0, "limit", value) }
         }
         // 1.5 s is a valid range to redact.
         let redactions = HostileRequests.values.filter { $0 != "1.5" }.flatMap { value in
             fields.map { HostileRequests.line("strike", $0, value) }
         }
-        let lines = HostileRequests.lines(commands: commands, fields: fields) + refused + redactions
+        let lines = HostileRequests.lines(commands: commands, fields: fields) + refusedRequests + redactions
         #expect(HostileRequests.unanswered(lines.shuffled(using: &generator), at: appliance.socket) == [])
-        let large = SocketClient(appliance.socket)
-        large?.send([UInt8](repeating: UInt8(ascii: "["), count: 60_000_000))
+        let largeClient = SocketClient(appliance.socket)
+        largeClient?.send([UInt8](repeating: UInt8(ascii: "["), count: 60_000_000))
         // The recording must at least contain the whole file.
         let length = try samples(Speech.all[1]).count
         try appliance.process.wait(until: "the file has been recorded", every: .milliseconds(50)) {
@@ -378,9 +380,9 @@ import TestKit
         #expect(outcome.errors.contains { $0.hasPrefix("<3>fault") && $0.contains("/nonexistent/model") })
     }
 
-    @Test("with an invalid configuration file the appliance records and reports the errors")
+    @Test("with an invalid configuration file, the appliance records and reports the errors")
     func badConfiguration() throws {
-        let appliance = try ApplianceProcess(in: folder, microphone: "tone:440", broken: true)
+        let appliance = try ApplianceProcess(in: folder, microphone: "tone:440", isInvalid: true)
         try appliance.waitForStatus(#""code":"damaged""#)
         // The panel starts after the control socket.
         try waitUntil("the lamp shows the fault") { try appliance.lamp().contains { $0.shows == "fault" && $0.lit } }
@@ -394,7 +396,7 @@ import TestKit
     }
 
     @Test("if the microphone was missing, a press tries again")
-    func noMicrophone() throws {
+    func missingMicrophone() throws {
         let late = folder.file("late.wav")
         let appliance = try ApplianceProcess(in: folder, microphone: "file:\(late)")
         try appliance.waitForStatus(#""state":"faulted""#)
@@ -408,7 +410,7 @@ import TestKit
     }
 
     @Test("an unusable button is reported, and commands still record")
-    func noPanel() throws {
+    func unusableButton() throws {
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440", button: "gpio:no-such-line")
         try appliance.waitForStatus("no-such-line")

@@ -51,38 +51,42 @@ import TestKit
             "\(checked.errors)")
         let outcome = try copy()
         #expect(outcome.status == 0, "\(outcome.errors)")
-        let sealed = try #require(outcome.copy)
-        #expect(sealed.hasSuffix("/000001.fieldscribe.age"))
+        let sealedCopy = try #require(outcome.copy)
+        #expect(sealedCopy.hasSuffix("/000001.fieldscribe.age"))
         try Fieldscribe.tool(
             "bash", "-c",
-            "cd '\(folder.path)' && set -o pipefail && age -d -i key.txt '\(sealed)' | tar x && cd 000001_* "
+            "cd '\(folder.path)' && set -o pipefail && age -d -i key.txt '\(sealedCopy)' | tar x && cd 000001_* "
                 + "&& sha256sum --quiet -c SHA256SUMS && test -s index.html", in: folder)
-        let again = try copy()
-        #expect(again.status == 0 && again.output.isEmpty && again.errors.last?.contains("nothing was copied") == true)
-        let checkedCopy = try run("recipients", "check", "--key", folder.file("key.txt"), sealed)
+        let secondCopy = try copy()
+        #expect(
+            secondCopy.status == 0 && secondCopy.output.isEmpty
+                && secondCopy.errors.last?.contains("nothing was copied") == true)
+        let checkedCopy = try run("recipients", "check", "--key", folder.file("key.txt"), sealedCopy)
         #expect(checkedCopy.status == 0 && checkedCopy.output.contains("opens completely"))
         // Recordings on the recorder may be encrypted for other keys than copies.
-        let plain = try Data(contentsOf: URL(filePath: folder.file("a.conf")))
+        let settings = try Data(contentsOf: URL(filePath: folder.file("a.conf")))
         for (key, status) in [("key.pub", 0), ("other.pub", 1)] as [(String, Int32)] {
-            try (plain + Data("\n[storage]\nseal = \(folder.file(key))\n".utf8)).write(
+            try (settings + Data("\n[storage]\nseal = \(folder.file(key))\n".utf8)).write(
                 to: URL(filePath: folder.file("a.conf")))
-            let both = try run("recipients", "check", "--key", folder.file("key.txt"))
+            let check = try run("recipients", "check", "--key", folder.file("key.txt"))
             #expect(
-                both.status == status
-                    && both.output.contains("recordings on the recorder are encrypted for 1 public key"))
-            #expect(both.output.contains("opens recordings on the recorder") == (status == 0), "\(both.output)")
+                check.status == status
+                    && check.output.contains("recordings on the recorder are encrypted for 1 public key"))
+            #expect(check.output.contains("opens recordings on the recorder") == (status == 0), "\(check.output)")
             #expect(
-                both.errors.filter { $0.contains("public keys in storage.seal") }.count == Int(status), "\(both.errors)"
+                check.errors.filter { $0.contains("public keys in storage.seal") }.count == Int(status),
+                "\(check.errors)"
             )
         }
-        try plain.write(to: URL(filePath: folder.file("a.conf")))
-        let wrong = try run("recipients", "check", "--key", folder.file("other.txt"))
-        #expect(wrong.status == 1 && wrong.errors.count == 1 && wrong.errors[0].contains("opens nothing"))
+        try settings.write(to: URL(filePath: folder.file("a.conf")))
+        let wrongKey = try run("recipients", "check", "--key", folder.file("other.txt"))
+        #expect(wrongKey.status == 1 && wrongKey.errors.count == 1 && wrongKey.errors[0].contains("opens nothing"))
         try Fieldscribe.tool(
-            "bash", "-c", "printf xyzxyzxyz | dd of='\(sealed)' bs=1 seek=20000 conv=notrunc", in: folder)
-        let changed = try run("recipients", "check", "--key", folder.file("key.txt"), sealed)
+            "bash", "-c", "printf xyzxyzxyz | dd of='\(sealedCopy)' bs=1 seek=20000 conv=notrunc", in: folder)
+        let damagedCopy = try run("recipients", "check", "--key", folder.file("key.txt"), sealedCopy)
         #expect(
-            changed.status == 4 && changed.errors.count == 1 && changed.errors[0].contains("\(sealed): age rejects it"))
+            damagedCopy.status == 4 && damagedCopy.errors.count == 1
+                && damagedCopy.errors[0].contains("\(sealedCopy): age rejects it"))
     }
 
     @Test(

@@ -58,27 +58,27 @@ import TestKit
         func names(_ text: String) -> String {
             String(text.split(separator: "\n").compactMap { $0.wholeMatch(of: /([AB]): .*/)?.1.first })
         }
-        let reported = try run("--channels", "2")
-        #expect(reported.status == 0 && names(reported.output) == "ABAB" && reported.errors.isEmpty, "\(reported)")
-        let mixed = try run()
-        #expect(mixed.status == 0 && names(mixed.output).isEmpty, "\(mixed)")
+        let byChannel = try run("--channels", "2")
+        #expect(byChannel.status == 0 && names(byChannel.output) == "ABAB" && byChannel.errors.isEmpty, "\(byChannel)")
+        let fromMix = try run()
+        #expect(fromMix.status == 0 && names(fromMix.output).isEmpty, "\(fromMix)")
         let words = { (text: String) in
             text.split(whereSeparator: \.isWhitespace).map(String.init).filter { !["A:", "B:"].contains($0) }
         }
-        #expect(words(reported.output) == words(mixed.output), "the text must be that of the mix")
+        #expect(words(byChannel.output) == words(fromMix.output), "the text must be that of the mix")
         // The recorder's setting has the same effect, and --speakers no overrides it.
         let configured = try run("--speakers", "auto", settings: configuration())
-        #expect(configured.status == 0 && configured.output == reported.output, "\(configured)")
-        #expect(try run("--channels", "2", "--speakers", "no").output == mixed.output)
+        #expect(configured.status == 0 && configured.output == byChannel.output, "\(configured)")
+        #expect(try run("--channels", "2", "--speakers", "no").output == fromMix.output)
         // A film with one track for each person yields the same.
         let film = folder.file("two.mkv")
         try Fieldscribe.tool(
             "ffmpeg", "-nostdin", "-loglevel", "error", "-i", sound, "-filter_complex", "channelsplit[a][b]", "-map",
             "[a]", "-map", "[b]", "-c:a", "pcm_s16le", film, in: folder)
-        let tracks = try Fieldscribe(
+        let byTrack = try Fieldscribe(
             ["transcribe", film, "--track", "all", "--engine", "pocketsphinx"], in: folder
         ).wait()
-        #expect(tracks.status == 0 && names(tracks.output) == "ABAB" && tracks.errors.isEmpty, "\(tracks)")
+        #expect(byTrack.status == 0 && names(byTrack.output) == "ABAB" && byTrack.errors.isEmpty, "\(byTrack)")
         // Two microphones cannot distinguish three people, and one channel cannot distinguish anyone.
         for arguments in [["--speakers", "3", "--channels", "2"], ["--speakers", "auto", "--channels", "1"]] {
             let outcome = try Fieldscribe(
@@ -99,10 +99,10 @@ import TestKit
         #expect(
             try run("search", "speaker:A").errors.last?.contains("no speakers have been identified yet") == true
         )
-        let reported = try run("speakers", "1")
+        let identification = try run("speakers", "1")
         #expect(
-            reported.status == 0 && reported.output.wholeMatch(of: /1  A 00:0[567]  B 00:0[567]\n/) != nil,
-            "\(reported)")
+            identification.status == 0 && identification.output.wholeMatch(of: /1  A 00:0[567]  B 00:0[567]\n/) != nil,
+            "\(identification)")
         let text = try run("show", "1").output
         let names = text.split(separator: "\n").compactMap { $0.first }.filter { "AB".contains($0) }
         #expect(names == ["A", "B", "A", "B"], "\(text)")
@@ -121,8 +121,8 @@ import TestKit
         #expect(first.status == 0 && first.errors == ["stopped at 1 result; --limit N shows more"], "\(first)")
         #expect(try run("search", "speaker:B", "--limit", "2").errors.isEmpty)
         #expect(try run("search", "speaker:Zoe Q", "go").status == 1)
-        let none = try run("search", "speaker:Zoe Q", "go", "--json")
-        #expect(none.status == 0 && none.output == "[]\n" && none.errors.isEmpty, "\(none)")
+        let noMatch = try run("search", "speaker:Zoe Q", "go", "--json")
+        #expect(noMatch.status == 0 && noMatch.output == "[]\n" && noMatch.errors.isEmpty, "\(noMatch)")
         #expect(try run("search", "speaker:Zoe Q", "go").errors.last?.contains("no speaker is named Zoe Q") == true)
         let forgotten = try run("speakers", "forget", "Zoe")
         #expect(forgotten.status == 1 && forgotten.errors.last?.contains("no voice is saved as Zoe") == true)
@@ -133,8 +133,8 @@ import TestKit
             #expect(document.output.contains("Recording 1<"))
         }
         // Three people need the model, which is missing.
-        let three = try run("speakers", "1", "--speakers", "3")
-        #expect(three.status == 3 && three.errors.last?.contains("campplus.ort") == true, "\(three)")
+        let threePeople = try run("speakers", "1", "--speakers", "3")
+        #expect(threePeople.status == 3 && threePeople.errors.last?.contains("campplus.ort") == true, "\(threePeople)")
         #expect(try run("show", "1").output == text, "the previous result must stay")
         for (arguments, status) in [
             (["speakers"], 2), (["speakers", "1", "--speakers", "no"], 2), (["speakers", "7"], 3),

@@ -7,8 +7,8 @@ import TestKit
 @Suite("A disk that stalls") struct StalledDiskTests {
     private let folder = TemporaryFolder()
 
-    @Test("a stall during a stop delays the stop, and all captured sound is in the closed recording")
-    func isWaitedFor() throws {
+    @Test("a stall of the disk delays a stop, and the closed recording has all captured sound")
+    func delayedStop() throws {
         let began = ContinuousClock.now
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440", environment: try stalling(milliseconds: 15_000))
@@ -32,7 +32,7 @@ import TestKit
     }
 
     @Test("a forced exit reports that the recording's end may be lost, not that the recording is complete")
-    func isNotWaitedFor() throws {
+    func forcedExit() throws {
         let process = try Fieldscribe(
             program: "env",
             try stalling(milliseconds: 600_000) + [
@@ -54,7 +54,7 @@ import TestKit
     }
 
     @Test("until the archive contains a stopped recording's end, list shows \"stopping\" and verify finds no fault")
-    func isNotDamage() throws {
+    func listedAsStopping() throws {
         // The history contains the recording's end before the database does.
         let appliance = try ApplianceProcess(
             in: folder, microphone: "tone:440",

@@ -8,7 +8,7 @@ import TestKit
 
     @Test("settings take effect once no recording runs, and RESULT.txt reports them")
     func applied() throws {
-        let appliance = try ApplianceProcess(in: folder, microphone: "tone:440", further: "[export]\nsettings = yes")
+        let appliance = try ApplianceProcess(in: folder, microphone: "tone:440", settings: "[export]\nsettings = yes")
         let settings = folder.file("stick/Fieldscribe/settings")
         try FileManager.default.createDirectory(atPath: settings, withIntermediateDirectories: true)
         func export(_ text: String) throws -> String {
@@ -19,7 +19,7 @@ import TestKit
         #expect(try appliance.run("start").status == 0)
         let accepted = try export("[capture]\ndevice = alsa:hw:CARD=Nowhere\n")
         #expect(accepted.contains("settings/fieldscribe.conf was accepted"), "\(accepted)")
-        // They do not apply while the recording runs.
+        // The settings do not apply while the recording runs.
         #expect(try appliance.run("status", "--json").output.contains(#""device":"tone:440""#))
         #expect(try appliance.run("stop").status == 0)
         let changed = #""device":"alsa:hw:CARD=Nowhere""#

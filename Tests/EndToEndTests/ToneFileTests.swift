@@ -8,24 +8,24 @@ import TestKit
     private static func wave(hertz: Double, seconds: Int) -> Data {
         let rate: Int32 = 16_000
         var bytes = Data("RIFF".utf8)
-        func add<Value: FixedWidthInteger>(_ value: Value) {
+        func append<Value: FixedWidthInteger>(_ value: Value) {
             withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
         }
         let size = rate * Int32(seconds) * 2
-        add(size + 36)
+        append(size + 36)
         bytes.append(Data("WAVEfmt ".utf8))
-        add(Int32(16))
-        add(Int16(1))
-        add(Int16(1))
-        add(rate)
-        add(rate * 2)
-        add(Int16(2))
-        add(Int16(16))
+        append(Int32(16))
+        append(Int16(1))
+        append(Int16(1))
+        append(rate)
+        append(rate * 2)
+        append(Int16(2))
+        append(Int16(16))
         bytes.append(Data("data".utf8))
-        add(size)
+        append(size)
         for index in 0..<Int(rate) * seconds {
             let phase: Double = 2 * Double.pi * hertz * Double(index) / Double(rate)
-            add(Int16(32_767 * sin(phase)))
+            append(Int16(32_767 * sin(phase)))
         }
         return bytes
     }

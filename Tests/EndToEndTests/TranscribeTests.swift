@@ -11,22 +11,23 @@ import TestKit
         let folder = TemporaryFolder()
         let joined = try Speech.joined(in: folder)
         let flac = folder.file("talk.flac")
-        // In 24 bit, because sox adds random dither when it converts to 16.
+        // In 24 bits, because sox adds random dither when it converts to 16 bits.
         try Fieldscribe.tool("sox", joined, "-b", "24", "-r", "48000", "-c", "2", flac, in: folder)
         let original = try Transcript(try Fieldscribe.run("transcribe", "--format", "json", joined, in: folder).output)
-        let copy = try Transcript(try Fieldscribe.run("transcribe", "--format", "json", flac, in: folder).output)
+        let resampled = try Transcript(try Fieldscribe.run("transcribe", "--format", "json", flac, in: folder).output)
         #expect(original.words.count > 50)
-        // Resampling changes samples and therefore a few words; equal words must have the same time.
-        var same = 0
+        // Resampling changes the samples, and thus a few words; all other words must have the same times.
+        var sameCount = 0
         for word in original.words {
-            guard let other = copy.words.min(by: { abs($0.start - word.start) < abs($1.start - word.start) }),
-                other.text == word.text
+            guard let nearest = resampled.words.min(by: { abs($0.start - word.start) < abs($1.start - word.start) }),
+                nearest.text == word.text
             else { continue }
-            same += 1
-            #expect(abs(other.start - word.start) <= 0.05, "\(word) against \(other)")
-            #expect(abs(other.end - word.end) <= 0.05, "\(word) against \(other)")
+            sameCount += 1
+            #expect(abs(nearest.start - word.start) <= 0.05, "\(word) against \(nearest)")
+            #expect(abs(nearest.end - word.end) <= 0.05, "\(word) against \(nearest)")
         }
-        #expect(same * 10 >= original.words.count * 9, "\(same) of \(original.words.count) words are the same")
+        #expect(
+            sameCount * 10 >= original.words.count * 9, "\(sameCount) of \(original.words.count) words are the same")
     }
 
     @Test("one worker and two yield the same transcripts, in the order of the command line")
@@ -50,7 +51,7 @@ import TestKit
             #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/RecognizingTests/worker.py"
         let config = folder.file("own.conf")
         let engine = try folder.program(
-            "engine", "exec /usr/bin/python3 '\(script)' meet '\(meeting.here)' '\(meeting.go)'")
+            "engine", "exec /usr/bin/python3 '\(script)' meet '\(meeting.arrivalsPath)' '\(meeting.departuresPath)'")
         try "[recognizer]\nengine = command:\(engine)\n".write(toFile: config, atomically: true, encoding: .utf8)
         let files = (1...workers * rounds).map { folder.file("\($0).wav") }
         for file in files {
@@ -62,7 +63,7 @@ import TestKit
         let outcome = try await onThread(named: "transcribe") {
             try Fieldscribe(["transcribe", "--config", config, "--jobs", "\(workers)"] + files, in: folder).wait()
         }
-        try meeting.end()
+        try meeting.cancel()
         #expect(outcome.status == 0, "\(outcome.errors)")
         let texts = outcome.output.split(separator: "\n").filter { !$0.hasPrefix("==> ") }
         #expect(texts.count == files.count, "\(outcome.output)\(outcome.errors)")
@@ -109,26 +110,26 @@ import TestKit
         "a page has a waveform and plays the file in the same folder, or a copy that overwrites no other file")
     func page() throws {
         let folder = TemporaryFolder()
-        let (talk, pages) = (folder.file("talk.wav"), folder.file("pages"))
-        try Fieldscribe.tool("cp", Speech.all[4], talk, in: folder)
+        let (talkPath, pageFolder) = (folder.file("talk.wav"), folder.file("pages"))
+        try Fieldscribe.tool("cp", Speech.all[4], talkPath, in: folder)
         func text(_ name: String) throws -> String { try Fieldscribe.text(folder.file(name)) }
         func transcribe(into target: String) throws -> Fieldscribe.Outcome {
             try Fieldscribe.run(
-                "transcribe", "--engine", "pocketsphinx", "--format", "html", "--output", target, talk, in: folder)
+                "transcribe", "--engine", "pocketsphinx", "--format", "html", "--output", target, talkPath, in: folder)
         }
-        for _ in 1...2 { #expect(try transcribe(into: pages).errors.isEmpty) }
+        for _ in 1...2 { #expect(try transcribe(into: pageFolder).errors.isEmpty) }
         let page = try text("pages/talk.html")
         #expect(page.contains(#"src="./talk.flac""#) && !page.contains(#""peaks":"""#))
-        let names = try FileManager.default.contentsOfDirectory(atPath: pages).sorted()
+        let names = try FileManager.default.contentsOfDirectory(atPath: pageFolder).sorted()
         #expect(names == [".fieldscribe", "talk.flac", "talk.html"])
-        try Fieldscribe.tool("sox", "\(pages)/talk.flac", folder.file("played.wav"), in: folder)
+        try Fieldscribe.tool("sox", "\(pageFolder)/talk.flac", folder.file("played.wav"), in: folder)
         #expect(
             try Data(contentsOf: URL(filePath: folder.file("played.wav"))).suffix(32_000)
-                == Data(contentsOf: URL(filePath: talk)).suffix(32_000))
+                == Data(contentsOf: URL(filePath: talkPath)).suffix(32_000))
         #expect(try transcribe(into: folder.path).status == 0)
         #expect(try text("talk.html").contains(#"src="./talk.wav""#) && access(folder.file("talk.flac"), F_OK) != 0)
-        try Data("mine".utf8).write(to: URL(filePath: "\(pages)/talk.flac"))
-        let refused = try transcribe(into: pages)
+        try Data("mine".utf8).write(to: URL(filePath: "\(pageFolder)/talk.flac"))
+        let refused = try transcribe(into: pageFolder)
         #expect(refused.status == 1 && refused.errors.first?.contains("talk.flac: was edited") == true)
         #expect(try text("pages/talk.flac") == "mine")
     }
@@ -142,7 +143,7 @@ import TestKit
     }
 
     @Test(
-        "every audio format yields the same transcript",
+        "audio of any sample format, rate and channel count is transcribed",
         arguments: [
             ["-b", "8"], ["-b", "24"], ["-e", "floating-point"], ["-c", "6"], ["-r", "96000"],
             ["-r", "44100", "-c", "2"],
@@ -155,19 +156,19 @@ import TestKit
         #expect(converted.status == 0)
         let outcome = try Fieldscribe.run("transcribe", copy, in: folder)
         #expect(outcome.status == 0 && outcome.errors.isEmpty)
-        // he might even have been made amiable himself
+        // The sentence is "he might even have been made amiable himself".
         #expect(outcome.output.contains("might even"), "\(outcome.output)")
     }
 
     @Test("the readable part of a truncated file is transcribed, and a line reports the truncation")
     func truncated() throws {
         let folder = TemporaryFolder()
-        let cut = folder.file("cut.wav")
+        let truncatedPath = folder.file("cut.wav")
         let converted = try Fieldscribe(
-            program: "head", ["-c", "80000", Speech.all[4]], in: folder, output: cut
+            program: "head", ["-c", "80000", Speech.all[4]], in: folder, output: truncatedPath
         ).wait()
         #expect(converted.status == 0)
-        let outcome = try Fieldscribe.run("transcribe", cut, in: folder)
+        let outcome = try Fieldscribe.run("transcribe", truncatedPath, in: folder)
         #expect(outcome.status == 4)
         #expect(!outcome.output.isEmpty)
         #expect(outcome.errors.count == 1 && outcome.errors[0].contains("holds"), "\(outcome.errors)")

@@ -13,12 +13,12 @@ import Testing
 }
 
 @Suite("The screen of watch") struct WatchViewTests {
-    /// A terminal of a given width, with the lines that it shows.
+    /// A simulated terminal and the lines that it shows.
     private struct Screen {
         var width: Int
         var lines = [""]
         var row = 0
-        var wrapped = false
+        var hasWrapped = false
 
         mutating func write(_ text: String) {
             var rest = text[...]
@@ -40,7 +40,7 @@ import Testing
                         lines[row] = String(lines[row].prefix(column))
                     }
                 default:
-                    if column == width { wrapped = true }
+                    if column == width { hasWrapped = true }
                     lines[row] = String(lines[row].prefix(column)) + String(character)
                     column += 1
                 }
@@ -71,7 +71,7 @@ import Testing
         #expect(shown.first?.hasPrefix("00:05  quite") ?? false)
         #expect(shown.joined(separator: " ").contains("mark: here"))
         #expect(!shown.contains { $0.contains("word") || $0.contains("█") })
-        #expect(!screen.wrapped)
+        #expect(!screen.hasWrapped)
     }
 
     @Test("a final text removes the partial text of its own group only")

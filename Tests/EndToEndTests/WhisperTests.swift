@@ -5,18 +5,19 @@ import TestKit
 
 @testable import Core
 
-/// whisper.cpp as the engine: the real program if installed, and a fake program with various answers.
+/// whisper.cpp as the engine: the real program if it is installed, and a fake program that writes given answers.
 @Suite("The engine whisper", .serialized) struct WhisperTests {
     private let folder = TemporaryFolder()
 
-    /// The file that `make_whisper_model` in Tests/lib/whisper.sh made. If there is no such file, nil and a message.
+    /// The file that `make_whisper_model` in Tests/lib/whisper.sh made; nil, with a message, if FIELDSCRIBE_TEST_WHISPER
+    /// is not set.
     private static let model: String? = {
         if let path = getenv("FIELDSCRIBE_TEST_WHISPER").map({ String(cString: $0) }), !path.isEmpty { return path }
         print("➜ skipped: tests with Whisper's real model: FIELDSCRIBE_TEST_WHISPER does not name its file")
         return nil
     }()
 
-    /// A folder of speech outside the repository.
+    /// A folder with speech outside the repository.
     private static let corpus = "../shared/corpus/open"
     private static let sentences = ["lj_LJ001-0009", "lso_1688-142285-0004"]
 
@@ -78,7 +79,7 @@ import TestKit
         #expect(try rows(bin, link).map(\.sha256) == [row.sha256])
     }
 
-    private var installed: String? {
+    private var installedProgram: String? {
         getenv("PATH").map { String(cString: $0) }?.split(separator: ":").map { "\($0)/whisper-cli" }
             .first { access($0, X_OK) == 0 }
     }
@@ -114,16 +115,16 @@ import TestKit
         return model
     }
 
-    @Test("with random weights the real program returns words with valid times")
-    func real() throws {
-        guard let installed else {
+    @Test("with random weights, the real program returns words with valid times")
+    func randomWeights() throws {
+        guard let installedProgram else {
             print("➜ skipped: whisper.cpp is not installed, and could not be installed from Debian")
             return
         }
         let model = folder.file("random.bin")
         let maker = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "random-whisper-model").path
         try Fieldscribe.tool("python3", maker, model, in: folder)
-        let bin = folderWithOnly(installed)
+        let bin = folderWithOnly(installedProgram)
         let outcome = try transcribe(try configuration("whisper", model: model), tools: bin)
         #expect(outcome.status == 0, "\(outcome.errors)")
         let transcript = try Transcript(outcome.output)
@@ -133,16 +134,18 @@ import TestKit
         let words = transcript.words
         #expect(words.allSatisfy { $0.text.hasPrefix("w") && $0.start <= $0.end && $0.end <= transcript.duration })
         // `auto` never selects whisper, because whisper.cpp cannot run in the service's sandbox.
-        let best = try transcribe(try configuration("auto", model: model), tools: bin)
-        #expect(best.output.contains(#""name":"pocketsphinx""#), "\(best.errors)")
+        let automatic = try transcribe(try configuration("auto", model: model), tools: bin)
+        #expect(automatic.output.contains(#""name":"pocketsphinx""#), "\(automatic.errors)")
         try Data("lmgg".utf8).write(to: URL(filePath: model))
-        let cut = try transcribe(try configuration("whisper", model: model), tools: bin)
-        #expect(cut.status == 0 && cut.output.contains(#""endedBy":"error""#), "\(cut.errors)")
+        let truncatedModel = try transcribe(try configuration("whisper", model: model), tools: bin)
+        #expect(
+            truncatedModel.status == 0 && truncatedModel.output.contains(#""endedBy":"error""#),
+            "\(truncatedModel.errors)")
     }
 
     @Test("the real program with a real model transcribes clear sentences, with increasing word times")
     func sentences() throws {
-        guard let installed, let model = Self.model else {
+        guard let installedProgram, let model = Self.model else {
             print("➜ skipped: whisper.cpp with a real model: it or its model is missing")
             return
         }
@@ -152,7 +155,7 @@ import TestKit
         }
         let output = folder.file("texts")
         let outcome = try transcribe(
-            try configuration("whisper", model: model), tools: folderWithOnly(installed),
+            try configuration("whisper", model: model), tools: folderWithOnly(installedProgram),
             ["--jobs", "1", "--output", output] + Self.sentences.map { "\(Self.corpus)/wav/\($0).wav" })
         #expect(outcome.status == 0, "\(outcome.errors)")
         for name in Self.sentences {
@@ -160,21 +163,21 @@ import TestKit
             let line = references.split(separator: "\n").first { $0.hasPrefix("wav/\(name).wav\t") }
             let reference = WordErrorRate.normalized(String(try #require(line).drop { $0 != "\t" }))
             let steps = WordErrorRate.align(reference, WordErrorRate.normalized(transcript.text))
-            let right = steps.count { if case .same = $0 { true } else { false } }
-            print("➜ whisper.cpp, \(name): \(right) of \(reference.count) words: \(transcript.text)")
-            #expect(right * 2 >= reference.count, "\(transcript.text)")
+            let correctCount = steps.count { if case .same = $0 { true } else { false } }
+            print("➜ whisper.cpp, \(name): \(correctCount) of \(reference.count) words: \(transcript.text)")
+            #expect(correctCount * 2 >= reference.count, "\(transcript.text)")
             let words = transcript.words
             #expect(zip(words, words.dropFirst()).allSatisfy { $0.start <= $1.start }, "\(words)")
             #expect(
                 words.allSatisfy { $0.start >= 0 && $0.start <= $0.end && $0.end <= transcript.duration }, "\(words)")
             // whisper.cpp itself writes capitals and punctuation.
-            let ends = transcript.text.contains { ".,?!".contains($0) }
-            #expect(ends && transcript.text.contains(where: \.isUppercase), "\(transcript.text)")
+            let hasPunctuation = transcript.text.contains { ".,?!".contains($0) }
+            #expect(hasPunctuation && transcript.text.contains(where: \.isUppercase), "\(transcript.text)")
         }
     }
 
     @Test("words get their tokens' times, or evenly spaced times if tokens do not match; non-speech marks are dropped")
-    func answers() throws {
+    func wordTimes() throws {
         func token(_ text: String, _ from: Int, _ to: Int, _ p: Double) -> String {
             #"{"text":"\#(text)","offsets":{"from":\#(from),"to":\#(to)},"p":\#(p)}"#
         }
@@ -206,7 +209,7 @@ import TestKit
     }
 
     @Test("an invalid answer yields a segment without words", arguments: ["", "{", #"{"transcription":1}"#])
-    func damaged(_ answer: String) throws {
+    func invalidAnswer(_ answer: String) throws {
         let bin = try fakeWhisper(answering: answer)
         let outcome = try transcribe(try configuration("whisper", model: try emptyModel()), tools: bin)
         #expect(outcome.status == 0 && outcome.output.contains(#""endedBy":"error""#), "\(outcome.errors)")
@@ -221,10 +224,12 @@ import TestKit
         let noModel = try transcribe(try configuration("whisper", model: nil), tools: bin)
         #expect(
             noModel.status == 3 && noModel.errors.count == 1 && noModel.errors[0].contains("recognizer.whisper-model"))
-        let missing = try transcribe(try configuration("whisper", model: folder.file("gone.bin")), tools: bin)
-        #expect(missing.status == 3 && missing.errors.count == 1 && missing.errors[0].contains("gone.bin"))
-        let other = try transcribe(try configuration("whisper", model: "\(bin)/whisper-cli"), tools: bin)
-        #expect(other.status == 4 && other.errors.count == 1 && other.errors[0].contains("not a whisper.cpp model"))
+        let noModelFile = try transcribe(try configuration("whisper", model: folder.file("gone.bin")), tools: bin)
+        #expect(noModelFile.status == 3 && noModelFile.errors.count == 1 && noModelFile.errors[0].contains("gone.bin"))
+        let wrongFile = try transcribe(try configuration("whisper", model: "\(bin)/whisper-cli"), tools: bin)
+        #expect(
+            wrongFile.status == 4 && wrongFile.errors.count == 1
+                && wrongFile.errors[0].contains("not a whisper.cpp model"))
         #expect(chmod("\(bin)/whisper-cli", 0o644) == 0)
         let forbidden = try transcribe(try configuration("whisper", model: model), tools: bin)
         #expect(forbidden.status == 1 && forbidden.errors.count == 1, "\(forbidden.errors)")

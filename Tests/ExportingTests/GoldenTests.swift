@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Exact output of each format")
 struct GoldenTests {
-    @Test("text has a line for each segment with words; gaps and named bookmarks appear between them")
+    @Test("text has a line for each segment with words, and gaps and bookmarks with text between them")
     func text() throws {
         #expect(
             try TranscriptFormat.text.render(sample)
@@ -58,7 +58,7 @@ struct GoldenTests {
                 """)
     }
 
-    @Test("SubRip shows words, gaps and bookmarks")
+    @Test("SubRip shows words, gaps and bookmarks with text")
     func subRip() throws {
         #expect(
             try TranscriptFormat.srt.render(sample) == """
@@ -102,7 +102,7 @@ struct GoldenTests {
                 """)
     }
 
-    @Test("csv has a row for each segment, word, gap and bookmark")
+    @Test("CSV has a row for each segment, word, gap and bookmark")
     func csv() throws {
         var short = sample
         short.segments = [segment(1, [word("go, \"now\"", 0.5, 1)])]
@@ -168,14 +168,14 @@ struct GoldenTests {
     }
 
     /// A pause between two segments, a redaction within one, and a loss at the end.
-    static let interrupted = timeline(
+    static let interruptedTimeline = timeline(
         [segment(1, [word("before", 0, 0.5)]), segment(2, [word("and", 5, 5.5), word("after", 7, 7.5)])],
         gaps: [gap(2, 5, .paused), gap(5.5, 6.5, .redacted), gap(8, 8.05)], seconds: 10)
 
     @Test("text shows where a recording was paused or redacted, and where sound is missing")
     func gapsInText() throws {
         #expect(
-            try TranscriptFormat.text.render(Self.interrupted) == """
+            try TranscriptFormat.text.render(Self.interruptedTimeline) == """
                 before
                 [gap 3.0 s: paused]
                 and
@@ -184,7 +184,7 @@ struct GoldenTests {
                 [gap 50 ms: overrun]
 
                 """)
-        var marked = Self.interrupted
+        var marked = Self.interruptedTimeline
         marked.marks = [1, 5.75, 9].map { Bookmark(SamplePosition(seconds: $0), text: "at \($0)") }
         #expect(
             try TranscriptFormat.text.render(marked) == """
@@ -208,18 +208,18 @@ struct GoldenTests {
             ("00:00:05.000 --> 00:00:05.500", "and"), ("00:00:05.500 --> 00:00:06.500", "[gap 1.0 s: struck]"),
             ("00:00:07.000 --> 00:00:08.000", "after"), ("00:00:08.000 --> 00:00:09.000", "[gap 50 ms: overrun]"),
         ]
-        let shown = cues.enumerated().map { index, cue in
+        let blocks = cues.enumerated().map { index, cue in
             let number = format == .srt ? "\(index + 1)\n" : ""
             return "\(number)\(cue.0.replacing(".", with: decimal))\n\(cue.1)\n"
         }
-        let all = shown.joined(separator: "\n")
-        #expect(try format.render(Self.interrupted) == (format == .srt ? all + "\n" : "WEBVTT\n\n" + all))
+        let all = blocks.joined(separator: "\n")
+        #expect(try format.render(Self.interruptedTimeline) == (format == .srt ? all + "\n" : "WEBVTT\n\n" + all))
     }
 
     @Test("CSV, Audacity labels, QDA text and Markdown show gaps")
     func gapsElsewhere() throws {
         #expect(
-            try TranscriptFormat.csv.render(Self.interrupted)
+            try TranscriptFormat.csv.render(Self.interruptedTimeline)
                 == [
                     "kind,segment,start,end,text,confidence,detail", "segment,1,0,0.5,before,0.9,silence",
                     "word,1,0,0.5,before,0.9,", "gap,,2,5,,,paused", "segment,2,5,7.5,and after,0.9,silence",
@@ -227,7 +227,7 @@ struct GoldenTests {
                     "gap,,8,8.05,,,overrun", "",
                 ].joined(separator: "\r\n"))
         #expect(
-            try TranscriptFormat.labels.render(Self.interrupted) == """
+            try TranscriptFormat.labels.render(Self.interruptedTimeline) == """
                 0\t0.5\tbefore
                 2\t5\t[gap 3.0 s: paused]
                 5\t7.5\tand after
@@ -236,7 +236,7 @@ struct GoldenTests {
 
                 """)
         #expect(
-            try TranscriptFormat.qda.render(Self.interrupted) == """
+            try TranscriptFormat.qda.render(Self.interruptedTimeline) == """
                 before #00:00:00-5#
 
                 [gap 3.0 s: paused] and [gap 1.0 s: struck] after #00:00:07-5#
@@ -245,7 +245,7 @@ struct GoldenTests {
 
                 """)
         #expect(
-            try TranscriptFormat.markdown.render(Self.interrupted) == #"""
+            try TranscriptFormat.markdown.render(Self.interruptedTimeline) == #"""
                 # talk.wav
 
                 0:10
@@ -267,10 +267,10 @@ struct GoldenTests {
 
     /// Each format's text for a pause, a redaction and a loss, in this order.
     private static let gapTexts: [TranscriptFormat: [String]] = [
-        .text: shown, .srt: shown, .vtt: shown, .labels: shown, .qda: shown, .textgrid: shown, .eaf: shown,
-        .docx: shown, .odt: shown,
-        .markdown: shown.map { $0.replacing("[", with: "\\[").replacing("]", with: "\\]") },
-        .html: shown.map { ">\($0.dropFirst().dropLast())</span>" },
+        .text: gapLines, .srt: gapLines, .vtt: gapLines, .labels: gapLines, .qda: gapLines, .textgrid: gapLines,
+        .eaf: gapLines, .docx: gapLines, .odt: gapLines,
+        .markdown: gapLines.map { $0.replacing("[", with: "\\[").replacing("]", with: "\\]") },
+        .html: gapLines.map { ">\($0.dropFirst().dropLast())</span>" },
         .csv: ["gap,,2,5,,,paused", "gap,,5.5,6.5,,,struck", "gap,,8,8.05,,,overrun"],
         .json: [
             #"{"cause":"paused","end":5,"start":2}"#, #"{"cause":"struck","end":6.5,"start":5.5}"#,
@@ -282,11 +282,11 @@ struct GoldenTests {
             #"{"cause":"overrun","end":8.05,"start":8,"type":"gap"}"#,
         ],
     ]
-    private static let shown = ["[gap 3.0 s: paused]", "[gap 1.0 s: struck]", "[gap 50 ms: overrun]"]
+    private static let gapLines = ["[gap 3.0 s: paused]", "[gap 1.0 s: struck]", "[gap 50 ms: overrun]"]
 
     @Test("every format shows pauses, redactions and losses", arguments: TranscriptFormat.allCases)
     func gapsEverywhere(format: TranscriptFormat) throws {
-        let text = try format.render(Self.interrupted)
+        let text = try format.render(Self.interruptedTimeline)
         let expected = try #require(Self.gapTexts[format], "no expected text for \(format)")
         var rest = text[...]
         for gap in expected {
@@ -296,7 +296,7 @@ struct GoldenTests {
     }
 
     /// A timeline with rejected speech between two words.
-    static let unclear = timeline(
+    static let unclearTimeline = timeline(
         [
             segment(1, [word("before", 0, 0.5)]), unclearSegment(2, 2, 4.3, "lobster a la newberg"),
             segment(3, at: 6, "after"),
@@ -326,7 +326,7 @@ struct GoldenTests {
 
     @Test("every format shows rejected speech", arguments: TranscriptFormat.allCases)
     func unclearEverywhere(format: TranscriptFormat) throws {
-        let text = try format.render(Self.unclear)
+        let text = try format.render(Self.unclearTimeline)
         let expected = try #require(Self.unclearTexts[format], "no expected text for \(format)")
         #expect(text.ranges(of: expected).count == 1, "\(text)")
         #expect(format == .html || text.ranges(of: "unclear").count == 1, "\(text)")
@@ -334,13 +334,13 @@ struct GoldenTests {
 
     @Test("with several speakers, an unclear segment has no speaker")
     func unclearBetweenSpeakers() throws {
-        var timeline = Self.unclear
+        var timeline = Self.unclearTimeline
         timeline.speakers = Speakers(turns: [
             Speakers.Turn(SampleRange(.zero, SamplePosition(seconds: 8)), speaker: 0),
             Speakers.Turn(SampleRange(SamplePosition(seconds: 8), SamplePosition(seconds: 9)), speaker: 1),
         ])
-        let documents = try TranscriptFormat.markdown.render(timeline)
-        #expect(documents.hasSuffix("0:00 **A:** before\n\n0:02 \\[unclear\\]\n\n0:06 **A:** after\n"), "\(documents)")
+        let markdown = try TranscriptFormat.markdown.render(timeline)
+        #expect(markdown.hasSuffix("0:00 **A:** before\n\n0:02 \\[unclear\\]\n\n0:06 **A:** after\n"), "\(markdown)")
         #expect(try TranscriptFormat.text.render(timeline) == "A: before\n[unclear]\nafter\n")
         #expect(
             try TranscriptFormat.qda.render(timeline)

@@ -52,37 +52,36 @@ struct JSONTests {
 
     @Test("a decoded transcript has the same times, exact to the sample")
     func transcript() throws {
-        let read = try decode(Document.self, TranscriptFormat.json.render(sample))
-        #expect(read.file == sample.name)
-        #expect(read.sampleRate == 16_000)
-        #expect(SamplePosition(seconds: read.duration) == sample.length)
-        #expect(read.engine == sample.engine)
-        #expect(read.gaps == [.init(start: 8, end: 10.25, cause: .overrun)])
-        #expect(read.marks.map(\.time) == sample.marks.map(\.position.seconds))
-        #expect(read.statistics?.sessions == 9)
-        try #require(read.segments.count == sample.segments.count)
-        for (read, written) in zip(read.segments, sample.segments) {
-            #expect(read.id == written.id)
-            #expect(read.text == written.text)
-            #expect(read.endedBy == written.endedBy)
-            #expect(abs(read.confidence - written.confidence) <= 0.000_05)
-            #expect(
-                SampleRange(SamplePosition(seconds: read.start), SamplePosition(seconds: read.end)) == written.range)
-            #expect(
-                read.words.map { word($0.text, $0.start, $0.end).range } == written.words.map(\.range))
-            #expect(read.words.map(\.text) == written.words.map(\.text))
-            #expect(read.alternatives.map(\.text) == written.alternatives.map(\.text))
+        let document = try decode(Document.self, TranscriptFormat.json.render(sample))
+        #expect(document.file == sample.name)
+        #expect(document.sampleRate == 16_000)
+        #expect(SamplePosition(seconds: document.duration) == sample.length)
+        #expect(document.engine == sample.engine)
+        #expect(document.gaps == [.init(start: 8, end: 10.25, cause: .overrun)])
+        #expect(document.marks.map(\.time) == sample.marks.map(\.position.seconds))
+        #expect(document.statistics?.sessions == 9)
+        try #require(document.segments.count == sample.segments.count)
+        for (decoded, original) in zip(document.segments, sample.segments) {
+            #expect(decoded.id == original.id)
+            #expect(decoded.text == original.text)
+            #expect(decoded.endedBy == original.endedBy)
+            #expect(abs(decoded.confidence - original.confidence) <= 0.000_05)
+            let range = SampleRange(SamplePosition(seconds: decoded.start), SamplePosition(seconds: decoded.end))
+            #expect(range == original.range)
+            #expect(decoded.words.map { word($0.text, $0.start, $0.end).range } == original.words.map(\.range))
+            #expect(decoded.words.map(\.text) == original.words.map(\.text))
+            #expect(decoded.alternatives.map(\.text) == original.alternatives.map(\.text))
         }
     }
 
     @Test("a position after a hundred hours is exact to the sample")
     func longRecording() throws {
         let position = SamplePosition(100 * 3_600 * 16_000 + 1)
-        let written = timeline(
+        let original = timeline(
             [Segment(id: 1, range: SampleRange(position, position + 1), words: [], endedBy: .stop)], seconds: 400_000)
-        let read = try decode(Document.self, TranscriptFormat.json.render(written))
-        #expect(read.segments.first.map { SamplePosition(seconds: $0.start) } == position)
-        #expect(read.segments.first.map { SamplePosition(seconds: $0.end) } == position + 1)
+        let document = try decode(Document.self, TranscriptFormat.json.render(original))
+        #expect(document.segments.first.map { SamplePosition(seconds: $0.start) } == position)
+        #expect(document.segments.first.map { SamplePosition(seconds: $0.end) } == position + 1)
     }
 
     @Test(
@@ -93,23 +92,24 @@ struct JSONTests {
             "<b>&amp;</b> -->", "\u{FEFF}\u{1}\u{7F}",
         ])
     func oddCharacters(text: String) throws {
-        let written = timeline(
+        let original = timeline(
             [segment(1, [word(text, 0, 1)])], marks: [Bookmark(SamplePosition(seconds: 2), text: text)])
-        let json = try TranscriptFormat.json.render(written)
+        let json = try TranscriptFormat.json.render(original)
         #expect(json.split(separator: "\n").count == 1)
-        let read = try decode(Document.self, json)
-        #expect(read.segments.first?.words.first.map { Array($0.text.unicodeScalars) } == Array(text.unicodeScalars))
-        #expect(read.marks.first.map { Array($0.text.unicodeScalars) } == Array(text.unicodeScalars))
-        let lines = try TranscriptFormat.jsonl.render(written).split(separator: "\n")
+        let document = try decode(Document.self, json)
+        let firstWord = document.segments.first?.words.first
+        #expect(firstWord.map { Array($0.text.unicodeScalars) } == Array(text.unicodeScalars))
+        #expect(document.marks.first.map { Array($0.text.unicodeScalars) } == Array(text.unicodeScalars))
+        let lines = try TranscriptFormat.jsonl.render(original).split(separator: "\n")
         #expect(try lines.map { try decode(Kind.self, $0).type } == ["header", "segment", "mark"])
     }
 
     @Test("NaN and infinite confidences become 0", arguments: [Double.nan, .infinity, -.infinity])
     func notANumber(confidence: Double) throws {
-        let written = timeline([segment(1, [word("a", 0, 1, confidence)])])
-        let read = try decode(Document.self, TranscriptFormat.json.render(written))
-        #expect(read.segments.first?.words.first?.confidence == 0)
-        #expect(read.segments.first?.confidence == 0)
+        let original = timeline([segment(1, [word("a", 0, 1, confidence)])])
+        let document = try decode(Document.self, TranscriptFormat.json.render(original))
+        #expect(document.segments.first?.words.first?.confidence == 0)
+        #expect(document.segments.first?.confidence == 0)
     }
 
     @Test("a word is marked only if its times are estimated")
@@ -136,10 +136,10 @@ struct JSONTests {
     @Test("lines with the same start keep their order")
     func ties() throws {
         let position = SamplePosition(seconds: 1)
-        let written = timeline(
+        let original = timeline(
             [segment(1, [word("a", 1, 2)])], gaps: [gap(1, 2)],
             marks: (1...40).map { Bookmark(position, text: String($0)) })
-        let lines = try TranscriptFormat.jsonl.render(written).split(separator: "\n")
+        let lines = try TranscriptFormat.jsonl.render(original).split(separator: "\n")
         #expect(try lines.prefix(4).map { try decode(Kind.self, $0).type } == ["header", "segment", "gap", "mark"])
         #expect(try lines.dropFirst(3).map { try decode(Document.Mark.self, $0).text } == (1...40).map(String.init))
     }

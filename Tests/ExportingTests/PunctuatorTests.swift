@@ -4,8 +4,8 @@ import Testing
 @testable import Transcripts
 
 @Suite("Punctuation") struct PunctuatorTests {
-    /// Words of half a second each, in the given segments, with half a second between segments.
-    private func spoken(_ lines: [String], model: String = "en-us") -> Timeline {
+    /// Returns a transcript with a segment for each line. Words last half a second, as do the pauses between segments.
+    private func transcript(of lines: [String], model: String = "en-us") -> Timeline {
         var time = 0.0
         let segments = lines.enumerated().map { index, line in
             defer { time += 0.5 }
@@ -16,13 +16,13 @@ import Testing
                     return word(String(text), time, time + 0.5, 0.9)
                 })
         }
-        var spoken = timeline(segments)
-        spoken.engine.model = model
-        return spoken
+        var transcript = timeline(segments)
+        transcript.engine.model = model
+        return transcript
     }
 
     private func text(_ lines: [String], _ punctuator: Punctuator, model: String = "en-us") throws -> String {
-        try TranscriptFormat.text.render(punctuator.punctuated(spoken(lines, model: model)))
+        try TranscriptFormat.text.render(punctuator.punctuated(transcript(of: lines, model: model)))
     }
 
     @Test(
@@ -36,20 +36,20 @@ import Testing
             (["a question of marks in a new lining"], "A question of marks in a new lining\n"),
             (["is it question", "mark"], "Is it?\n"),
         ])
-    func saidMarks(lines: [String], expected: String) throws {
+    func spokenNames(lines: [String], expected: String) throws {
         #expect(try text(lines, Punctuator(.spoken)) == expected)
     }
 
     @Test("a sentence ends where the pause and the language model indicate it, and at the end of the transcript")
     func sentences() throws {
         let lines = ["we met him he was old and", "kind i think"]
-        let never = Punctuator(.automatic) { _, _ in -10 }
-        #expect(try text(lines, never) == "We met him he was old and\nkind I think.\n")
-        let after = Punctuator(.automatic) { before, after in
+        let withoutEnds = Punctuator(.automatic) { _, _ in -10 }
+        #expect(try text(lines, withoutEnds) == "We met him he was old and\nkind I think.\n")
+        let withEnd = Punctuator(.automatic) { before, after in
             before == ["him", "met"] && after == ["he", "was"] ? 10 : -10
         }
-        #expect(try text(lines, after) == "We met him. He was old and\nkind I think.\n")
-        #expect(try text(lines, after, model: "fr") == "We met him. He was old and\nkind i think.\n")
+        #expect(try text(lines, withEnd) == "We met him. He was old and\nkind I think.\n")
+        #expect(try text(lines, withEnd, model: "fr") == "We met him. He was old and\nkind i think.\n")
         #expect(try text(lines, Punctuator(.both) { _, _ in -10 }) == "We met him he was old and\nkind I think.\n")
     }
 
@@ -77,19 +77,19 @@ import Testing
         #expect(scores == scores.sorted() && score(8) > score(0) && score(-9) == score(0) && score(99) == score(8))
         #expect(score(0) < score(nil) && score(nil) < score(8))
 
-        var fallen = spoken(["we met him", "he was old"])
-        let never = Punctuator(.automatic) { _, _ in -2 }
-        #expect(try never.punctuated(fallen).segments.map(\.text) == ["We met him", "he was old."])
-        fallen.segments[0].voice = VoiceAnalytics(
+        var timeline = transcript(of: ["we met him", "he was old"])
+        let punctuator = Punctuator(.automatic) { _, _ in -2 }
+        #expect(try punctuator.punctuated(timeline).segments.map(\.text) == ["We met him", "he was old."])
+        timeline.segments[0].voice = VoiceAnalytics(
             pitch: 100, jitter: 0, shimmer: 0, voicing: 1, finalLowering: 8)
-        #expect(try never.punctuated(fallen).segments.map(\.text) == ["We met him.", "He was old."])
+        #expect(try punctuator.punctuated(timeline).segments.map(\.text) == ["We met him.", "He was old."])
     }
 
     @Test(
-        "times, confidences and segments stay the same; without punctuation, nothing changes",
+        "times, confidences and segments stay the same; with `engine` or `none`, nothing changes",
         arguments: Punctuation.allCases)
     func unchanged(punctuation: Punctuation) throws {
-        let before = spoken(["go forward ten meters", "and stop there"])
+        let before = transcript(of: ["go forward ten meters", "and stop there"])
         let after = try Punctuator(punctuation) { _, _ in 10 }.punctuated(before)
         #expect(after.segments.map(\.id) == before.segments.map(\.id))
         #expect(after.segments.map(\.range) == before.segments.map(\.range))
@@ -111,16 +111,17 @@ import Testing
         ])
     func bare(text: String, expected: String) { #expect(bareWord(text) == expected) }
 
-    /// Punctuates the text of an engine that writes punctuation itself.
-    private func shown(_ lines: [String], _ punctuation: Punctuation) throws -> Timeline {
-        try Punctuator(punctuation, writtenBy: ["pocketsphinx"]) { _, _ in 10 }.punctuated(spoken(lines))
+    /// Returns the result for an engine that writes punctuation itself.
+    private func punctuated(_ lines: [String], _ punctuation: Punctuation) throws -> Timeline {
+        try Punctuator(punctuation, writtenBy: ["pocketsphinx"]) { _, _ in 10 }.punctuated(transcript(of: lines))
     }
 
     @Test("the sentence model is loaded only if needed, and its errors are reported only then")
-    func lazily() throws {
+    func lazyLoading() throws {
         let missing = DeviceError(.missing, "access", "/nowhere: this language model is not there; install it")
-        let punctuator = Punctuator(.both, writtenBy: ["whisper"], asking: { () throws(DeviceError) in throw missing })
-        var written = spoken(["Come in."])
+        let punctuator = Punctuator(
+            .both, writtenBy: ["whisper"], oddsSource: { () throws(DeviceError) in throw missing })
+        var written = transcript(of: ["Come in."])
         #expect(throws: missing) { try punctuator.punctuated(written) }
         written.engine.name = "whisper"
         #expect(try punctuator.punctuated(written).segments == written.segments)
@@ -129,11 +130,11 @@ import Testing
     @Test("an engine's punctuation either stays or is removed completely; times do not change")
     func engineMarks() throws {
         let lines = ["\u{201C}Come in,\u{201D} said Ms. O'Neil \u{2014} and", "\u{2026}", "I came comma At 3.5 m."]
-        let before = spoken(lines)
+        let before = transcript(of: lines)
         for punctuation in [Punctuation.engine, .automatic, .both] {
-            #expect(try shown(lines, punctuation).segments == before.segments)
+            #expect(try punctuated(lines, punctuation).segments == before.segments)
         }
-        let bare = try shown(lines, .none)
+        let bare = try punctuated(lines, .none)
         #expect(bare.segments.map(\.text) == ["come in said ms o'neil and", "i came comma at 3.5 m"])
         let ranges = before.segments.flatMap(\.words).filter { !bareWord($0.text).isEmpty }.map(\.range)
         #expect(bare.segments.flatMap(\.words).map(\.range) == ranges)
@@ -143,8 +144,8 @@ import Testing
     }
 
     @Test("spoken names of punctuation also become punctuation if the engine writes punctuation itself")
-    func saidInMarks() throws {
-        let after = try shown(["Dear Bob, comma, how are you Question Mark."], .spoken)
+    func spokenNamesInPunctuatedText() throws {
+        let after = try punctuated(["Dear Bob, comma, how are you Question Mark."], .spoken)
         #expect(after.segments.map(\.text) == ["Dear Bob, how are you?"])
     }
 }

@@ -83,29 +83,29 @@ struct SpeakerTests {
 
     /// The dialogue, in which the second speaker starts while the first still speaks.
     static var overlapped: Timeline {
-        var both = dialogue
+        var overlapped = dialogue
         let range = SampleRange(SamplePosition(seconds: 1.4), SamplePosition(seconds: 2.6))
-        both.speakers = Speakers(turns: (dialogue.speakers?.turns ?? []) + [Speakers.Turn(range, speaker: 1)])
-        return both
+        overlapped.speakers = Speakers(turns: (dialogue.speakers?.turns ?? []) + [Speakers.Turn(range, speaker: 1)])
+        return overlapped
     }
 
     @Test("overlapping speech is between slashes, on its own tier, and marked in tables and on the page")
     func overlap() throws {
-        let both = Self.overlapped
-        let json = try TranscriptFormat.json.render(both)
+        let overlapped = Self.overlapped
+        let json = try TranscriptFormat.json.render(overlapped)
         #expect(json.ranges(of: #""overlap":true"#).count == 3, "\(json)")
-        #expect(try TranscriptFormat.text.render(both).hasPrefix("A: how //are you//\n\nB: well and\n"))
+        #expect(try TranscriptFormat.text.render(overlapped).hasPrefix("A: how //are you//\n\nB: well and\n"))
         for format in [TranscriptFormat.srt, .vtt, .markdown, .qda] {
-            let text = try format.render(both)
+            let text = try format.render(overlapped)
             #expect(text.contains("how //are you//") && text.ranges(of: "//").count == 2, "\(text)")
         }
-        let rows = try TranscriptFormat.csv.render(both).split(separator: "\r\n")
+        let rows = try TranscriptFormat.csv.render(overlapped).split(separator: "\r\n")
         #expect(rows.contains { $0.hasSuffix(",are,0.9,overlap,A") }, "\(rows)")
-        let grid = try TranscriptFormat.textgrid.render(both)
+        let grid = try TranscriptFormat.textgrid.render(overlapped)
         #expect(grid.contains("name = \"overlap\"") && grid.contains("text = \"A, B\""))
-        #expect(try TranscriptFormat.eaf.render(both).contains(#"TIER_ID="overlap""#))
+        #expect(try TranscriptFormat.eaf.render(overlapped).contains(#"TIER_ID="overlap""#))
         #expect(!grid.contains("//"))
-        let page = try TranscriptFormat.html.render(both)
+        let page = try TranscriptFormat.html.render(overlapped)
         #expect(page.ranges(of: #"title="several people speak at once">//</span>"#).count == 2)
         for format in TranscriptFormat.allCases where !format.isPackage && format != .html {
             let text = try format.render(Self.dialogue)
@@ -205,8 +205,8 @@ struct SpeakerTests {
         #expect(page.contains(##"data-person="B""##) && page.contains(##""speakers":{"A":"Anna \u003c1\u003e"}"##))
         var plain = Self.dialogue
         plain.speakers = nil
-        let other = try TranscriptFormat.html.render(plain, details: details)
-        #expect(!other.contains(##"class="who"##) && !other.contains(##"<select id="speaker">"##))
+        let plainPage = try TranscriptFormat.html.render(plain, details: details)
+        #expect(!plainPage.contains(##"class="who"##) && !plainPage.contains(##"<select id="speaker">"##))
     }
 
     @Test("a speaker whose turns were all assigned to another speaker is not listed")

@@ -32,19 +32,19 @@ struct SubtitleProperties {
         }
     }
 
-    /// Returns a timeline with segments in order, whose words may be short, long, close together or without duration,
-    /// and with gaps anywhere.
+    /// Returns a timeline with segments in order, gaps anywhere, and a bookmark. Words may be short, long, close
+    /// together or without duration.
     private func randomTimeline(_ random: inout SeededGenerator) -> Timeline {
         var timeline = timeline(seconds: 0)
         var position = SamplePosition(Int64.random(in: 0...1_000_000, using: &random))
-        var number = 0
+        var wordNumber = 0
         let maxSamples = [0, 20, 5_000, 40_000, 200_000].randomElement(using: &random) ?? 0
         for id in 1...Int.random(in: 1...12, using: &random) {
             let start = position
             var words: [Word] = []
             for _ in 0..<Int.random(in: 0...40, using: &random) {
-                number += 1
-                let text = String(repeating: "w", count: Int.random(in: 0...50, using: &random) / 4) + "\(number)"
+                wordNumber += 1
+                let text = String(repeating: "w", count: Int.random(in: 0...50, using: &random) / 4) + "\(wordNumber)"
                 let end = position + Int64.random(in: 0...Int64(maxSamples), using: &random)
                 words.append(Word(text, SampleRange(position, end), confidence: 0.5))
                 position = end + Int64.random(in: 0...Int64(maxSamples), using: &random) / 4

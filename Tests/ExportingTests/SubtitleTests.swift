@@ -82,7 +82,7 @@ struct SubtitleTests {
     }
 
     @Test(
-        "words that contain the arrow of a cue are escaped",
+        "words that contain the arrow between cue times are escaped",
         arguments: ["-->", "--->", "-->\u{301}", "a-->b", "-- >", "-->-->"])
     func arrow(text: String) throws {
         let odd = timeline([segment(1, [word(text, 0, 1)])], marks: [Bookmark(SamplePosition(seconds: 3), text: text)])
@@ -105,7 +105,7 @@ struct SubtitleTests {
     @Test(
         "ffmpeg shows words in SubRip that look like markup",
         arguments: ["<laughs>", "<i>x</i>", "{\\an8}y", "a\\Nb", "-->"])
-    func shown(text: String) throws {
+    func markupInFFmpeg(text: String) throws {
         let odd = timeline([segment(1, [word(text, 0, 1)])])
         let cue = try #require(try Subtitles.throughFFmpeg(TranscriptFormat.srt.render(odd), format: "srt").cues.first)
         #expect(cue.lines.map { $0.replacing("\u{2060}", with: "") } == [text])

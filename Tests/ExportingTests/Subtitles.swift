@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// Subtitles, parsed as players do.
+/// Subtitles, parsed as players parse them.
 struct Subtitles {
     struct Cue: Equatable {
         var start: Int

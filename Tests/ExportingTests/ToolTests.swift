@@ -32,8 +32,8 @@ import TestKit
             Bookmark(.zero),
         ], seconds: 30)
 
-    /// Extreme transcripts, such as an empty one, a very long one, and one with wrong times.
-    static let edges: [(String, Timeline)] = [
+    /// Extreme transcripts, such as an empty one, a very long one, and one with times out of order.
+    static let edgeCases: [(String, Timeline)] = [
         ("empty", timeline(seconds: 0)), ("silent", timeline(seconds: 10)),
         ("one word", timeline([segment(1, [word("yes", 0, 0.5)])], seconds: 0.5)),
         ("speech after the end", timeline([segment(1, [word("late", 5, 6)])], seconds: 1)),
@@ -52,10 +52,10 @@ import TestKit
         return path
     }
 
-    @Test("Praat reads the TextGrid: tiers, intervals and points", arguments: edges.map(\.0))
+    @Test("Praat reads the TextGrid: tiers, intervals and points", arguments: edgeCases.map(\.0))
     func praat(name: String) throws {
         let folder = TemporaryFolder()
-        let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
+        let timeline = try #require(Self.edgeCases.first { $0.0 == name }?.1)
         let grid = try file(timeline, .textgrid, in: folder)
         let script = folder.file("read.praat")
         try Data(
@@ -89,9 +89,9 @@ import TestKit
             endfor
             """.utf8
         ).write(to: URL(filePath: script))
-        let read = try run("praat --utf8 --run '\(script)' '\(grid)'")
-        #expect(read.status == 0, "praat (package praat) must be installed: \(read.output)")
-        let lines = read.output.split(separator: "\n").map(String.init)
+        let result = try run("praat --utf8 --run '\(script)' '\(grid)'")
+        #expect(result.status == 0, "praat (package praat) must be installed: \(result.output)")
+        let lines = result.output.split(separator: "\n").map(String.init)
         #expect(lines.first == "tiers 4")
         let words = lines.filter { $0.hasPrefix("words\t") }.compactMap {
             $0.split(separator: "\t").last.map(String.init)
@@ -109,23 +109,23 @@ import TestKit
         }
     }
 
-    @Test("an ELAN document is well-formed and valid according to ELAN's schema", arguments: edges.map(\.0))
+    @Test("an ELAN document is well-formed and follows the rules of ELAN's schema", arguments: edgeCases.map(\.0))
     func elan(name: String) throws {
         let folder = TemporaryFolder()
-        let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
+        let timeline = try #require(Self.edgeCases.first { $0.0 == name }?.1)
         let path = try file(timeline, .eaf, in: folder)
-        let formed = try run("xmllint --noout '\(path)'")
-        #expect(formed.status == 0, "xmllint (package libxml2-utils) must be installed: \(formed.output)")
+        let lint = try run("xmllint --noout '\(path)'")
+        #expect(lint.status == 0, "xmllint (package libxml2-utils) must be installed: \(lint.output)")
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "elan.py").path
-        let read = try run("python3 '\(script)' '\(path)'")
-        try #require(read.status == 0, "\(read.output)")
+        let result = try run("python3 '\(script)' '\(path)'")
+        try #require(result.status == 0, "\(result.output)")
         struct Document: Decodable {
             var segments: [String]
             var words: [String]
             var gaps: [String]
             var marks: [String]
         }
-        let document = try JSONDecoder().decode(Document.self, from: Data(read.output.utf8))
+        let document = try JSONDecoder().decode(Document.self, from: Data(result.output.utf8))
         #expect(document.words == timeline.segments.flatMap(\.words).map { shown($0.text) })
         #expect(document.segments.count == timeline.segments.count && document.gaps.count == timeline.gaps.count)
         if name == "odd" { #expect(document.marks == ["", "say \"here\" <&> / twice"]) }
@@ -138,17 +138,17 @@ import TestKit
             ("a.mp3", "audio/mpeg"),
             ("a.m4a", "video/mp4"), ("a.ogg", "unknown"), ("none", "unknown"),
         ])
-    func elanSound(name: String, kind: String) throws {
+    func elanAudio(name: String, kind: String) throws {
         let text = try TranscriptFormat.eaf.render(sample, details: RecordingDetails(title: "t", audio: name))
         #expect(text.contains(#"RELATIVE_MEDIA_URL="./\#(name)" MIME_TYPE="\#(kind)""#), "\(text)")
     }
 
     @Test(
         "an OpenDocument file is a package with its MIME type first and with well-formed files",
-        arguments: edges.map(\.0))
+        arguments: edgeCases.map(\.0))
     func package(name: String) throws {
         let folder = TemporaryFolder()
-        let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
+        let timeline = try #require(Self.edgeCases.first { $0.0 == name }?.1)
         let path = folder.file("t.odt")
         let bytes = try TranscriptFormat.odt.file(timeline)
         try Data(bytes).write(to: URL(filePath: path))
@@ -158,24 +158,24 @@ import TestKit
         #expect(Array(bytes[38..<77]) == Array("application/vnd.oasis.opendocument.text".utf8))
         let checker =
             "python3 -c 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), *z.namelist())'"
-        let checked = try run("\(checker) '\(path)'")
-        #expect(checked.output == "None mimetype content.xml styles.xml meta.xml META-INF/manifest.xml\n")
+        let check = try run("\(checker) '\(path)'")
+        #expect(check.output == "None mimetype content.xml styles.xml meta.xml META-INF/manifest.xml\n")
         for part in ["content.xml", "styles.xml", "meta.xml", "META-INF/manifest.xml"] {
             let content = "import sys, zipfile; sys.stdout.buffer.write(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]))"
-            let formed = try run("python3 -c '\(content)' '\(path)' \(part) | xmllint --noout -")
-            #expect(formed.status == 0, "\(part): \(formed.output)")
+            let lint = try run("python3 -c '\(content)' '\(path)' \(part) | xmllint --noout -")
+            #expect(lint.status == 0, "\(part): \(lint.output)")
         }
         // Every used style is defined.
         let file = String(decoding: bytes, as: UTF8.self)
-        let (used, defined) = (
+        let (usedStyles, definedStyles) = (
             file.matches(of: /text:style-name="(.*?)"/), file.matches(of: /<style:style style:name="(.*?)"/)
         )
-        #expect(!used.isEmpty && Set(used.map(\.1)).isSubset(of: defined.map(\.1)))
+        #expect(!usedStyles.isEmpty && Set(usedStyles.map(\.1)).isSubset(of: definedStyles.map(\.1)))
     }
 
-    @Test("a Word document is a package that python-docx reads", arguments: edges.map(\.0))
+    @Test("a Word document is a package that python-docx reads", arguments: edgeCases.map(\.0))
     func wordPackage(name: String) throws {
-        let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
+        let timeline = try #require(Self.edgeCases.first { $0.0 == name }?.1)
         let document = try wordDocument(timeline, RecordingDetails(timeline))
         #expect(try TranscriptFormat.docx.file(timeline) == TranscriptFormat.docx.file(timeline))
         #expect(document.title == timeline.name && document.page == [210, 297])
@@ -211,20 +211,20 @@ import TestKit
         try Data(TranscriptFormat.docx.file(timeline, details: details)).write(to: URL(filePath: path))
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "word.py").path
         // Debian's own Python has the package.
-        let read = try run("/usr/bin/python3 -B '\(script)' '\(path)'")
-        try #require(read.status == 0, "python3-docx must be installed: \(read.output)")
-        return try JSONDecoder().decode(WordDocument.self, from: Data(read.output.utf8))
+        let result = try run("/usr/bin/python3 -B '\(script)' '\(path)'")
+        try #require(result.status == 0, "python3-docx must be installed: \(result.output)")
+        return try JSONDecoder().decode(WordDocument.self, from: Data(result.output.utf8))
     }
 
     /// A timeline with two people, a gap, a pause, a bookmark, and annotations.
     private static let interview: Timeline = {
-        var reported = SpeakerTests.named
-        reported.gaps = [gap(6, 7.5), gap(7.5, 7.6, .paused)]
-        reported.marks = [Bookmark(SamplePosition(seconds: 7.6), text: "the \"mill\" & <more>")]
-        reported.annotations?.title = "The \"mill\" & <more>"
-        reported.annotations?.place = "Koudougou"
-        reported.annotations?.consent = "by word,\nfor the archive"
-        return reported
+        var interview = SpeakerTests.named
+        interview.gaps = [gap(6, 7.5), gap(7.5, 7.6, .paused)]
+        interview.marks = [Bookmark(SamplePosition(seconds: 7.6), text: "the \"mill\" & <more>")]
+        interview.annotations?.title = "The \"mill\" & <more>"
+        interview.annotations?.place = "Koudougou"
+        interview.annotations?.consent = "by word,\nfor the archive"
+        return interview
     }()
 
     private static let interviewDetails: RecordingDetails = {
@@ -256,28 +256,28 @@ import TestKit
             "soffice (package libreoffice-writer-nogui) must be installed: \(converted.output)")
         let text = try String(contentsOf: URL(filePath: folder.file("text/t.txt")), encoding: .utf8)
         #expect(text.split(separator: "\n").map { $0.filter { $0 != "\u{FEFF}" } } == Self.interviewLines)
-        // Converted to the other format, the text is the same.
+        // The text stays the same when the document is converted to the other format.
         let second = conversion("txt:Text:UTF8", folder.file("other/t.\(other)"), to: "other")
-        let both = try run("\(conversion(other, document, to: "other")) && \(second)")
-        #expect(both.status == 0, "\(both.output)")
+        let roundTrip = try run("\(conversion(other, document, to: "other")) && \(second)")
+        #expect(roundTrip.status == 0, "\(roundTrip.output)")
         #expect(try String(contentsOf: URL(filePath: folder.file("other/t.txt")), encoding: .utf8) == text)
     }
 
     @Test("cmark renders Markdown with the original words, including special characters")
     func markdown() throws {
         let folder = TemporaryFolder()
-        var reported = SpeakerTests.named
-        reported.gaps = [gap(6, 7.5)]
-        reported.marks = [
+        var interview = SpeakerTests.named
+        interview.gaps = [gap(6, 7.5)]
+        interview.marks = [
             Bookmark(SamplePosition(seconds: 7.6), text: "*the* `mill` & <more> [x](y) _z_ # ~~n~~ \\ &lt;")
         ]
         let details = RecordingDetails(title: "# 7 *x* #", started: "25 November 2026", device: "mill-1")
         let path = folder.file("t.md")
-        try Data(TranscriptFormat.markdown.file(reported, details: details)).write(to: URL(filePath: path))
-        let read = try run("cmark '\(path)'")
-        #expect(read.status == 0, "cmark must be installed: \(read.output)")
+        try Data(TranscriptFormat.markdown.file(interview, details: details)).write(to: URL(filePath: path))
+        let result = try run("cmark '\(path)'")
+        #expect(result.status == 0, "cmark must be installed: \(result.output)")
         #expect(
-            read.output == """
+            result.output == """
                 <h1># 7 *x* #</h1>
                 <p>25 November 2026, 0:10, recorder mill-1</p>
                 <p>Speakers: Anna &lt;1&gt; (0:02), B (0:01)</p>
@@ -291,16 +291,16 @@ import TestKit
                 """)
     }
 
-    @Test("Python's csv module reads each field unchanged", arguments: edges.map(\.0))
+    @Test("Python's csv module reads each field unchanged", arguments: edgeCases.map(\.0))
     func csv(name: String) throws {
         let folder = TemporaryFolder()
-        let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
+        let timeline = try #require(Self.edgeCases.first { $0.0 == name }?.1)
         let path = try file(timeline, .csv, in: folder)
-        let read = try run(
+        let result = try run(
             "python3 -c 'import csv, json, sys; print(json.dumps([dict(row) for row in "
                 + "csv.DictReader(open(sys.argv[1], newline=\"\", encoding=\"utf-8\"), strict=True)]))' '\(path)'")
-        try #require(read.status == 0, "\(read.output)")
-        let rows = try JSONDecoder().decode([[String: String]].self, from: Data(read.output.utf8))
+        try #require(result.status == 0, "\(result.output)")
+        let rows = try JSONDecoder().decode([[String: String]].self, from: Data(result.output.utf8))
         let columns: Set = ["kind", "segment", "start", "end", "text", "confidence", "detail"]
         #expect(rows.allSatisfy { Set($0.keys) == columns })
         let words = rows.filter { $0["kind"] == "word" }.compactMap { $0["text"] }
@@ -314,9 +314,9 @@ import TestKit
         #expect(text.unicodeScalars.count(where: { $0 == "\n" }) == rows.count + 1 && text.hasSuffix("\r\n"))
     }
 
-    @Test("labels are lines of start, end and text that Audacity can import", arguments: edges.map(\.0))
+    @Test("labels are lines of start, end and text that Audacity can import", arguments: edgeCases.map(\.0))
     func labels(name: String) throws {
-        let timeline = try #require(Self.edges.first { $0.0 == name }?.1)
+        let timeline = try #require(Self.edgeCases.first { $0.0 == name }?.1)
         let lines = try TranscriptFormat.labels.render(timeline).split(separator: "\n")
         #expect(lines.count == timeline.segments.count + timeline.gaps.count + timeline.marks.count)
         for line in lines {

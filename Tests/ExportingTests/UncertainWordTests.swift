@@ -21,13 +21,13 @@ import Testing
         #expect(UncertainWord.worst(0, of: segments).isEmpty && UncertainWord.worst(5, of: []).isEmpty)
     }
 
-    @Test("if a word is uncertain in many positions, its least certain occurrence comes first, unless it is short")
+    @Test("if a word is uncertain several times, its least certain occurrence comes first, unless it is short")
     func frequent() {
-        let often = [
+        let repeated = [
             segment(1, [word("in", 0, 0.2, 0.1), word("Hale", 1, 1.5, 0.4), word("fort", 2, 2.5, 0.2)]),
             segment(2, [word("in", 10, 10.2, 0.15), word("hale,", 11, 11.5, 0.3), word("Hale", 12, 12.5, 0.9)]),
         ]
-        let uncertain = UncertainWord.worst(9, of: often)
+        let uncertain = UncertainWord.worst(9, of: repeated)
         #expect(uncertain.map(\.word.text) == ["hale,", "in", "in", "fort", "Hale", "Hale"])
         #expect(uncertain.map(\.word.confidence) == [0.3, 0.1, 0.15, 0.2, 0.4, 0.9])
         #expect(UncertainWord.reviewOrder([]).isEmpty)

@@ -32,7 +32,7 @@ for slot in root.find("TIME_ORDER"):
 
 types = {kind.get("LINGUISTIC_TYPE_ID"): kind for kind in root.findall("LINGUISTIC_TYPE")}
 constraints = {constraint.get("STEREOTYPE") for constraint in root.findall("CONSTRAINT")}
-seen = set()
+annotation_ids = set()
 tiers = {}
 for tier in root.findall("TIER"):
     kind = types[tier.get("LINGUISTIC_TYPE_REF")]
@@ -43,8 +43,8 @@ for tier in root.findall("TIER"):
     for annotation in tier.findall("ANNOTATION"):
         (alignable,) = annotation
         assert alignable.tag == "ALIGNABLE_ANNOTATION" and kind.get("TIME_ALIGNABLE") == "true"
-        assert alignable.get("ANNOTATION_ID") not in seen
-        seen.add(alignable.get("ANNOTATION_ID"))
+        assert alignable.get("ANNOTATION_ID") not in annotation_ids
+        annotation_ids.add(alignable.get("ANNOTATION_ID"))
         (value,) = alignable
         assert value.tag == "ANNOTATION_VALUE"
         span = slots[alignable.get("TIME_SLOT_REF1")], slots[alignable.get("TIME_SLOT_REF2")]

@@ -1,4 +1,4 @@
-"""Reads a DOCX file with python-docx, checks its package, and prints its title and the style and text of each paragraph as JSON."""
+"""Reads a DOCX file with python-docx, checks its package, and prints its title, page size, paragraphs and bold texts as JSON."""
 
 import json
 import posixpath
@@ -32,11 +32,11 @@ for name in lists:
 assert sorted(targets) == sorted(overrides), (targets, overrides)
 
 # Every used style is defined.
-defined = {style.get(WORD + "styleId") for style in roots["word/styles.xml"].iter(WORD + "style")}
-used = {
+defined_styles = {style.get(WORD + "styleId") for style in roots["word/styles.xml"].iter(WORD + "style")}
+used_styles = {
     style.get(WORD + "val") for kind in ("pStyle", "rStyle") for style in roots["word/document.xml"].iter(WORD + kind)
 }
-assert used and used <= defined, (used, defined)
+assert used_styles and used_styles <= defined_styles, (used_styles, defined_styles)
 
 document = docx.Document(sys.argv[1])
 (section,) = document.sections

@@ -12,7 +12,7 @@ import Glibc
         return Array(bytes[Int(offset)..<min(size, Int(offset) + count)])
     }
     guard let check else { return 0 }
-    precondition(check.held <= UInt64(size))
+    precondition(check.heldBytes <= UInt64(size))
     for patch in check.patches { precondition(patch.offset >= 0 && patch.offset + Int64(patch.bytes.count) <= size) }
     return 0
 }

@@ -24,7 +24,7 @@ import Glibc
 private func check(_ entries: [JournalEntry]) {
     for pass in JournalRecord(entries).passes {
         var end = SamplePosition.zero
-        for segment in pass.ordered {
+        for segment in pass.orderedSegments {
             precondition(segment.range.start >= end && segment.range.end >= segment.range.start)
             end = segment.range.end
         }

@@ -20,7 +20,7 @@ private final class TestServer {
         if try archive.recordings(OfficeFilter()).isEmpty { try Self.fill(archive) }
         let access = SiteAccess(
             password: requiresPassword ? "a long password that nobody finds" : nil,
-            names: requiresPassword ? nil : ["localhost"])
+            hostNames: requiresPassword ? nil : ["localhost"])
         let site = OfficeSite(
             archive, access: access, reader: "/bin/false",
             open: { () throws(DeviceError) in try OfficeFolder("\(folder)/archive", creates: false) },
@@ -29,9 +29,9 @@ private final class TestServer {
     }
 
     private static func fill(_ archive: OfficeFolder) throws {
-        try makeFolder("\(archive.files)/pi/one")
+        try makeFolder("\(archive.filesPath)/pi/one")
         for (name, text) in [("pi/one/audio.flac", String(repeating: "sound", count: 200)), ("../beside", secret)] {
-            try durableReplace(path: "\(archive.files)/\(name)", with: text)
+            try durableReplace(path: "\(archive.filesPath)/\(name)", with: text)
         }
         let words = ["we", "planted", "fonio"].enumerated().map { index, text in
             Word(
@@ -52,11 +52,11 @@ private final class TestServer {
             try archive.add([
                 GatheredCopy(
                     recorder: recorder, number: number, root: "", startedAt: 1_795_163_412, clock: .synchronized,
-                    length: timeline.length, digest: "\(number)", place: "pi/one", audio: audio, isSigned: nil,
-                    sealed: nil,
-                    readings: [GatheredTranscript(digest: "\(number)", timeline: timeline, person: nil, madeAt: 1)],
+                    length: timeline.length, digest: "\(number)", folder: "pi/one", audioName: audio, isSigned: nil,
+                    sealedDigest: nil,
+                    transcripts: [GatheredTranscript(digest: "\(number)", timeline: timeline, person: nil, madeAt: 1)],
                     history: [],
-                    sound: String(repeating: "ab", count: 32), struck: 0)
+                    samplesDigest: String(repeating: "ab", count: 32), redactionCount: 0)
             ])
         }
     }

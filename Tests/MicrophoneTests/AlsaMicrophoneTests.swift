@@ -30,7 +30,7 @@ import Testing
             }
             """
         setenv("ALSA_CONFIG_PATH", try folder.write(Array(configuration.utf8), to: "asound.conf"), 1)
-        // Removes the folder at exit, because a static value is never freed.
+        // Remove the folder at exit, because a static value is never freed.
         atexit { try? AlsaMicrophoneTests.folder.get().remove() }
         return folder
     }
@@ -51,7 +51,7 @@ import Testing
         return try AlsaMicrophone(device: device, rate: rate, channels: channels, unpaced: true).openCapture()
     }
 
-    @Test("samples are returned unchanged, then silence")
+    @Test("samples are returned unchanged, followed by silence")
     func exact() throws {
         let microphone = try open("exact")
         let output = try samples(of: microphone, blocks: 15)
@@ -70,7 +70,7 @@ import Testing
         #expect(signalToNoise(output, ideal: sine(440, rate: 16_000, count: 31_000)) > 60)
     }
 
-    @Test("if the channels of a stereo input cancel each other, the louder one is used, and this is reported")
+    @Test("if the channels of a stereo input cancel each other out, one of them is used, and this is reported")
     func balanced() throws {
         let microphone = try open("balanced")
         #expect(microphone.configuration.channels == 2 && microphone.channels == 1)
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(
-        "every sample format is read",
+        "every sample format is decoded",
         arguments: [
             (.s16, [0x00, 0x80, 0x00, 0x40, 0xff, 0xff]),
             (.s32, [0, 0, 0, 0x80, 0, 0, 0, 0x40, 0, 0, 0xff, 0xff]),
@@ -168,7 +168,7 @@ import Testing
     private let block = 1_600
 
     @Test("a device that runs ahead is slowed to real time")
-    func holdsBack() {
+    func slowsDown() {
         var pacer = Pacer(rate: 16_000, start: 0, isClocked: false)
         var now: Int64 = 0
         for _ in 0..<100 { now += pacer.pause(after: block, at: now) }

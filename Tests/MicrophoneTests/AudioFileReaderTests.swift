@@ -38,7 +38,7 @@ import Testing
         Kind("AU", SF_FORMAT_AU, SF_FORMAT_PCM_16, fidelity: 60),
     ]
 
-    @Test("every format returns the encoded sine", arguments: kinds, [(16_000, 1), (44_100, 2), (48_000, 1)])
+    @Test("the encoded sine is decoded from every format", arguments: kinds, [(16_000, 1), (44_100, 2), (48_000, 1)])
     func readsFormats(kind: Kind, shape: (rate: Int, channels: Int)) throws {
         let folder = try Folder()
         let input = interleaved(sine(440, rate: shape.rate, count: shape.rate * 2), channels: shape.channels)
@@ -92,13 +92,13 @@ import Testing
         #expect(signalToNoise(output, ideal: sine(440, rate: 16_000, count: 16_000)) > 60)
     }
 
-    @Test("a pipe of any format is read", arguments: kinds)
+    @Test("every format is read from a pipe", arguments: kinds)
     func readsPipes(kind: Kind) throws {
         let folder = try Folder()
         let path = try folder.encode(sine(440, rate: 16_000, count: 4_000), rate: 16_000, format: kind.format)
-        let end = try pipe(holding: folder.read(path))
-        defer { close(end) }
-        let reader = try AudioFileReader(descriptor: end, named: "standard input")
+        let readEnd = try pipe(containing: folder.read(path))
+        defer { close(readEnd) }
+        let reader = try AudioFileReader(descriptor: readEnd, named: "standard input")
         #expect(try samples(of: reader) == samples(of: AudioFileReader(path: path)))
         #expect(reader.report.damage == nil)
     }
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test("a file without audio is rejected with a remedy")
-    func refusals() throws {
+    func withoutAudio() throws {
         let folder = try Folder()
         let text = try folder.write(Array("This is not audio at all, it is text.".utf8), to: "text.wav")
         let empty = try folder.write([], to: "empty.wav")
@@ -162,8 +162,8 @@ import Testing
         }
     }
 
-    @Test("a file without permission is refused", .enabled(if: geteuid() != 0, "root may read everything"))
-    func refusesDenied() throws {
+    @Test("a file that may not be read is rejected", .enabled(if: geteuid() != 0, "root may read everything"))
+    func permissionDenied() throws {
         let folder = try Folder()
         let path = try folder.write(wav(ramp(100)), to: "secret.wav")
         chmod(path, 0)

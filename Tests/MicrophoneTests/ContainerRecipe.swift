@@ -18,18 +18,21 @@ struct ContainerRecipe: CustomTestStringConvertible, Sendable {
     }
 
     let testDescription: String
-    let ending: String
+    let fileExtension: String
     let arguments: [String]
-    let sign: CompletenessSign
+    let completenessSign: CompletenessSign
     /// Whether two concatenated files can be read as one recording.
-    let joins: Bool
+    let canConcatenate: Bool
 
-    init(_ name: String, _ ending: String, _ arguments: String, _ sign: CompletenessSign, joins: Bool = true) {
+    init(
+        _ name: String, _ fileExtension: String, _ arguments: String, _ completenessSign: CompletenessSign,
+        canConcatenate: Bool = true
+    ) {
         testDescription = name
-        self.ending = ending
+        self.fileExtension = fileExtension
         self.arguments = arguments.split(separator: " ").map(String.init)
-        self.sign = sign
-        self.joins = joins
+        self.completenessSign = completenessSign
+        self.canConcatenate = canConcatenate
     }
 
     static let all = [
@@ -58,12 +61,12 @@ struct ContainerRecipe: CustomTestStringConvertible, Sendable {
         ContainerRecipe("WavPack", "wv", "-c:a wavpack", .length),
         ContainerRecipe("TTA", "tta", "-c:a tta", .length),
         ContainerRecipe("MPEG transport stream", "ts", "-c:a aac", .nothing),
-        ContainerRecipe("AVI", "avi", "-c:a pcm_s16le", .length, joins: false),
+        ContainerRecipe("AVI", "avi", "-c:a pcm_s16le", .length, canConcatenate: false),
     ]
 
-    /// Encodes a WAV, and returns the path of the result.
-    func make(of wav: String, in folder: Folder) throws -> String {
-        let path = "\(folder.path)/encoded.\(ending)"
+    /// Encodes a WAV and returns the path of the result.
+    func encode(_ wav: String, in folder: Folder) throws -> String {
+        let path = "\(folder.path)/encoded.\(fileExtension)"
         let child = try ChildProcess(
             "/usr/bin/ffmpeg",
             arguments: ["-nostdin", "-loglevel", "error", "-y", "-i", wav] + arguments + [path])

@@ -5,17 +5,17 @@ import TestKit
 @testable import Audio
 @testable import Core
 
-/// Whatever is damaged in a container, the returned audio and the reported losses add up to the original length.
+/// No matter how a container is damaged, the returned audio and the reported losses add up to the original length.
 @Suite("Containers", .serialized) struct ContainerTests {
     private static let seconds = 12
 
     /// A file's audio, and the report about it.
-    private struct Reading {
+    private struct ReadResult {
         var samples: [Int16]
         var report: SoundReport
 
         var seconds: Double { Double(samples.count) / 16_000 }
-        /// The returned audio plus the reported loss at the end; gaps are returned as silence.
+        /// The duration of the returned audio, which includes gaps, plus the reported loss at the end.
         var accountedSeconds: Double { seconds + report.missingAtEnd }
 
         init(_ path: String) throws {
@@ -34,7 +34,7 @@ import TestKit
     }
 
     /// Returns one tone per second, each 100 Hz higher than the previous one.
-    private static func talk() -> [Int16] {
+    private static func tones() -> [Int16] {
         var phase = 0.0
         return (0..<seconds * 16_000).map { index in
             phase += Double(300 + 100 * (index / 16_000)) / 16_000
@@ -42,38 +42,38 @@ import TestKit
         }
     }
 
-    /// A generator of offsets to cut and damage, the same in each run unless `FIELDSCRIBE_SEED=NUMBER` is set.
-    private static func offsets(_ recipe: ContainerRecipe) -> SeededGenerator {
-        let seed = SeededGenerator.given ?? 1
+    /// Returns a generator of offsets, which is the same in each run unless `FIELDSCRIBE_SEED=NUMBER` is set.
+    private static func offsetGenerator(_ recipe: ContainerRecipe) -> SeededGenerator {
+        let seed = SeededGenerator.environmentSeed ?? 1
         return SeededGenerator(seed: recipe.testDescription.utf8.reduce(seed) { $0 &* 31 &+ UInt64($1) })
     }
 
     private func encoded(_ recipe: ContainerRecipe, in folder: Folder) throws -> [UInt8] {
-        try folder.read(recipe.make(of: folder.write(wav(Self.talk()), to: "talk.wav"), in: folder))
+        try folder.read(recipe.encode(folder.write(wav(Self.tones()), to: "talk.wav"), in: folder))
     }
 
     @Test("a complete file is read completely with correct times and no report", arguments: ContainerRecipe.all)
     func whole(recipe: ContainerRecipe) throws {
         let folder = try Folder()
-        let reading = try Reading(folder.write(encoded(recipe, in: folder), to: "whole.\(recipe.ending)"))
-        #expect(abs(reading.seconds - 12) < 0.3)
-        #expect(reading.report.damage == nil && reading.report.gaps.isEmpty)
-        for second in [0, 5, 11] { #expect(reading.originalSecond(at: second) == second) }
+        let result = try ReadResult(folder.write(encoded(recipe, in: folder), to: "whole.\(recipe.fileExtension)"))
+        #expect(abs(result.seconds - 12) < 0.3)
+        #expect(result.report.damage == nil && result.report.gaps.isEmpty)
+        for second in [0, 5, 11] { #expect(result.originalSecond(at: second) == second) }
     }
 
     @Test("two concatenated files are both read", arguments: ContainerRecipe.all)
     func joined(recipe: ContainerRecipe) throws {
         let folder = try Folder()
         let bytes = try encoded(recipe, in: folder)
-        let reading = try Reading(folder.write(bytes + bytes, to: "joined.\(recipe.ending)"))
-        if recipe.joins {
-            #expect(abs(reading.seconds - 24) < 0.5)
-            #expect(reading.report.damage == nil, "\(reading.report)")
-            for second in [0, 11] { #expect(reading.originalSecond(at: second) == second) }
-            for second in [13, 22] { #expect(reading.originalSecond(at: second) == second - 12) }
+        let result = try ReadResult(folder.write(bytes + bytes, to: "joined.\(recipe.fileExtension)"))
+        if recipe.canConcatenate {
+            #expect(abs(result.seconds - 24) < 0.5)
+            #expect(result.report.damage == nil, "\(result.report)")
+            for second in [0, 11] { #expect(result.originalSecond(at: second) == second) }
+            for second in [13, 22] { #expect(result.originalSecond(at: second) == second - 12) }
         } else {
-            // Unreadable audio is reported.
-            #expect(abs(reading.seconds - 24) < 0.5 || reading.report.damage != nil, "\(reading.seconds) s")
+            // If the second file is not read, this is reported.
+            #expect(abs(result.seconds - 24) < 0.5 || result.report.damage != nil, "\(result.seconds) s")
         }
     }
 
@@ -81,21 +81,21 @@ import TestKit
     func cut(recipe: ContainerRecipe) throws {
         let folder = try Folder()
         let bytes = try encoded(recipe, in: folder)
-        var offsets = Self.offsets(recipe)
-        let share = Double.random(in: 0.3...0.9, using: &offsets)
+        var generator = Self.offsetGenerator(recipe)
+        let fraction = Double.random(in: 0.3...0.9, using: &generator)
         let path = try folder.write(
-            Array(bytes.prefix(Int(Double(bytes.count) * share))), to: "cut.\(recipe.ending)")
-        if recipe.sign == .unreadable {
-            #expect(throws: DeviceError.self) { try Reading(path) }
+            Array(bytes.prefix(Int(Double(bytes.count) * fraction))), to: "cut.\(recipe.fileExtension)")
+        if recipe.completenessSign == .unreadable {
+            #expect(throws: DeviceError.self) { try ReadResult(path) }
             return
         }
-        let reading = try Reading(path)
-        let expected = 12 * share
+        let result = try ReadResult(path)
+        let expected = 12 * fraction
         // An Ogg page can contain several seconds of a tone.
-        #expect(abs(reading.seconds - expected) < 4, "cut at \(share): \(reading.seconds) s, \(reading.report)")
-        switch recipe.sign {
-        case .length: #expect(abs(reading.accountedSeconds - 12) < 0.5, "cut at \(share): \(reading.report)")
-        case .end: #expect(reading.report.damage != nil, "cut at \(share)")
+        #expect(abs(result.seconds - expected) < 4, "cut at \(fraction): \(result.seconds) s, \(result.report)")
+        switch recipe.completenessSign {
+        case .length: #expect(abs(result.accountedSeconds - 12) < 0.5, "cut at \(fraction): \(result.report)")
+        case .end: #expect(result.report.damage != nil, "cut at \(fraction)")
         case .nothing, .unreadable: break
         }
     }
@@ -106,22 +106,22 @@ import TestKit
     func damaged(recipe: ContainerRecipe) throws {
         let folder = try Folder()
         var bytes = try encoded(recipe, in: folder)
-        var offsets = Self.offsets(recipe)
-        let share = Double.random(in: 0.3...0.7, using: &offsets)
-        let offset = Int(Double(bytes.count) * share)
+        var generator = Self.offsetGenerator(recipe)
+        let fraction = Double.random(in: 0.3...0.7, using: &generator)
+        let offset = Int(Double(bytes.count) * fraction)
         let count = min(bytes.count / 20, 8_192)
         for index in offset..<(offset + count) { bytes[index] = 0 }
-        let reading = try Reading(folder.write(bytes, to: "damaged.\(recipe.ending)"))
-        let description = "\(count) of \(bytes.count) bytes at \(share): \(reading.seconds) s, \(reading.report)"
+        let result = try ReadResult(folder.write(bytes, to: "damaged.\(recipe.fileExtension)"))
+        let description = "\(count) of \(bytes.count) bytes at \(fraction): \(result.seconds) s, \(result.report)"
         // After a damaged fragment header, nothing is read, and the reported loss is an estimate.
-        let isEstimate = recipe.ending == "mp4" && reading.report.damage != nil
-        #expect(abs(reading.accountedSeconds - 12) < (isEstimate ? 8 : 0.7), "\(description)")
-        #expect(reading.originalSecond(at: 0) == 0, "\(description)")
+        let isEstimate = recipe.fileExtension == "mp4" && result.report.damage != nil
+        #expect(abs(result.accountedSeconds - 12) < (isEstimate ? 8 : 0.7), "\(description)")
+        #expect(result.originalSecond(at: 0) == 0, "\(description)")
         // libFLAC sometimes resynchronizes without reporting how many frames it skipped. Speex needs seconds to follow
         // a tone's pitch again. A damaged WavPack block lasts for seconds and becomes noise.
-        if reading.seconds > 11.5, !["flac", "spx", "wv"].contains(recipe.ending) {
+        if result.seconds > 11.5, !["flac", "spx", "wv"].contains(recipe.fileExtension) {
             // The end has its correct time if less than a quarter of a second was lost or added.
-            #expect(reading.originalSecond(at: 10) == 10, "\(description)")
+            #expect(result.originalSecond(at: 10) == 10, "\(description)")
         }
     }
 }

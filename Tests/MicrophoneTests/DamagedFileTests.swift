@@ -7,7 +7,7 @@ import Testing
 @testable import Core
 
 @Suite("Damaged audio files") struct DamagedFileTests {
-    private static let list = Array("LIST".utf8) + [4, 0, 0, 0] + Array("INFO".utf8)
+    private static let listChunk = Array("LIST".utf8) + [4, 0, 0, 0] + Array("INFO".utf8)
 
     struct Case: CustomTestStringConvertible, Sendable {
         var testDescription: String
@@ -18,7 +18,7 @@ import Testing
         var note: String?
     }
 
-    // Each contains two seconds: 32,000 samples, 64,000 bytes.
+    // Each file contains two seconds: 32,000 samples, 64,000 bytes.
     static let cases = [
         Case(testDescription: "an intact header"),
         Case(testDescription: "a header that was never completed", dataSize: 0, riffSize: 36, note: "never completed"),
@@ -28,7 +28,7 @@ import Testing
         Case(testDescription: "an excessive length", dataSize: 128_000, riffSize: 128_036, damage: "says 4.00 s"),
         Case(testDescription: "all ones", dataSize: .max, riffSize: .max, note: "never completed"),
         Case(testDescription: "RIFF size 0", riffSize: 0),
-        Case(testDescription: "chunks after the audio", tail: list),
+        Case(testDescription: "chunks after the audio", tail: listChunk),
         Case(testDescription: "a tag after the audio", tail: Array("TAG".utf8) + [UInt8](repeating: 1, count: 125)),
     ]
 
@@ -110,15 +110,15 @@ import Testing
         #expect(reader.report.damage == nil)
     }
 
-    @Test("concatenated WAVs are read one after another, with any rates and channels")
+    @Test("concatenated WAVs are read one after another, with any rates and channel counts")
     func joinedWAV() throws {
         let folder = try Folder()
-        let other = try folder.read(
+        let second = try folder.read(
             folder.encode(
                 interleaved(sine(440, rate: 44_100, count: 44_100), channels: 2), rate: 44_100, channels: 2,
                 format: SF_FORMAT_WAV | SF_FORMAT_PCM_16))
-        let first = wav(ramp(32_000), tail: Self.list)
-        let reader = try AudioFileReader(path: folder.write(first + other + other, to: "joined.wav"))
+        let first = wav(ramp(32_000), tail: Self.listChunk)
+        let reader = try AudioFileReader(path: folder.write(first + second + second, to: "joined.wav"))
         let output = try samples(of: reader)
         #expect(Array(output.prefix(32_000)) == ramp(32_000))
         #expect(abs(output.count - 64_000) <= 2)
@@ -129,9 +129,9 @@ import Testing
     @Test("an unreadable second file is reported")
     func joinedWithDamaged() throws {
         let folder = try Folder()
-        var other = wav(ramp(1_000))
-        other[20] = 0xfe
-        let reader = try AudioFileReader(path: folder.write(wav(ramp(32_000)) + other, to: "joined.wav"))
+        var second = wav(ramp(1_000))
+        second[20] = 0xfe
+        let reader = try AudioFileReader(path: folder.write(wav(ramp(32_000)) + second, to: "joined.wav"))
         #expect(try samples(of: reader) == ramp(32_000))
         #expect(reader.report.damage?.contains("the file concatenated to it") == true, "\(reader.report)")
     }
@@ -174,7 +174,7 @@ import Testing
         #expect(reader.report.notes.count == 1 && reader.report.notes[0].contains("full scale"), "\(reader.report)")
     }
 
-    @Test("if channels cancel each other, one of them is read, and this is reported")
+    @Test("if channels cancel each other out, one of them is read, and this is reported")
     func cancellingChannels() throws {
         let folder = try Folder()
         let voice = sine(440, rate: 48_000, count: 96_000)
@@ -192,9 +192,9 @@ import Testing
 
     @Test("an unknown length in a pipe is not reported as damage")
     func placeholderThroughPipe() throws {
-        let end = try pipe(holding: wav(ramp(1_000), dataSize: .max, riffSize: .max))
-        defer { close(end) }
-        let reader = try AudioFileReader(descriptor: end, named: "standard input")
+        let readEnd = try pipe(containing: wav(ramp(1_000), dataSize: .max, riffSize: .max))
+        defer { close(readEnd) }
+        let reader = try AudioFileReader(descriptor: readEnd, named: "standard input")
         #expect(try samples(of: reader) == ramp(1_000))
         #expect(reader.report.damage == nil)
     }
@@ -203,11 +203,11 @@ import Testing
     func anyBytes() {
         var random = SeededGenerator()
         let seed = random.seed
-        let heads = ["RIFF____WAVE", "RF64____WAVE", "RIFX____WAVE", "FORM____AIFF", "caff____data"].map {
+        let headers = ["RIFF____WAVE", "RF64____WAVE", "RIFX____WAVE", "FORM____AIFF", "caff____data"].map {
             Array($0.utf8)
         }
         for round in 0..<3_000 {
-            var bytes = round % 3 == 0 ? wav(ramp(60), tail: Self.list) : heads[round % heads.count]
+            var bytes = round % 3 == 0 ? wav(ramp(60), tail: Self.listChunk) : headers[round % headers.count]
             bytes += (0..<Int.random(in: 0...80, using: &random)).map { _ in
                 Bool.random(using: &random) ? 0 : UInt8.random(in: 0...255, using: &random)
             }
@@ -219,7 +219,7 @@ import Testing
             let check = ContainerCheck(length: Int64(bytes.count)) { offset, count in
                 offset < 0 || offset >= bytes.count ? [] : Array(bytes[Int(offset)...].prefix(count))
             }
-            #expect((check?.held ?? 0) <= UInt64(bytes.count), "seed \(seed), round \(round)")
+            #expect((check?.heldBytes ?? 0) <= UInt64(bytes.count), "seed \(seed), round \(round)")
             for patch in check?.patches ?? [] {
                 let end = patch.offset + Int64(patch.bytes.count)
                 #expect(patch.offset >= 4 && end <= Int64(bytes.count), "seed \(seed), round \(round)")

@@ -35,7 +35,7 @@ import Testing
         #expect(try deviceError { _ = try microphone.open() }.code == .missing)
     }
 
-    @Test("other addresses are rejected", arguments: ["alsa:null", "file", "files:x", "tone:440"])
+    @Test("addresses of other microphones are rejected", arguments: ["alsa:null", "file", "files:x", "tone:440"])
     func otherAddresses(uri: String) {
         #expect(FileMicrophone(uri: uri) == nil)
     }
@@ -50,9 +50,9 @@ import Testing
     }
 
     @Test(
-        "an impossible tone is refused",
+        "an invalid frequency is rejected",
         arguments: ["tone:", "tone:0", "tone:-3", "tone:8000", "tone:nan", "tone:a"])
-    func refusesTones(uri: String) throws {
+    func invalidFrequencies(uri: String) throws {
         #expect(try deviceError { _ = try ToneMicrophone(uri: uri) }.code == .unsupported)
     }
 

@@ -34,13 +34,13 @@ final class Folder: Sendable {
         let file = "\(path)/\(name)"
         let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         defer { close(descriptor) }
-        var done = 0
-        while done < bytes.count {
+        var writtenCount = 0
+        while writtenCount < bytes.count {
             let count = bytes.withUnsafeBytes {
-                Glibc.write(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done)
+                Glibc.write(descriptor, $0.baseAddress.map { $0 + writtenCount }, $0.count - writtenCount)
             }
             try #require(count > 0)
-            done += count
+            writtenCount += count
         }
         return file
     }
@@ -102,11 +102,11 @@ func deviceError(_ body: () throws -> Void) throws -> DeviceError {
 }
 
 /// Returns the read end of a pipe that contains these bytes and whose write end is closed.
-func pipe(holding bytes: [UInt8]) throws -> Int32 {
+func pipe(containing bytes: [UInt8]) throws -> Int32 {
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)
     defer { close(ends[1]) }
-    // The capacity of a pipe; a larger write would block.
+    // A write that exceeds the capacity of the pipe would block.
     try #require(bytes.count <= 65_536)
     try #require(write(ends[1], bytes, bytes.count) == bytes.count)
     return ends[0]

@@ -5,7 +5,7 @@ import Testing
 @Suite("Frame placement by timestamps") struct FramePlacementTests {
     private typealias Silence = FramePlacement.Silence
 
-    /// Places frames of 320 samples that have these times.
+    /// Places frames of 320 samples with these timestamps.
     private func placed(_ times: [Int64?], _ placement: FramePlacement = FramePlacement()) -> FramePlacement {
         var placement = placement
         for time in times { placement.add(time: time, count: 320) }
@@ -60,10 +60,10 @@ import Testing
     }
 
     @Test("a long gap is kept only if the container's length confirms it")
-    func promised() {
+    func promisedLength() {
         let gap: Int64 = 700 * 16_000
         #expect(
-            placed([0, gap], FramePlacement(promised: gap + 320)).silences
+            placed([0, gap], FramePlacement(promisedSamples: gap + 320)).silences
                 == [Silence(at: 320, count: gap - 320, isLoss: true)])
         #expect(placed([0, gap]).silences.isEmpty)
     }
@@ -78,21 +78,21 @@ import Testing
     }
 
     @Test("if times are counted from frames, undecodable bytes show where audio is missing")
-    func raw() {
-        var raw = FramePlacement(isRaw: true, junk: [FramePlacement.Junk(time: 640, count: 5_000)])
-        raw.addError()
-        let placement = placed([0, 320, 640, 1_536, 1_856, 2_752], raw)
+    func countedTimes() {
+        var empty = FramePlacement(isRaw: true, junk: [FramePlacement.Junk(time: 640, count: 5_000)])
+        empty.addError()
+        let placement = placed([0, 320, 640, 1_536, 1_856, 2_752], empty)
         #expect(
             placement.silences == [
                 Silence(at: 640, count: 5_000, isLoss: true), Silence(at: 960, count: 576, isLoss: false),
             ])
-        #expect(placement.undecoded == 576)
+        #expect(placement.undecodedSamples == 576)
     }
 
     @Test("extreme timestamps are safe")
     func anyTimes() {
         for time in [Int64.min, .max, 1 << 46, -1 << 46, 0] {
-            #expect(placed([time, .max, .min, time], FramePlacement(promised: .max)).decoded == 1_280)
+            #expect(placed([time, .max, .min, time], FramePlacement(promisedSamples: .max)).decodedSamples == 1_280)
         }
     }
 
@@ -107,10 +107,10 @@ import Testing
             """
         let container = ContainerDescription(json: text)
         #expect(container.format == "matroska" && container.start == -0.007)
-        #expect(container.defaultTrack == 1 && container.tracks.map(\.promised) == [nil, 62.5])
-        #expect(container.name(0) == "1 (eng, a31mbc)" && container.name(1) == "2")
+        #expect(container.defaultTrack == 1 && container.tracks.map(\.promisedSeconds) == [nil, 62.5])
+        #expect(container.trackName(0) == "1 (eng, a31mbc)" && container.trackName(1) == "2")
         for text in ["", "{}", "[]", "{\"streams\": 3}", "{\"streams\": [{}]}"] {
-            #expect(ContainerDescription(json: text).tracks.allSatisfy { $0.promised == nil })
+            #expect(ContainerDescription(json: text).tracks.allSatisfy { $0.promisedSeconds == nil })
         }
     }
 }

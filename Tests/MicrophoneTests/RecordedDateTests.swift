@@ -9,7 +9,7 @@ import Testing
 
     private func parse(_ tags: [String: String]) -> RecordedDate? { RecordedDate(tags, now: Self.now) }
 
-    /// A time in this machine's time zone.
+    /// Returns a time on 3 May 2019 in this machine's time zone.
     private func local(_ hour: Int32, _ minute: Int32, _ second: Int32) -> Double {
         var parts = tm()
         (parts.tm_year, parts.tm_mon, parts.tm_mday) = (119, 4, 3)
@@ -23,12 +23,12 @@ import Testing
             "2019-05-03T10:11:12Z", "2019-05-03T10:11:12.000000Z", "2019-05-03T12:11:12+02:00",
             "2019-05-03T12:11:12+0200", "2019-05-03T05:11:12-05:00", "2019-05-03 10:11:12Z",
         ])
-    func moment(text: String) throws {
+    func offsets(text: String) throws {
         let date = try #require(parse(["creation_time": text]))
         #expect(date.seconds == 1_556_878_272 && date.isVerified)
     }
 
-    @Test("a phone's local time takes precedence, a Broadcast WAV has date and time apart, and other times are local")
+    @Test("a phone's local time takes precedence, a Broadcast WAV has two fields, and other times are local")
     func devices() {
         let phone = parse([
             "creation_time": "2019-05-03T10:11:20Z", "com.apple.quicktime.creationdate": "2019-05-03T12:11:12+0200",
@@ -53,7 +53,7 @@ import Testing
             "2019-05-03T10:11:12 noon", "2019-05-03T10:11:12+aa:bb", "2019-13-45T99:99:99Z",
             "2019-05-03T10:11:12+\u{FF11}200",
         ])
-    func none(text: String) {
+    func invalid(text: String) {
         #expect(parse(["creation_time": text]) == nil && parse(["comment": text]) == nil)
     }
 }

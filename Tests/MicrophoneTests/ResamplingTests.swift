@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test("the output is as long as the input, to within one sample", arguments: rates, [1, 100, 4_801, 100_003])
-    func lengthIsRight(rate: Int, count: Int) throws {
+    func length(rate: Int, count: Int) throws {
         let output = try convert([Float](repeating: 0.1, count: count), rate: rate)
         #expect(abs(Double(output.count) - Double(count) * 16_000 / Double(rate)) <= 1)
     }
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(
-        "channels that cancel each other are replaced by the louder one, from the first block on",
+        "channels that cancel each other out are replaced by the louder one, from the first block on",
         arguments: [16_000, 48_000])
     func cancelling(rate: Int) throws {
         let voice = sine(440, rate: rate, count: rate)
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "channels that do not cancel each other are mixed normally",
+        "channels that do not cancel each other out are mixed normally",
         arguments: [(1.0, 1.0), (1.0, 0.0), (0.5, -0.1), (0.0, 0.0)])
     func mixing(gains: (Double, Double)) throws {
         let voice = sine(440, rate: 16_000, count: 16_000)
@@ -123,7 +123,7 @@ import Testing
         #expect(!converter.hasCancelled)
     }
 
-    @Test("once channels no longer cancel each other, they are mixed again")
+    @Test("once channels no longer cancel each other out, they are mixed again")
     func cancellingEnds() throws {
         let voice = sine(440, rate: 16_000, count: 64_000)
         let converter = try ChannelConverter(rate: 16_000, channels: 2, block: 1_000)

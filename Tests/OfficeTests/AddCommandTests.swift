@@ -7,18 +7,18 @@ import Testing
 @testable import Office
 
 @Suite("Files added in the office", .serialized) struct AddCommandTests {
-    static let talk =
+    static let speechPath =
         "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0870.wav"
 
     @Test(
-        "a file is added once, as a recording with a title, a transcript and the file itself",
+        "a file is added once, as a recording with a title, a transcript and the original file",
         arguments: ArchiveKind.all)
-    func added(kind: ArchiveKind) throws {
+    func addsOnce(kind: ArchiveKind) throws {
         let desk = try OfficeDesk(kind)
         let configuration = desk.folder.file("fieldscribe.conf")
         try Data("[recognizer]\nengine = pocketsphinx\n".utf8).write(to: URL(filePath: configuration))
         let path = desk.folder.file("Anna at the mill.wav")
-        shell("sox '\(Self.talk)' -r 44100 '\(path)'")
+        shell("sox '\(Self.speechPath)' -r 44100 '\(path)'")
         func add(_ arguments: String) throws -> (status: Int32, output: String) {
             shell(
                 "FIELDSCRIBE_CONFIG='\(configuration)' '\(try officeProgram())' add \(desk.into) "
@@ -33,7 +33,7 @@ import Testing
         #expect(shell("cmp '\(path)' '\(desk.archivePath)/\(copy)/original.wav'").status == 0)
         #expect(shell("grep -c '\"text\"' '\(desk.archivePath)/\(copy)/transcript.json'").status == 0)
         let again = try add("'\(path)'")
-        #expect(again.status == 0 && again.output.contains("already is recording \(recording.id)"), "\(again.output)")
+        #expect(again.status == 0 && again.output.contains("is already recording \(recording.id)"), "\(again.output)")
         #expect(try desk.archive().recordings(OfficeFilter()).count == 1)
     }
 }

@@ -11,8 +11,8 @@ import TestKit
     init() { signal(SIGPIPE, SIG_IGN) }
 
     /// All pairs of archive kinds.
-    static let pairs: [(ArchiveKind, ArchiveKind)] = ArchiveKind.all.flatMap { from in
-        ArchiveKind.all.map { (from, $0) }
+    static let kindPairs: [(ArchiveKind, ArchiveKind)] = ArchiveKind.all.flatMap { source in
+        ArchiveKind.all.map { (source, $0) }
     }
 
     private func fill(_ desk: OfficeDesk) async throws {
@@ -24,49 +24,49 @@ import TestKit
         }
     }
 
-    /// A description of each recording, with all its transcripts.
+    /// Returns a description of each recording and all its transcripts.
     private func descriptions(_ desk: OfficeDesk) throws -> [String] {
         let archive = try desk.archive()
         return try archive.recordings(OfficeFilter()).map { recording in
-            let readings = try archive.readings(of: recording.id).map { reading in
-                let text =
-                    try archive.timeline(ofReading: reading.id)?.segments.map(\.text).joined(separator: " ") ?? ""
-                return "\(reading.engine) \(reading.person ?? "-") \(reading.madeAt) \(text)"
+            let transcripts = try archive.transcripts(of: recording.id).map { transcript in
+                let timeline = try archive.timeline(ofTranscript: transcript.id)
+                let text = timeline?.segments.map(\.text).joined(separator: " ") ?? ""
+                return "\(transcript.engine) \(transcript.person ?? "-") \(transcript.madeAt) \(text)"
             }
-            let history = try archive.history(of: recording.id).count
-            return "\(recording.recorder.folder) \(recording.number) \(recording.title) \(history): \(readings)"
+            let historyCount = try archive.history(of: recording.id).count
+            return "\(recording.recorder.folder) \(recording.number) \(recording.title) \(historyCount): \(transcripts)"
         }.sorted()
     }
 
     @Test(
-        "copies and transcripts can move to an archive of either kind, and each is added once",
-        arguments: pairs)
-    func moves(from: ArchiveKind, into: ArchiveKind) async throws {
-        let desk = try OfficeDesk(from)
+        "copies and transcripts can be moved to an archive of either kind, and each is added once",
+        arguments: kindPairs)
+    func moves(sourceKind: ArchiveKind, targetKind: ArchiveKind) async throws {
+        let desk = try OfficeDesk(sourceKind)
         try await fill(desk)
         let archive = try desk.archive()
         for recording in try archive.recordings(OfficeFilter()) {
-            var timeline = try #require(try archive.timeline(ofReading: archive.readings(of: recording.id)[0].id))
+            var timeline = try #require(try archive.timeline(ofTranscript: archive.transcripts(of: recording.id)[0].id))
             timeline.engine = EngineDescription(name: "better", version: "", model: "")
             timeline.segments[0].words[0].text = "fonio"
-            let again = GatheredTranscript(digest: "again", timeline: timeline, person: nil, madeAt: 1_800_000_000)
-            #expect(try archive.add(again, of: recording.id))
+            let second = GatheredTranscript(digest: "second", timeline: timeline, person: nil, madeAt: 1_800_000_000)
+            #expect(try archive.add(second, of: recording.id))
             timeline.annotations = Annotations(people: "Awa")
             timeline.annotations?.title = "The harvest"
             #expect(
                 try archive.add(
-                    GatheredTranscript(digest: "hers", timeline: timeline, person: "Awa", madeAt: 1_800_000_001),
+                    GatheredTranscript(digest: "third", timeline: timeline, person: "Awa", madeAt: 1_800_000_001),
                     of: recording.id))
         }
-        let other = try OfficeDesk(into)
+        let other = try OfficeDesk(targetKind)
         let source = desk.database.map { "'\($0)'" } ?? "'\(desk.archivePath)'"
         let run = try other.run("gather \(source) \(other.into) --json")
         #expect(run.status == 0 && run.errors == "", "\(run)")
         #expect(run.output.contains("\"taken\" : 2") && run.output.contains("\"texts\" : 2"), "\(run)")
         #expect(run.output.contains("\"corrections\" : 2"), "\(run)")
-        // The report is encoded automatically, so that a new property would add a key.
-        let members = run.output.split(separator: "\n").filter { $0.hasPrefix("  \"") }
-        let keys = members.map { $0.split(separator: "\"")[1] }
+        // All properties of the report are encoded, so a new property adds a key.
+        let lines = run.output.split(separator: "\n").filter { $0.hasPrefix("  \"") }
+        let keys = lines.map { $0.split(separator: "\"")[1] }
         let expected = "archive bytes corrections known notes outdated problems sealed taken texts"
         #expect(keys.joined(separator: " ") == expected, "\(run)")
         #expect(try descriptions(other) == descriptions(desk) && other.copies() == desk.copies())
@@ -117,7 +117,7 @@ import TestKit
     }
 
     @Test("a read-only archive is listed, searched and gathered")
-    func readOnly() async throws {
+    func readOnlyArchive() async throws {
         guard geteuid() == 0 else { return print("➜ skipped: only root can switch to another user") }
         let desk = try OfficeDesk()
         try await fill(desk)
@@ -130,12 +130,12 @@ import TestKit
         }
         let searched = run("search phone --archive '\(desk.archivePath)'")
         #expect(searched.status == 0 && searched.output.split(separator: "\n").count == 2, "\(searched)")
-        let alike = run("search phones --alike --archive '\(desk.archivePath)'")
-        #expect(alike.status == 0 && alike.output.contains("phones, or phone"), "\(alike)")
+        let similar = run("search phones --alike --archive '\(desk.archivePath)'")
+        #expect(similar.status == 0 && similar.output.contains("phones, or phone"), "\(similar)")
         let moved = run("gather '\(desk.archivePath)' --into '\(desk.folder.file("theirs"))/archive'")
         #expect(moved.status == 0 && moved.output.contains("2 copies added"), "\(moved)")
-        let into = run("gather '\(desk.stick("1"))' --into '\(desk.archivePath)'")
-        #expect(into.status == 1 && into.output.split(separator: "\n").count == 1, "\(into)")
+        let denied = run("gather '\(desk.stick("1"))' --into '\(desk.archivePath)'")
+        #expect(denied.status == 1 && denied.output.split(separator: "\n").count == 1, "\(denied)")
     }
 
     @Test(
@@ -151,7 +151,7 @@ import TestKit
             )
             #expect(recorded.status == 0, "\(recorded.output)")
         }
-        // The export creates the recorder's key.
+        // Exporting creates the recorder's key.
         let stick = desk.stick("one")
         shell("mkdir '\(stick)'")
         let copied = shell("'\(recorder)' export --to '\(stick)' --directory '\(storage)'")

@@ -12,14 +12,15 @@ import TestKit
     private static let day: Double = 86_400
     private static let start: Double = 1_795_163_412
 
-    /// Gathers recordings from two recorders: an interview with named speakers, and two others.
+    /// Gathers three recordings from two recorders. The first is an interview with named speakers.
     private func fill(_ desk: OfficeDesk) async throws {
-        var people = Annotations(people: "Awa Diallo and her son")
-        people.title = "The harvest"
-        people.speakers = ["A": "Awa", "B": "Musa"]
+        var annotations = Annotations(people: "Awa Diallo and her son")
+        annotations.title = "The harvest"
+        annotations.speakers = ["A": "Awa", "B": "Musa"]
         let first = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await first.record(
-            1, "we plant fonio in June", "fonio doesn't need much rain", speakers: ["A", "B"], annotations: people)
+            1, "we plant fonio in June", "fonio doesn't need much rain", speakers: ["A", "B"],
+            annotations: annotations)
         await first.record(2, "Le café était fermé", startedAt: Self.start + 2 * Self.day)
         try await first.copy(to: desk.stick("one"))
         let second = FieldRecorder("zero", identity: FieldRecorder.identity("b"))
@@ -28,11 +29,11 @@ import TestKit
         #expect(try desk.gather(desk.stick("one"), desk.stick("two")).problems == [])
     }
 
-    private func count(_ desk: OfficeDesk, _ query: String, _ change: (inout OfficeFilter) -> Void = { _ in }) throws
-        -> Int
-    {
+    private func hitCount(
+        _ desk: OfficeDesk, _ query: String, _ setFilter: (inout OfficeFilter) -> Void = { _ in }
+    ) throws -> Int {
         var filter = OfficeFilter()
-        change(&filter)
+        setFilter(&filter)
         return try desk.archive().search(OfficeQuery(query), filter, limit: 50).count
     }
 
@@ -41,15 +42,16 @@ import TestKit
         let desk = try OfficeDesk(kind)
         try await fill(desk)
         #expect(
-            try count(desk, "fonio") == 3 && count(desk, "Fonio rain") == 2 && count(desk, "fon") == 3
-                && count(desk, "f") == 0)
-        #expect(try count(desk, "doesn't") == 1 && count(desk, "cafe") == 1 && count(desk, "CAFÉ fermé") == 1)
-        #expect(try count(desk, "") == 0 && count(desk, "\" OR *") == 0 && count(desk, "fonio OR nothing") == 0)
+            try hitCount(desk, "fonio") == 3 && hitCount(desk, "Fonio rain") == 2 && hitCount(desk, "fon") == 3
+                && hitCount(desk, "f") == 0)
+        #expect(try hitCount(desk, "doesn't") == 1 && hitCount(desk, "cafe") == 1 && hitCount(desk, "CAFÉ fermé") == 1)
+        #expect(try hitCount(desk, "") == 0 && hitCount(desk, "\" OR *") == 0)
+        #expect(try hitCount(desk, "fonio OR nothing") == 0)
         #expect(try desk.found("rain").first == "zero-bbbbbbbb: [rain] fell on the fonio, and [rain] again [rain]")
     }
 
     @Test("ASCII is split into tokens like any other text")
-    func plain() {
+    func asciiTokens() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<500 {
             let text = String(decoding: (0..<40).map { _ in UInt8.random(in: 0..<0x80, using: &random) }, as: UTF8.self)
@@ -62,18 +64,18 @@ import TestKit
     func filters(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)
-        #expect(try count(desk, "fonio") { $0.recorder = "pi" } == 2)
-        #expect(try count(desk, "fonio") { $0.recorder = "zero-bbbbbbbb" } == 1)
+        #expect(try hitCount(desk, "fonio") { $0.recorder = "pi" } == 2)
+        #expect(try hitCount(desk, "fonio") { $0.recorder = "zero-bbbbbbbb" } == 1)
         #expect(
-            thrown { _ = try count(desk, "fonio") { $0.recorder = "none" } }?.message.contains(
+            thrown { _ = try hitCount(desk, "fonio") { $0.recorder = "none" } }?.message.contains(
                 "pi-aaaaaaaa, zero-bbbbbbbb")
                 == true)
-        #expect(try count(desk, "fonio") { $0.since = Self.start + Self.day } == 1)
-        #expect(try count(desk, "fonio") { $0.until = Self.start + Self.day } == 2)
-        #expect(
-            try count(desk, "fonio") { $0.person = "diallo" } == 2 && count(desk, "fonio") { $0.person = "nobody" } == 0
-        )
-        #expect(try count(desk, "fonio") { $0.speaker = "musa" } == 1 && count(desk, "fonio") { $0.speaker = "a" } == 1)
+        #expect(try hitCount(desk, "fonio") { $0.since = Self.start + Self.day } == 1)
+        #expect(try hitCount(desk, "fonio") { $0.until = Self.start + Self.day } == 2)
+        #expect(try hitCount(desk, "fonio") { $0.person = "diallo" } == 2)
+        #expect(try hitCount(desk, "fonio") { $0.person = "nobody" } == 0)
+        #expect(try hitCount(desk, "fonio") { $0.speaker = "musa" } == 1)
+        #expect(try hitCount(desk, "fonio") { $0.speaker = "a" } == 1)
         var filter = OfficeFilter()
         filter.speaker = "Musa"
         #expect(try desk.archive().recordings(filter).map(\.title) == ["The harvest"])
@@ -91,9 +93,9 @@ import TestKit
         try OfficeDesk.fill(archive, 250)
         let all = Array(try archive.recordings(OfficeFilter()).reversed())
         #expect(try all.count == 250 && archive.count(OfficeFilter()) == 250)
-        var odd = OfficeFilter()
-        odd.recorder = "pi-1"
-        for (filter, expected) in [(OfficeFilter(), all), (odd, all.filter { $0.recorder.name == "pi-1" })] {
+        var oneRecorder = OfficeFilter()
+        oneRecorder.recorder = "pi-1"
+        for (filter, expected) in [(OfficeFilter(), all), (oneRecorder, all.filter { $0.recorder.name == "pi-1" })] {
             #expect(try archive.count(filter) == expected.count)
             var page = try archive.recordings(filter, from: .latest, limit: 30)
             var (found, pages) = (page, [page])
@@ -103,20 +105,21 @@ import TestKit
                 pages.append(page)
             }
             #expect(found == expected && pages.last == [])
-            // The same pages in reverse.
+            // The same pages in the other direction.
             for (page, later) in zip(pages.dropFirst().dropLast(), pages) {
                 #expect(try archive.recordings(filter, from: .later(try #require(page.first).id), limit: 30) == later)
             }
             #expect(try archive.recordings(filter, from: .later(try #require(expected.first).id), limit: 30) == [])
         }
-        // A page can follow a recording that the filter excludes, but not an unknown recording.
-        let even = try #require(all.last { $0.recorder.name != "pi-1" && $0 != all.last })
-        let after = try archive.recordings(odd, from: .earlier(even.id), limit: 1_000)
-        #expect(after == all.drop { $0 != even }.filter { $0.recorder.name == "pi-1" } && !after.isEmpty)
+        // A page can begin after a recording that the filter excludes, but not after an unknown recording.
+        let excluded = try #require(all.last { $0.recorder.name != "pi-1" && $0 != all.last })
+        let earlier = try archive.recordings(oneRecorder, from: .earlier(excluded.id), limit: 1_000)
+        #expect(earlier == all.drop { $0 != excluded }.filter { $0.recorder.name == "pi-1" } && !earlier.isEmpty)
         #expect(try archive.recordings(OfficeFilter(), from: .earlier(999_999), limit: 3) == [])
-        var spoken = OfficeFilter()
-        spoken.speaker = "nobody"
-        #expect(try archive.count(spoken) == 0 && archive.recordings(spoken, from: .latest, limit: 3) == [])
+        var unknownSpeaker = OfficeFilter()
+        unknownSpeaker.speaker = "nobody"
+        #expect(try archive.count(unknownSpeaker) == 0)
+        #expect(try archive.recordings(unknownSpeaker, from: .latest, limit: 3) == [])
     }
 
     @Test("the commands print the archive's contents", arguments: ArchiveKind.all)
@@ -159,13 +162,14 @@ import TestKit
         #expect(!run.output.contains("is not an archive"), "\(run)")
     }
 
-    @Test("finds words with similar spelling, and prints them", arguments: ArchiveKind.all)
+    @Test("finds words with similar spelling, and prints those words", arguments: ArchiveKind.all)
     func similarSpelling(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)
         let archive = try desk.archive()
-        #expect(try archive.alike("fonyo", limit: 5) == ["fonio"] && archive.alike("xyzzy", limit: 5) == [])
-        #expect(try archive.alike("cafè", limit: 5).contains("cafe"))
+        #expect(try archive.similarWords(to: "fonyo", limit: 5) == ["fonio"])
+        #expect(try archive.similarWords(to: "xyzzy", limit: 5) == [])
+        #expect(try archive.similarWords(to: "cafè", limit: 5).contains("cafe"))
         #expect(try desk.run("search fonyo").output == "")
         let run = try desk.run("search fonyo rain --alike")
         #expect(run.output.split(separator: "\n").count == 2 && run.errors.contains("fonyo, or fonio"), "\(run)")
@@ -210,12 +214,14 @@ import TestKit
             (RecorderIdentity(name: "old"), 3), (RecorderIdentity(name: "pi"), nil),
             (RecorderIdentity(name: "old", machine: "cccc"), nil),
         ]
-        for (identity, expected) in cases { #expect(recorders.known(identity)?.id == expected, "\(identity)") }
+        for (identity, expected) in cases {
+            #expect(recorders.first(matching: identity)?.id == expected, "\(identity)")
+        }
         #expect(RecorderIdentity(name: "Pi Büro").folder(excluding: ["pi-b-ro"]) == "pi-b-ro-2")
     }
 
     @Test("two connections read and write at the same time", arguments: ArchiveKind.all)
-    func together(kind: ArchiveKind) async throws {
+    func concurrentConnections(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         try await fill(desk)
         let first = try desk.archive()

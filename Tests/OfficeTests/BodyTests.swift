@@ -14,7 +14,7 @@ import TestKit
         init(to server: OfficeServer) throws {
             let port = try #require(
                 server.address.split(separator: ":").last.flatMap { UInt16($0.prefix { $0.isNumber }) })
-            descriptor = connected(to: port)
+            descriptor = openConnection(toPort: port)
             try #require(descriptor >= 0)
         }
 
@@ -24,7 +24,7 @@ import TestKit
             try Array(text.utf8).withUnsafeBytes { try FileDescriptor.write($0, to: descriptor, named: "client") }
         }
 
-        /// Sends the header of a request that announces a body of this length.
+        /// Sends the headers of a request with a body of this length.
         func post(_ recording: Int, length: Int) throws {
             try send(
                 "POST /recording/\(recording)/corrections HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
@@ -37,7 +37,7 @@ import TestKit
             return Glibc.poll(&poll, 1, 0) > 0
         }
 
-        /// Waits for the answer, and returns its status.
+        /// Waits for the answer and returns its status.
         func status() throws -> Int? {
             var bytes = [UInt8](repeating: 0, count: 4_096)
             try waitUntil("the answer") { self.isAnswered }
@@ -59,7 +59,7 @@ import TestKit
     }
 
     @Test(
-        "a request with an ambiguous length or host is refused, and nothing after it is answered",
+        "a request with an ambiguous length or host is refused, and what follows it is not answered",
         arguments: [
             ("Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", 400),
             ("Transfer-Encoding: identity, chunked\r\n", 400),
@@ -96,7 +96,7 @@ import TestKit
             try client.post(id, length: 1_000)
             try client.send("{")
         }
-        // By the time this is answered, all of them have arrived.
+        // When this is answered, all of those requests have arrived.
         #expect(server.get("").status == 200)
         let next = try RawClient(to: server)
         try next.post(id, length: 2)
@@ -125,7 +125,7 @@ import TestKit
         try blanks.send(String(repeating: " ", count: 16_000_000))
         #expect(server.get("").status == 200)
         #expect(try blanks.status() == 409)
-        #expect(try desk.archive().readings(of: id).count == 1)
+        #expect(try desk.archive().transcripts(of: id).count == 1)
     }
 
     @Test("bodies sent without the password do not delay a body sent with it")
@@ -139,7 +139,7 @@ import TestKit
             try client.post(id, length: 1_000)
             try client.send("{")
         }
-        // By the time this is answered, all of them have arrived.
+        // When this is answered, all of those requests have arrived.
         #expect(server.get("").status == 401)
         let options = "-H 'Content-Type: application/json' --data-binary '{}' -u 'Anna:a long secret'"
         #expect(server.get("recording/\(id)/corrections", options).status == 409)

@@ -25,7 +25,7 @@ import TestKit
         return (desk, try #require(recorder.copies(on: desk.stick("two")).first { $0.contains("000002") }))
     }
 
-    /// Packs files as the page does.
+    /// Packs files into a tar archive like the page does. Returns its path.
     private func tar(_ server: OfficeServer, _ files: [String]) -> String {
         let (folder, tar) = (server.folder.file("copy"), server.folder.file("copy.tar"))
         shell("rm -rf '\(folder)'; mkdir '\(folder)'")
@@ -34,7 +34,7 @@ import TestKit
         return tar
     }
 
-    /// The files of a copy, and RECORDER.txt beside it.
+    /// Returns the files of a copy, and RECORDER.txt beside it.
     private func files(_ copy: String) -> [String] { names(copy).map { "\(copy)/\($0)" } + ["\(copy)/../RECORDER.txt"] }
 
     private func post(
@@ -79,8 +79,8 @@ import TestKit
         try server.stop()
     }
 
-    @Test("if a copy has no folder around it, the recorder's name comes from the sound file")
-    func alone() async throws {
+    @Test("if a copy is sent without its recorder's folder, the recorder's name comes from the sound file")
+    func copyWithoutFolder() async throws {
         let (desk, copy) = try await desk()
         let server = try OfficeServer(desk)
         let answer = post(server, "copy=yes&name=copy", tar(server, names(copy).map { "\(copy)/\($0)" }))
@@ -89,7 +89,7 @@ import TestKit
     }
 
     @Test("corrections and edited transcripts are imported", arguments: ArchiveKind.all)
-    func texts(kind: ArchiveKind) async throws {
+    func importsTexts(kind: ArchiveKind) async throws {
         let (desk, _) = try await desk(kind)
         let id = try #require(try desk.archive().recordings(OfficeFilter()).first?.id)
         let server = try OfficeServer(desk)
@@ -97,13 +97,15 @@ import TestKit
         try durableReplace(
             path: file,
             with: "1\n00:00:00,000 --> 00:00:01,900\nwe talked of\n\n2\n00:00:02,000 --> 00:00:03,900\nfonio again\n")
-        let nameless = post(server, "name=talk.srt", tar(server, [file]))
-        #expect(nameless.status == 409 && nameless.body.contains("specify it with Recording no."), "\(nameless)")
-        #expect(!nameless.body.contains(desk.archivePath))
+        let unidentified = post(server, "name=talk.srt", tar(server, [file]))
+        #expect(
+            unidentified.status == 409 && unidentified.body.contains("specify it with Recording no."),
+            "\(unidentified)")
+        #expect(!unidentified.body.contains(desk.archivePath))
         let text = post(server, "name=talk.srt&recording=\(id)", tar(server, [file]))
         #expect(text.status == 200 && text.body.contains("talk.srt: recording \(id): added"), "\(text)")
         #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio] again"])
-        let sound = try #require(try desk.archive().sound(of: id))
+        let sound = try #require(try desk.archive().samplesDigest(of: id))
         let page = server.folder.file("corrections.json")
         try durableReplace(
             path: page,
@@ -115,7 +117,8 @@ import TestKit
         #expect(
             corrections.status == 200 && corrections.body.contains("corrections (1).json: recording \(id): added"),
             "\(corrections)")
-        #expect(try desk.archive().readings(of: id).count == 3 && temporaryFiles(desk) == [] && server.errorLines == [])
+        #expect(try desk.archive().transcripts(of: id).count == 3)
+        #expect(temporaryFiles(desk) == [] && server.errorLines == [])
     }
 
     @Test("damaged, foreign and oversized files are refused in one line, and no temporary files remain")
@@ -124,7 +127,7 @@ import TestKit
         let server = try OfficeServer(desk)
         let good = tar(server, files(copy))
         let query = "copy=yes&recorder=pi&name=\(name(of: copy))"
-        // Like the page, first asks without a body.
+        // Asks without a body, like the page.
         for (query, options, status) in [
             ("\(query)&bytes=1000", Self.sameOrigin, 200), (query, Self.sameOrigin, 411),
             ("\(query)&bytes=-1", Self.sameOrigin, 411),
@@ -146,7 +149,6 @@ import TestKit
         let full = server.get("add?\(query)&bytes=8000000000", "-X POST -H 'Content-Length: 0' \(Self.sameOrigin)")
         #expect(full.status == 200 || full.status == 507)
         #expect(server.get("add").status == 404 && server.get("add", "-X PUT").status == 405)
-        // A link, a changed file, missing files, subfolders, and too many files.
         let (folder, bad) = (server.folder.file("copy"), server.folder.file("bad.tar"))
         for (change, message) in [
             ("ln -s /etc/passwd '\(folder)/x'", "contains an entry that is not a file"),
@@ -172,11 +174,11 @@ import TestKit
         #expect(post(server, query, tar(server, files(copy))).status == 200)
     }
 
-    /// Waits until a sound file is transcribed; returns the final answer.
-    private func transcribed(
+    /// Waits until a sound file is transcribed. Returns the final answer.
+    private func waitForTranscript(
         _ server: OfficeServer, _ answer: (status: Int, body: String)
     ) throws -> (status: Int, body: String) {
-        // A quick refusal is the first answer.
+        // A refused file gets its final answer immediately.
         guard answer.status == 202 else { return answer }
         let key = answer.body.split(separator: "\"sound\":\"").last?.prefix { $0 != "\"" } ?? ""
         #expect(answer.body.contains("is being transcribed") && !key.isEmpty, "\(answer)")
@@ -189,7 +191,7 @@ import TestKit
     }
 
     @Test(
-        "a sound file is added once, with a title, a start time, a transcript and the file itself",
+        "a sound file is added once, with a title, a start time, a transcript and the original file",
         arguments: ArchiveKind.all)
     func sound(kind: ArchiveKind) async throws {
         let (desk, _) = try await desk(kind)
@@ -201,33 +203,33 @@ import TestKit
         shell("chmod +x '\(program)'")
         let server = try OfficeServer(desk, "--port 0 --program '\(program)'")
         let talk = desk.folder.file("Анна at the mill.wav")
-        shell("sox '\(AddCommandTests.talk)' -r 44100 '\(talk)'")
+        shell("sox '\(AddCommandTests.speechPath)' -r 44100 '\(talk)'")
         let query = "name=%D0%90%D0%BD%D0%BD%D0%B0%20at%20the%20mill.wav&changed=1795100000"
-        let answer = try transcribed(server, post(server, query, tar(server, [talk])))
+        let answer = try waitForTranscript(server, post(server, query, tar(server, [talk])))
         #expect(answer.status == 200 && answer.body.contains("Анна at the mill.wav: added"), "\(answer)")
         let recording = try #require(try desk.archive().recordings(OfficeFilter()).first { $0.recorder.name == "desk" })
         #expect(recording.title == "Анна at the mill" && (1_795_099_900..<1_795_100_000).contains(recording.startedAt))
         let copy = try #require(desk.copies().first { $0.hasPrefix("desk") })
         #expect(shell("cmp '\(talk)' '\(desk.archivePath)/\(copy)/original.wav'").status == 0)
         #expect(server.get("").body.contains("Анна at the mill"))
-        let again = try transcribed(server, post(server, query, tar(server, [talk])))
-        #expect(again.status == 200 && again.body.contains("already is recording \(recording.id)"), "\(again)")
-        // Not a sound file, and an incomplete upload.
+        let again = try waitForTranscript(server, post(server, query, tar(server, [talk])))
+        #expect(again.status == 200 && again.body.contains("is already recording \(recording.id)"), "\(again)")
+        // A file without sound, and an incomplete upload.
         let text = desk.folder.file("notes.txt")
         try durableReplace(path: text, with: "not a sound")
-        let refused = try transcribed(server, post(server, "name=notes.mp3", tar(server, [text])))
+        let refused = try waitForTranscript(server, post(server, "name=notes.mp3", tar(server, [text])))
         #expect(refused.status == 409 && refused.body.contains("\"notes.mp3: "), "\(refused)")
         #expect(!refused.body.contains(".dropped") && !refused.body.contains("office-add"), "\(refused)")
         shell("head -c 3000 '\(tar(server, [talk]))' > '\(text)'")
-        let cut = try transcribed(server, post(server, query, text))
-        #expect(cut.status == 409 && cut.body.contains("was not received completely"), "\(cut)")
+        let incomplete = try waitForTranscript(server, post(server, query, text))
+        #expect(incomplete.status == 409 && incomplete.body.contains("was not received completely"), "\(incomplete)")
         #expect(server.get("add?sound=x").status == 404 && temporaryFiles(desk) == [] && server.errorLines == [])
         #expect(try desk.archive().recordings(OfficeFilter()).count == 2)
         try server.stop()
     }
 
     @Test("a sound file is refused before it is sent if the transcribing program is missing")
-    func transcriber() async throws {
+    func missingTranscriber() async throws {
         let (desk, _) = try await desk()
         let server = try OfficeServer(desk, "--port 0 --program /nowhere/fieldscribe")
         let answer = server.get("add?name=talk.mp3&bytes=1", "-X POST -H 'Content-Length: 0' \(Self.sameOrigin)")
@@ -243,7 +245,7 @@ import TestKit
         let query = "copy=yes&recorder=pi&name=\(name(of: copy))"
         func startUpload(_ server: OfficeServer) throws -> Int32 {
             let port = server.address.split(separator: ":").last.flatMap { UInt16($0.prefix { $0.isNumber }) }
-            let client = connected(to: try #require(port))
+            let client = openConnection(toPort: try #require(port))
             let head =
                 "POST /add?\(query) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-tar\r\n"
                 + "Content-Length: 100000\r\n\r\n"
@@ -252,13 +254,13 @@ import TestKit
             return client
         }
         let client = try startUpload(server)
-        let ask = "-X POST -H 'Content-Length: 0' \(Self.sameOrigin)"
-        #expect(server.get("add?\(query)&bytes=1", ask).status == 423)
+        let question = "-X POST -H 'Content-Length: 0' \(Self.sameOrigin)"
+        #expect(server.get("add?\(query)&bytes=1", question).status == 423)
         #expect(post(server, query, tar(server, files(copy))).status == 423)
         #expect(server.get("").status == 200)
         close(client)
         try await eventually("no temporary files", every: .milliseconds(50)) { temporaryFiles(desk) == [] }
-        #expect(server.get("add?\(query)&bytes=1", ask).status == 200)
+        #expect(server.get("add?\(query)&bytes=1", question).status == 200)
         // The server is killed when it goes out of scope, which breaks the connection.
         close(try startUpload(try OfficeServer(desk)))
         #expect(post(server, query, tar(server, files(copy))).status == 200)

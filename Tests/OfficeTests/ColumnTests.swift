@@ -7,7 +7,7 @@ import TestKit
 
 @Suite("A stored timeline") struct ColumnTests {
 
-    /// A segment with every optional value, and characters that JSON must escape.
+    /// Makes a random timeline, in which any optional value may be present, and texts contain characters that JSON escapes.
     private func timeline(_ random: inout some RandomNumberGenerator) -> Timeline {
         let texts = [
             "fonio", "\"said\"", #"a\b"#, "", "été", "日本", "\u{0}\u{1f}\n\t", "</script>", "e\u{301}", "👩‍🌾",
@@ -27,13 +27,13 @@ import TestKit
         var timeline = Timeline(
             name: text(), length: position(),
             engine: EngineDescription(name: text(), version: text(), model: text()))
-        for number in 0..<Int.random(in: 0...4, using: &random) {
+        for index in 0..<Int.random(in: 0...4, using: &random) {
             let voice = VoiceAnalytics(
                 pitch: 180.25, jitter: fraction(), shimmer: fraction(), voicing: fraction(),
                 finalLowering: .random(using: &random) ? -1.5 : nil)
             timeline.segments.append(
                 Segment(
-                    id: number + 1, range: range(), words: words(),
+                    id: index + 1, range: range(), words: words(),
                     alternatives: words().map { Alternative(text: $0.text, confidence: $0.confidence) },
                     endedBy: EndReason.allCases.randomElement(using: &random) ?? .silence,
                     voice: .random(using: &random) ? voice : nil))
@@ -43,15 +43,15 @@ import TestKit
         return timeline
     }
 
-    @Test("is the JSON that JSONEncoder would write, for any text")
+    @Test("is equivalent to the JSON that JSONEncoder writes, for any text")
     func matchesEncoder() throws {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<500 {
             let timeline = timeline(&random)
             let column = try timeline.column
-            let read = try JSONDecoder().decode(JSONValue.self, from: Data(column.utf8))
+            let decoded = try JSONDecoder().decode(JSONValue.self, from: Data(column.utf8))
             let expected = try JSONDecoder().decode(JSONValue.self, from: try JSONEncoder().encode(timeline))
-            #expect(read == expected)
+            #expect(decoded == expected)
             #expect(Timeline(column: column)?.segments == timeline.segments)
         }
     }

@@ -10,7 +10,7 @@ import TestKit
 @Suite("Corrections on a stick") struct CorrectionsTests {
     private let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
 
-    /// A page's corrections of a recording's second segment.
+    /// Returns a page's corrections of a recording's second segment.
     private func corrections(
         _ text: String, by person: String, at time: Int, recording: Int = 1, sound: String,
         was: String = "phone yo again"
@@ -21,7 +21,8 @@ import TestKit
         """
     }
 
-    private func stick(_ desk: OfficeDesk) async throws -> (copy: String, sound: String) {
+    /// Copies two recordings to a stick. Returns the folder of the first one's copy, and the digest of its samples.
+    private func fillStick(_ desk: OfficeDesk) async throws -> (copy: String, sound: String) {
         await recorder.record(1, "we talked of", "phone yo again", pass: 1)
         await recorder.record(2, "of something else", "and more", pass: 1)
         try await recorder.copy(to: desk.stick("one"))
@@ -35,16 +36,16 @@ import TestKit
     @Test(
         "two people's corrections are both kept; the latest is shown, and each is added once",
         arguments: ArchiveKind.all)
-    func both(kind: ArchiveKind) async throws {
+    func twoPeople(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
-        let (copy, sound) = try await stick(desk)
+        let (copy, sound) = try await fillStick(desk)
         try durableReplace(
             path: "\(copy)/corrections.json",
             with: corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound))
         let report = try desk.gather(desk.stick("one"))
         #expect(report.taken == 2 && report.corrections == 1 && report.problems == [])
         #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio] again"] && desk.found("phone") == [])
-        // An earlier correction by another person; and Awa's correction again, in the page's other format.
+        // An earlier correction by another person; and Awa's correction again, as HTML.
         try durableReplace(
             path: "\(copy)/corrections (1).json",
             with: corrections("Foniyo again", by: "Bo", at: 1_795_100_000, sound: sound))
@@ -55,9 +56,9 @@ import TestKit
         let again = try desk.gather(desk.stick("one"))
         #expect(again.taken == 0 && again.corrections == 1 && again.problems == [])
         #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio] again"])
-        let readings = try desk.archive().readings(of: 1)
-        #expect(readings.map(\.person) == ["Awa", "Bo", nil])
-        let texts = try readings.map { try desk.archive().timeline(ofReading: $0.id)?.segments.last?.text }
+        let transcripts = try desk.archive().transcripts(of: 1)
+        #expect(transcripts.map(\.person) == ["Awa", "Bo", nil])
+        let texts = try transcripts.map { try desk.archive().timeline(ofTranscript: $0.id)?.segments.last?.text }
         #expect(texts == ["fonio again", "Foniyo again", "phone yo again"])
         // A later correction by the other person.
         try durableReplace(
@@ -65,7 +66,7 @@ import TestKit
             with: corrections("fonyo again", by: "Bo", at: 1_795_300_000, sound: sound))
         try desk.gather(desk.stick("one"))
         #expect(try desk.found("fonyo").count == 1 && desk.found("fonio") == [])
-        #expect(try desk.archive().readings(of: 1).count == 4)
+        #expect(try desk.archive().transcripts(of: 1).count == 4)
         #expect(try desk.run("show 1 --readings").output.split(separator: "\n").count == 4)
         #expect(try desk.run("show 1 --reading 4").output.contains("phone yo again"))
     }
@@ -73,22 +74,22 @@ import TestKit
     @Test(
         "corrections that the recorder has applied to the copy beside them are recognized, and accuracy measures them",
         arguments: ArchiveKind.all, [false, true])
-    func roundTrip(kind: ArchiveKind, wasGathered: Bool) async throws {
+    func appliedCorrections(kind: ArchiveKind, wasGathered: Bool) async throws {
         let desk = try OfficeDesk(kind)
-        let (copy, sound) = try await stick(desk)
+        let (copy, sound) = try await fillStick(desk)
         if wasGathered { try desk.gather(desk.stick("one")) }
         try durableReplace(
             path: "\(copy)/corrections.json",
             with: corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound))
         try await recorder.correct(1, segment: 2, "fonio again", by: "Awa", pass: 2)
         try await recorder.copy(to: desk.stick("one"))
-        for round in 1...2 {
+        for attempt in 1...2 {
             let run = try desk.run("gather '\(desk.stick("one"))' \(desk.into)")
-            #expect(run.status == 0 && run.errors == "", "\(round): \(run)")
-            #expect(!run.output.contains("correction"), "\(round): \(run.output)")
+            #expect(run.status == 0 && run.errors == "", "\(attempt): \(run)")
+            #expect(!run.output.contains("correction"), "\(attempt): \(run.output)")
         }
         #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio] again"] && desk.found("phone") == [])
-        #expect(try desk.archive().readings(of: 1).map(\.person) == ["Awa", nil])
+        #expect(try desk.archive().transcripts(of: 1).map(\.person) == ["Awa", nil])
         let accuracy = try desk.run("accuracy")
         #expect(accuracy.output.contains("% of the words are wrong"), "\(accuracy)")
         // A later correction is new.
@@ -102,7 +103,7 @@ import TestKit
         "speaker changes that the recorder has already applied to the copy are recognized", arguments: ArchiveKind.all)
     func turns(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
-        let (copy, sound) = try await stick(desk)
+        let (copy, sound) = try await fillStick(desk)
         #expect(try desk.gather(desk.stick("one")).taken == 2)
         let turnsField = #""turns":[{"start":0,"end":1.9,"speaker":"A"},{"start":2.01,"end":2.2,"speaker":"B"}]"#
         let saved = corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound)
@@ -116,15 +117,15 @@ import TestKit
         try await recorder.copy(to: desk.stick("one"))
         let report = try desk.gather(desk.stick("one"))
         #expect(report.taken == 1 && report.corrections == 0 && report.problems == [])
-        #expect(try desk.archive().readings(of: 1).map(\.person) == ["Awa", nil])
+        #expect(try desk.archive().transcripts(of: 1).map(\.person) == ["Awa", nil])
     }
 
     @Test(
-        "if no engine's transcript exists, accuracy does not report that there are no corrections",
+        "if the engine's transcript is missing, accuracy reports that the corrected recording cannot be measured",
         arguments: ArchiveKind.all)
     func unmeasured(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
-        _ = try await stick(desk)
+        _ = try await fillStick(desk)
         try await recorder.correct(1, segment: 2, "fonio again", by: "Awa", pass: 2)
         try await recorder.copy(to: desk.stick("one"))
         try desk.gather(desk.stick("one"))
@@ -135,33 +136,33 @@ import TestKit
     }
 
     @Test(
-        "corrections of corrections are also restored, although the copy has only the latest transcript",
+        "if a copy has only the latest of several corrections, the transcripts before it are restored",
         arguments: ArchiveKind.all)
-    func chain(kind: ArchiveKind) async throws {
+    func repeatedCorrections(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
-        let (copy, sound) = try await stick(desk)
+        let (copy, sound) = try await fillStick(desk)
         let first = corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound)
         let second = corrections("fonyo again", by: "Bo", at: 1_795_300_000, sound: sound, was: "fonio again")
             .replacing("\"pass\":1", with: "\"pass\":2")
         try durableReplace(path: "\(copy)/corrections.json", with: first)
         try durableReplace(path: "\(copy)/corrections (1).json", with: second)
         try await recorder.correct(1, segment: 2, "fonyo again", by: "Bo", pass: 3)
-        let written = try await recorder.enter(1, "written", pass: 1, engine: "test 1")
-        let corrected = try await recorder.enter(2, "corrected", before: written, pass: 2)
-        try await recorder.enter(3, "corrected", time: "2026-11-20T09:30:16Z", before: corrected, pass: 3)
+        let written = try await recorder.addEntry(1, "written", pass: 1, engine: "test 1")
+        let corrected = try await recorder.addEntry(2, "corrected", before: written, pass: 2)
+        try await recorder.addEntry(3, "corrected", time: "2026-11-20T09:30:16Z", before: corrected, pass: 3)
         try await recorder.copy(to: desk.stick("two"))
         shell("cp '\(copy)'/corrections* '\(recorder.copies(on: desk.stick("two"))[0])'")
         let report = try desk.gather(desk.stick("two"))
         #expect(report.taken == 2 && report.corrections == 0 && report.problems == [])
         #expect(try desk.found("fonyo").count == 1)
-        #expect(try desk.archive().readings(of: 1).map(\.person) == ["Bo", "", nil])
+        #expect(try desk.archive().transcripts(of: 1).map(\.person) == ["Bo", "", nil])
         #expect(try desk.run("accuracy").output.contains("1  pi-aaaaaaaa  test  "))
     }
 
     @Test("a correction can be reverted on its page", arguments: ArchiveKind.all)
     func reverted(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
-        let (copy, sound) = try await stick(desk)
+        let (copy, sound) = try await fillStick(desk)
         try durableReplace(
             path: "\(copy)/corrections.json",
             with: corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound))
@@ -175,13 +176,13 @@ import TestKit
                 """)
         #expect(try desk.gather(desk.stick("one")).corrections == 1)
         #expect(try desk.found("fonio") == [] && desk.found("phone").count == 1)
-        #expect(try desk.archive().readings(of: 1).map(\.person) == ["Awa", "Awa", nil])
+        #expect(try desk.archive().transcripts(of: 1).map(\.person) == ["Awa", "Awa", nil])
     }
 
     @Test("gathering an archive into another one includes corrections", arguments: ArchiveKind.all)
-    func moved(kind: ArchiveKind) async throws {
+    func gatheredFromArchive(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
-        let (copy, sound) = try await stick(desk)
+        let (copy, sound) = try await fillStick(desk)
         try durableReplace(
             path: "\(copy)/corrections.json",
             with: corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound))
@@ -193,9 +194,9 @@ import TestKit
     }
 
     @Test("corrections elsewhere on the stick are matched to their recording by its sound", arguments: ArchiveKind.all)
-    func loose(kind: ArchiveKind) async throws {
+    func correctionsElsewhere(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
-        let (_, sound) = try await stick(desk)
+        let (_, sound) = try await fillStick(desk)
         try makeFolder(desk.stick("one") + "/Downloads")
         let path = desk.stick("one") + "/Downloads/corrections (3).json"
         try durableReplace(path: path, with: corrections("fonio again", by: "Awa", at: 1_795_200_000, sound: sound))
@@ -209,7 +210,7 @@ import TestKit
         arguments: ArchiveKind.all)
     func refused(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
-        let (copy, sound) = try await stick(desk)
+        let (copy, sound) = try await fillStick(desk)
         let broken = [
             ("corrections.json", "nonsense"),
             ("corrections-2.json", corrections("x", by: "", at: 0, sound: sound, was: "what nobody said")),
@@ -222,6 +223,6 @@ import TestKit
         #expect(report.taken == 2 && report.corrections == 0)
         #expect(report.problems.count == 4 && report.problems.allSatisfy { !$0.contains("\n") }, "\(report.problems)")
         for (name, _) in broken { #expect(report.problems.contains { $0.hasPrefix("\(copy)/\(name): ") }) }
-        #expect(try desk.archive().readings(of: 1).count == 1)
+        #expect(try desk.archive().transcripts(of: 1).count == 1)
     }
 }

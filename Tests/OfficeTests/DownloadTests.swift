@@ -12,6 +12,7 @@ import TestKit
 
     init() { signal(SIGPIPE, SIG_IGN) }
 
+    /// Creates an archive with two recordings.
     private func desk(_ kind: ArchiveKind = .folder) async throws -> OfficeDesk {
         let desk = try OfficeDesk(kind)
         await recorder.record(1, "we planted fonio", "phone yo again", speakers: ["A", "B"], pass: 1)
@@ -21,7 +22,7 @@ import TestKit
         return desk
     }
 
-    /// Checks a ZIP file with unzip and Python; returns what they print and the names of its entries.
+    /// Checks a ZIP file with unzip and Python. Returns their output and the names of the file's entries.
     private func examine(_ zip: String) -> (output: String, names: [String]) {
         let output = shell("unzip -tqq '\(zip)' && python3 -m zipfile -t '\(zip)'").output
         let names = shell(
@@ -33,10 +34,10 @@ import TestKit
     func zip64(limit: Int64) throws {
         let folder = TemporaryFolder()
         var zip = ZipPackage(limit: limit)
-        let long = (0..<5_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
-        var bytes = zip.entry("Müller/one", Array("one".utf8)) + zip.begin("Müller/long", length: 5_000) + long
-        bytes += zip.end(sum: CRC32.of(Array(long[2_000...]), after: CRC32.of(Array(long[..<2_000]))))
-        bytes += zip.begin("none", length: 0) + zip.end(sum: 0) + zip.entry("last", long) + zip.directory()
+        let content = (0..<5_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+        var bytes = zip.entry("Müller/one", Array("one".utf8)) + zip.begin("Müller/long", length: 5_000) + content
+        bytes += zip.end(sum: CRC32.of(Array(content[2_000...]), after: CRC32.of(Array(content[..<2_000]))))
+        bytes += zip.begin("none", length: 0) + zip.end(sum: 0) + zip.entry("last", content) + zip.directory()
         let file = folder.file("a.zip")
         try bytes.withUnsafeBytes { try FileDescriptor(opening: file, O_WRONLY | O_CREAT).write($0) }
         let (output, names) = examine(file)
@@ -58,7 +59,7 @@ import TestKit
     }
 
     @Test(
-        "one recording, or all results, can be downloaded as a ZIP file, which can be gathered again",
+        "one recording, or all search results, can be downloaded as a ZIP file, which can be gathered",
         arguments: ArchiveKind.all)
     func download(kind: ArchiveKind) async throws {
         let desk = try await desk(kind)
@@ -99,10 +100,10 @@ import TestKit
         let server = try OfficeServer(desk)
         let copies = desk.copies()
         let folders = copies.map { "\(desk.archivePath)/\($0)" }
-        // The list of a copy made by hand may contain any name.
-        let list = "\(folders[0])/SHA256SUMS"
-        let listed = String(decoding: try content(ofFile: list), as: UTF8.self)
-        try durableReplace(path: list, with: "\(listed)\(String(repeating: "0", count: 64))  ..\\x\n")
+        // SHA256SUMS of a copy that was made by hand may contain any name.
+        let manifest = "\(folders[0])/SHA256SUMS"
+        let lines = String(decoding: try content(ofFile: manifest), as: UTF8.self)
+        try durableReplace(path: manifest, with: "\(lines)\(String(repeating: "0", count: 64))  ..\\x\n")
         shell("printf x >> '\(folders[0])/audio.flac'; rm '\(folders[1])/transcript.json'; rm -r '\(folders[2])'")
         let zip = desk.folder.file("all.zip")
         #expect(server.get("recordings.zip", "-o '\(zip)'").status == 200)
@@ -117,18 +118,21 @@ import TestKit
                 }
                 && problems.contains { $0.hasPrefix("Fieldscribe/\(copies[1])/transcript.json: ") }
                 && problems.contains { $0.hasPrefix("recording ") && $0.contains(copies[2]) }, "\(problems)")
-        let removedID = try #require(try desk.archive().recordings(OfficeFilter()).first { $0.place == copies[2] }?.id)
+        let recordings = try desk.archive().recordings(OfficeFilter())
+        let removedID = try #require(recordings.first { $0.copyFolder == copies[2] }?.id)
         let answer = server.get("recordings.zip?id=\(removedID)")
         #expect(answer.status == 404 && answer.body.contains("Cannot be downloaded"), "\(answer)")
         #expect(server.errorLines == [])
     }
 
-    /// Reads a ZIP file to its end; nil if it cannot be completed. Calls `change` after `first` bytes.
-    private func read(_ zip: ZipDownload, after first: Int = 0, _ change: () -> Void = {}) -> [UInt8]? {
+    /// Reads a ZIP file to its end. Returns nil if it cannot be completed.
+    ///
+    /// - Parameter change: called once, after at least `byteCount` bytes.
+    private func read(_ zip: ZipDownload, after byteCount: Int = 0, _ change: () -> Void = {}) -> [UInt8]? {
         var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 10_000))
         while let count = buffer.withUnsafeMutableBytes({ zip.read(into: $0) }) {
             if count == 0 { return bytes }
-            if bytes.count <= first, bytes.count + count > first { change() }
+            if bytes.count <= byteCount, bytes.count + count > byteCount { change() }
             bytes += buffer[..<count]
         }
         return nil
@@ -142,30 +146,31 @@ import TestKit
         var errors: [DeviceError?] = []
         func zip() throws -> ZipDownload { try ZipDownload(recordings, in: archive) { errors.append($0) } }
         let file = desk.folder.file("a.zip")
-        let first = "\(desk.archivePath)/\(recordings[0].place)"
+        let first = "\(desk.archivePath)/\(recordings[0].copyFolder)"
         shell("cp -a '\(first)' '\(desk.folder.file("kept"))'")
-        let whole = try #require(read(try zip(), after: 70_000) { shell("rm -r '\(first)'") })
-        try whole.withUnsafeBytes { try FileDescriptor(opening: file, O_WRONLY | O_CREAT).write($0) }
+        let bytes = try #require(read(try zip(), after: 70_000) { shell("rm -r '\(first)'") })
+        try bytes.withUnsafeBytes { try FileDescriptor(opening: file, O_WRONLY | O_CREAT).write($0) }
         let (output, names) = examine(file)
         #expect(output == "Done testing\n" && names.count { $0.hasSuffix("/audio.flac") } == 2, "\(output) \(names)")
         #expect(names.contains("Fieldscribe/PROBLEMS.txt"))
         #expect(errors.count == 1 && errors[0] == nil)
         shell("cp -a '\(desk.folder.file("kept"))' '\(first)'; truncate -s 300000 '\(first)/audio.flac'")
-        let cut = read(try zip(), after: 70_000) { shell("truncate -s 70000 '\(first)/audio.flac'") }
-        #expect(cut == nil && errors.count == 2 && errors[1]?.message.contains("was truncated") == true, "\(errors)")
+        let incomplete = read(try zip(), after: 70_000) { shell("truncate -s 70000 '\(first)/audio.flac'") }
+        #expect(incomplete == nil && errors.count == 2, "\(errors)")
+        #expect(errors.last??.message.contains("was truncated") == true, "\(errors)")
     }
 
     @Test("only a few ZIP files are created at a time, and a disconnected client frees its slot")
     func slots() async throws {
         let desk = try await desk()
         let copy = "\(desk.archivePath)/\(desk.copies()[0])"
-        // More than the system's buffers can hold.
+        // Larger than the buffers of the sockets.
         shell("truncate -s 64M '\(copy)/audio.flac'")
         let server = try OfficeServer(desk)
         let port = try #require(server.address.split(separator: ":").last.flatMap { UInt16($0.prefix { $0.isNumber }) })
         let request = Array("GET /recordings.zip HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8)
         let clients = try (0..<8).map { _ in
-            let client = connected(to: port)
+            let client = openConnection(toPort: port)
             try request.withUnsafeBytes { try FileDescriptor.write($0, to: client, named: "client") }
             return client
         }

@@ -9,11 +9,11 @@ import TestKit
 @testable import Transcripts
 
 @Suite("Gathering") struct GatheringTests {
-    // The program ignores this signal too: a child process may exit before it has read all its input.
+    // The program also ignores this signal, because a child process may exit before it has read all its input.
     init() { signal(SIGPIPE, SIG_IGN) }
 
     @Test("adds complete copies of several recorders, each once", arguments: ArchiveKind.all)
-    func idempotent(kind: ArchiveKind) async throws {
+    func addsOnce(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let first = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await first.record(1, "we planted fonio that year", "and waited")
@@ -43,7 +43,7 @@ import TestKit
     @Test(
         "two recorders with the same name stay separate; two sticks from one recorder are merged",
         arguments: ArchiveKind.all)
-    func recorders(kind: ArchiveKind) async throws {
+    func sameName(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let (first, second) = (
             FieldRecorder("pi", identity: FieldRecorder.identity("1")),
@@ -120,15 +120,17 @@ import TestKit
         #expect(shell(change.replacing("C/", with: "\(copy)/").replacing("'C'", with: "'\(copy)'")).status == 0)
         let report = try desk.gather(desk.stick("one"))
         #expect(report.taken == 1)
-        let path = line.hasPrefix("C/../") ? line.replacing("C/..", with: "\(desk.stick("one"))/Fieldscribe/pi") : line
-        #expect(report.problems == [path.hasPrefix("C") ? copy + path.dropFirst() : path])
+        let recorderFolder = "\(desk.stick("one"))/Fieldscribe/pi"
+        let isRenamed = line.hasPrefix("C/../")
+        let expected = isRenamed ? line.replacing("C/..", with: recorderFolder) : copy + line.dropFirst()
+        #expect(report.problems == [expected])
         #expect(desk.copies().count == 1 && desk.archiveNames == ["pi-aaaaaaaa"])
         #expect(try desk.archive().recordings(OfficeFilter()).map(\.number) == [2])
     }
 
     @Test(
-        "an empty folder, the archive itself and a missing folder are reported", arguments: ArchiveKind.all)
-    func nothing(kind: ArchiveKind) throws {
+        "an empty folder, a missing folder and the archive itself are reported", arguments: ArchiveKind.all)
+    func emptyFolder(kind: ArchiveKind) throws {
         let desk = try OfficeDesk(kind)
         try makeFolder(desk.stick("empty"))
         let report = try desk.gather(desk.stick("empty"), desk.stick("none"), desk.archivePath)
@@ -139,13 +141,13 @@ import TestKit
     }
 
     @Test("a newer transcript is added beside the previous one, and is shown", arguments: ArchiveKind.all)
-    func renewed(kind: ArchiveKind) async throws {
+    func newerTranscript(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "phone yo", pass: 1)
         try await recorder.copy(to: desk.stick("one"))
         try desk.gather(desk.stick("one"))
-        await recorder.archive.read(4, isComplete: true)
+        await recorder.archive.setLastPass(4, isComplete: true)
         await recorder.record(1, "fonio", annotations: Annotations(people: "Awa"), pass: 2)
         try await recorder.copy(to: desk.stick("one"))
         let report = try desk.gather(desk.stick("one"))
@@ -153,7 +155,7 @@ import TestKit
         #expect(try desk.found("fonio") == ["pi-aaaaaaaa: [fonio]"])
         #expect(try desk.found("phone") == [])
         let recording = try #require(try desk.archive().recordings(OfficeFilter()).first)
-        #expect(recording.readings == 2 && recording.people == "Awa")
+        #expect(recording.transcriptCount == 2 && recording.people == "Awa")
         #expect(desk.copies().count == 2)
     }
 
@@ -168,7 +170,7 @@ import TestKit
         try desk.gather(desk.stick("new"), desk.stick("old"))
         #expect(try desk.found("secret") == [])
         let recordings = try desk.archive().recordings(OfficeFilter())
-        #expect(recordings.map(\.readings) == [2])
+        #expect(recordings.map(\.transcriptCount) == [2])
     }
 
     @Test("an archive can be gathered into another one, which then has the same recorders", arguments: ArchiveKind.all)
@@ -179,20 +181,20 @@ import TestKit
             await recorder.record(1, "number \(digit)")
             try await recorder.copy(to: desk.stick(digit))
         }
-        let unnamed = FieldRecorder("old")
-        await unnamed.record(3, "without a number")
-        try await unnamed.copy(to: desk.stick("3"))
+        let unidentified = FieldRecorder("old")
+        await unidentified.record(3, "without a number")
+        try await unidentified.copy(to: desk.stick("3"))
         try desk.gather(desk.stick("1"), desk.stick("2"), desk.stick("3"))
         let other = try OfficeDesk(kind)
         let report = try other.gather(desk.archivePath)
         #expect(report.taken == 3 && report.problems == [])
         #expect(other.copies() == desk.copies())
         let recorders = try desk.archive().recordings(OfficeFilter()).map(\.recorder)
-        let described = { (recorder: Recorder) -> String in
+        let describe = { (recorder: Recorder) -> String in
             "\(recorder.folder) \(recorder.name) \(recorder.machine ?? "")"
         }
         let others = try other.archive().recordings(OfficeFilter()).map(\.recorder)
-        #expect(Set(others.map(described)) == Set(recorders.map(described)))
+        #expect(Set(others.map(describe)) == Set(recorders.map(describe)))
         #expect(Set(recorders.map(\.folder)) == ["pi-11111111", "pi-22222222", "old"])
     }
 
@@ -203,7 +205,7 @@ import TestKit
         await recorder.record(1, "one")
         var lines: [HistoryLine] = []
         for (number, act) in [(1, "recorded"), (2, "written"), (5, "copied")] {
-            lines.append(try await recorder.enter(number, act, before: lines.last))
+            lines.append(try await recorder.addEntry(number, act, before: lines.last))
             if number > 1 { try await recorder.copy(to: desk.stick("\(number)")) }
         }
         let report = try desk.gather(desk.stick("5"), desk.stick("2"))
@@ -224,7 +226,8 @@ import TestKit
         shell("sqlite3 '\(database)' 'PRAGMA user_version = 99'")
         #expect(
             thrown { _ = try desk.archive() }?.message
-                == "\(database): was written by a newer fieldscribe-office (schema 99, this one knows 3); update fieldscribe-office"
+                == "\(database): was written by a newer fieldscribe-office (schema 99; this version supports up to 3); "
+                + "update fieldscribe-office"
         )
         shell("rm '\(database)'; sqlite3 '\(database)' 'CREATE TABLE x (y)'")
         #expect(
@@ -275,7 +278,7 @@ import TestKit
         #expect(desk.copies().count == 150)
     }
 
-    @Test("an error on a stick whose path starts like the archive's is not mistaken for an archive error")
+    @Test("an error on a stick whose path starts like the archive's path is not mistaken for an error in the archive")
     func similarPaths() async throws {
         let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -306,7 +309,7 @@ import TestKit
         for id in 1...2 { await recorder.record(id, "recording \(id)") }
         try await recorder.copy(to: desk.stick("one"))
         shell("truncate -s 8T '\(recorder.copies(on: desk.stick("one"))[0])/audio.flac'")
-        // Keeps the disk from filling up if the file is not refused.
+        // If the file is not refused, ulimit keeps it from filling the disk.
         let run = shell(
             "ulimit -f 2000000; '\(try officeProgram())' gather '\(desk.stick("one"))' --into '\(desk.archivePath)' 2>&1"
         )

@@ -7,7 +7,7 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// An office user's work: review uncertain words, correct elsewhere, import the corrections, export.
+/// The commands with which an office user reviews, imports and exports transcripts.
 @Suite("Office commands") struct OfficeCommandTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
@@ -22,7 +22,7 @@ import TestKit
         #expect(try desk.gather(desk.stick("one"), desk.stick("two")).problems == [])
     }
 
-    /// A recording's ID in the archive.
+    /// Returns a recording's ID in the archive.
     private func archiveID(_ desk: OfficeDesk, _ recorder: String, _ recording: Int) throws -> Int {
         try #require(
             try desk.archive().recordings(OfficeFilter()).first {
@@ -39,13 +39,14 @@ import TestKit
         let archive = try OfficeFolder(folder.file("archive"), creates: true)
         var copy = GatheredCopy(
             recorder: try archive.recorder(RecorderIdentity(name: "pi")), number: 1, root: "", startedAt: 0,
-            clock: .synchronized, length: SamplePosition(seconds: 1), digest: "d", place: "pi/000001",
-            audio: "audio.flac", isSigned: nil, sealed: nil, readings: [], history: [], sound: "", struck: 0)
-        // Only a modified database can have such a time.
+            clock: .synchronized, length: SamplePosition(seconds: 1), digest: "d", folder: "pi/000001",
+            audioName: "audio.flac", isSigned: nil, sealedDigest: nil, transcripts: [], history: [], samplesDigest: "",
+            redactionCount: 0)
+        // Only a database that another program has modified can have such a time.
         copy.startedAt = time
         try archive.add([copy])
-        #expect(try OfficePage.write(over: archive) == 1)
-        let page = try content(ofFile: "\(archive.files)/\(OfficePage.name)")
+        #expect(try OfficePage.write(for: archive) == 1)
+        let page = try content(ofFile: "\(archive.filesPath)/\(OfficePage.name)")
         #expect(String(decoding: page, as: UTF8.self).contains("9999-12-3"))
     }
 
@@ -88,11 +89,13 @@ import TestKit
             "FIELDSCRIBE_ARCHIVE='\(desk.database ?? desk.archivePath)' '\(try officeProgram())' show \(id) --format srt > '\(file)'"
         )
         shell("sed -i 's/phone yo/fonio/' '\(file)'")
-        let nobody = try desk.run("import '\(file)'")
-        #expect(nobody.status == 1 && nobody.errors.contains("specify it with --recording ID"), "\(nobody)")
-        // A speaker named in the meantime keeps that name.
+        let unidentified = try desk.run("import '\(file)'")
+        #expect(
+            unidentified.status == 1 && unidentified.errors.contains("specify it with --recording ID"),
+            "\(unidentified)")
+        // Somebody else names a speaker in the meantime; importing the file keeps the name.
         let page = desk.folder.file("corrections.json")
-        let sound = try #require(try desk.archive().sound(of: id))
+        let sound = try #require(try desk.archive().samplesDigest(of: id))
         try durableReplace(
             path: page,
             with: """
@@ -105,9 +108,9 @@ import TestKit
         let again = try desk.run("import '\(file)' --recording \(id) --by Awa")
         #expect(again.output.contains("nothing was changed"), "\(again)")
         #expect(try desk.found("fonio").count == 2 && desk.found("phone") == [])
-        let readings = try desk.archive().readings(of: id)
-        #expect(readings.map(\.person) == ["Awa", "Bo", nil])
-        #expect(try desk.archive().timeline(ofReading: readings[0].id)?.annotations?.speakers == ["A": "Anna"])
+        let transcripts = try desk.archive().transcripts(of: id)
+        #expect(transcripts.map(\.person) == ["Awa", "Bo", nil])
+        #expect(try desk.archive().timeline(ofTranscript: transcripts[0].id)?.annotations?.speakers == ["A": "Anna"])
         let accuracy = try desk.run("accuracy")
         #expect(
             accuracy.output.contains("\(id)  pi-aaaaaaaa  test  ") && accuracy.output.contains("test: "), "\(accuracy)")
@@ -118,7 +121,7 @@ import TestKit
             #expect(run.status != 0 && run.errors.split(separator: "\n").count == 1, "\(name): \(run)")
         }
         #expect(try desk.run("import /nowhere.srt").status == 3 && desk.run("import").status == 2)
-        // If --recording names the recording, every word may be new.
+        // With --recording, the file may have no words in common with the recording.
         let other = try desk.run("import '\(file)' --recording \(archiveID(desk, "zero", 1))")
         #expect(other.status == 0 && other.output.contains(": added; only "), "\(other)")
     }
@@ -145,8 +148,8 @@ import TestKit
         #expect(names("\(desk.archivePath)/\(copy)").contains { $0.hasPrefix("corrections-") && $0.hasSuffix(".json") })
         let again = try desk.run("import '\(file)'")
         #expect(again.output.contains("already"), "\(again)")
-        let wrong = try desk.run("import '\(file)' --recording \(archiveID(desk, "pi", 2))")
-        #expect(wrong.status == 1 && wrong.errors.contains("leave out --recording"), "\(wrong)")
+        let mismatch = try desk.run("import '\(file)' --recording \(archiveID(desk, "pi", 2))")
+        #expect(mismatch.status == 1 && mismatch.errors.contains("leave out --recording"), "\(mismatch)")
     }
 
     @Test("export writes transcripts, or complete copies that can be gathered", arguments: ArchiveKind.all)
@@ -175,7 +178,7 @@ import TestKit
             "\(differing)")
         #expect(shell("cat '\(out)'/pi-aaaaaaaa/*.txt").output == "mine\n")
         #expect(try desk.run("export --to '\(out)' --format text --force").status == 0)
-        // Changes one of the archive's files.
+        // Damages one of the archive's files.
         shell("printf x >> '\(desk.archivePath)/\(desk.copies()[0])/audio.flac'; rm -r '\(out)/Fieldscribe'")
         let damaged = try desk.run("export --to '\(out)'")
         #expect(damaged.status == 4 && damaged.errors.contains("audio.flac: does not match its checksum"), "\(damaged)")

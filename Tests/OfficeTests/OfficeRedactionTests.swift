@@ -7,11 +7,12 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Copies made before and after a redaction, in any order.
+/// Gathers copies that were made before and after a redaction, in any order.
 @Suite("Redactions in an archive") struct OfficeRedactionTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// Fills a stick `old` with a secret in text and sound, and a stick `new` without the secret.
+    /// Copies a recording with a secret to the stick `old`, then redacts the secret, and copies the recording to the stick
+    /// `new`.
     private func recorder(_ desk: OfficeDesk) async throws -> FieldRecorder {
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         await recorder.record(1, "a secret", pass: 5)
@@ -22,7 +23,7 @@ import TestKit
         return recorder
     }
 
-    private func areEqual(_ one: String, _ other: String) -> Bool { shell("cmp -s '\(one)' '\(other)'").status == 0 }
+    private func areEqual(_ file: String, _ other: String) -> Bool { shell("cmp -s '\(file)' '\(other)'").status == 0 }
 
     @Test(
         "sound recorded before a redaction is neither played, exported nor linked, even if its stick comes later; its copy is listed",
@@ -39,19 +40,19 @@ import TestKit
         #expect(run.status == 0 && run.output.contains("1 copy contains passages that were redacted later"), "\(run)")
         let archive = try desk.archive()
         let recording = try #require(try archive.recordings(OfficeFilter()).first)
-        #expect(areEqual("\(desk.archivePath)/\(recording.place)/audio.flac", "\(new)/audio.flac"))
-        #expect(try archive.recording(1)?.place == recording.place)
-        let digest = try #require(try archive.sound(of: recording.id))
+        #expect(areEqual("\(desk.archivePath)/\(recording.copyFolder)/audio.flac", "\(new)/audio.flac"))
+        #expect(try archive.recording(1)?.copyFolder == recording.copyFolder)
+        let digest = try #require(try archive.samplesDigest(of: recording.id))
         #expect(try text("\(new)/index.html").contains(digest) && !text("\(old)/index.html").contains(digest))
-        // The other copy may be removed.
+        // A user may remove the outdated copy.
         let copies = desk.copies()
         #expect(copies.count == 2)
-        let outdated = copies.filter { $0 != recording.place }
+        let outdated = copies.filter { $0 != recording.copyFolder }
         #expect(
             run.errors.contains("\(desk.archivePath)/\(outdated[0]): contains passages that were redacted later"),
             "\(run)")
         let index = try text("\(desk.archivePath)/index.html")
-        #expect(index.contains(recording.place) && !index.contains(outdated[0]))
+        #expect(index.contains(recording.copyFolder) && !index.contains(outdated[0]))
         let exported = try desk.run("export --to '\(desk.stick("out"))'")
         #expect(exported.status == 0, "\(exported)")
         #expect(
@@ -59,7 +60,7 @@ import TestKit
                 && shell("ls -d '\(desk.stick("out"))'/Fieldscribe/*/*/").output.split(separator: "\n").count == 1)
         shell("rm -r '\(desk.archivePath)/\(outdated[0])'")
         let again = try desk.gather(desk.stick("old"), desk.stick("new"))
-        #expect(again.known == 2 && again.outdated == [] && desk.copies() == [recording.place])
+        #expect(again.known == 2 && again.outdated == [] && desk.copies() == [recording.copyFolder])
     }
 
     @Test("redactions of a copy without a transcript are found in its history", arguments: ArchiveKind.all)
@@ -69,16 +70,16 @@ import TestKit
         await recorder.record(1, "a")
         var before: HistoryLine?
         for (number, act) in [(1, "recorded"), (2, "struck")] {
-            before = try await recorder.enter(number, act, before: before)
+            before = try await recorder.addEntry(number, act, before: before)
             try await recorder.copy(to: desk.stick(act))
             let copy = try #require(recorder.copies(on: desk.stick(act)).first)
             shell("cd '\(copy)' && rm transcript.json && sha256sum $(ls | grep -v SHA256) > SHA256SUMS")
         }
         try desk.gather(desk.stick("struck"))
-        let folder = try #require(try desk.archive().recordings(OfficeFilter()).first?.place)
+        let folder = try #require(try desk.archive().recordings(OfficeFilter()).first?.copyFolder)
         let report = try desk.gather(desk.stick("recorded"))
         #expect(report.taken == 1 && report.outdated.count == 1 && !report.outdated[0].hasSuffix(folder), "\(report)")
-        #expect(try desk.archive().recordings(OfficeFilter()).map(\.place) == [folder])
+        #expect(try desk.archive().recordings(OfficeFilter()).map(\.copyFolder) == [folder])
     }
 
     @Test("a copy from an earlier version, with an unknown number of redactions, is not reported as outdated")
@@ -101,13 +102,13 @@ import TestKit
                 let database = "\(desk.archivePath)/office.sqlite"
                 let plain = { (sql: String) in sql.replacing("fieldscribe.", with: "") }
                 shell("sqlite3 '\(database)' '\(plain(earlier)) PRAGMA user_version = 2'")
-                #expect(try desk.archive().outdated() == [])
+                #expect(try desk.archive().outdatedFolders() == [])
                 rows = shell("sqlite3 '\(database)' '\(plain(query))'").output
             case .server(let server):
                 let address = try #require(desk.database)
                 let downgraded = server.sql(earlier + "UPDATE fieldscribe.house SET version = 2", on: address)
                 #expect(downgraded.status == 0, "\(downgraded)")
-                #expect(try desk.archive().outdated() == [])
+                #expect(try desk.archive().outdatedFolders() == [])
                 rows = server.sql(query, on: address).output
             }
             #expect(rows == "1|-1\n1|-1\n2|1\n", "\(kind)")

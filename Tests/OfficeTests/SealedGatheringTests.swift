@@ -31,7 +31,7 @@ import TestKit
         let report = try desk.gather(desk.stick("one"), key: key)
         #expect(report.taken == 2 && report.sealed == 0 && report.problems == [])
         #expect(try desk.found("fonio").count == 1 && desk.copies().count == 2)
-        // The sealed folder on the stick does not name the recorder; only its content does.
+        // The folder of sealed copies has no recorder's name, which comes from the audio file's tags.
         #expect(desk.archiveNames == ["pi-aaaaaaaa"])
         #expect(try desk.run("list --recorder pi").output.split(separator: "\n").count == 2)
         let again = try desk.gather(desk.stick("one"), key: key)
@@ -69,25 +69,26 @@ import TestKit
                 #expect(shell("cat '\(desk.archivePath)/\(copy)/corrections-test.json'").output == "mine\n")
             }
         }
-        // The archive knows the copy's digest, so that it need not decrypt the copy again.
+        // The archive remembers the sealed file, so gathering does not decrypt it again.
         let digest = shell("sha256sum '\(desk.stick("one"))'/Fieldscribe/sealed-*/000001.fieldscribe.age").output
-        #expect(try desk.archive().known(sealed: String(digest.prefix(64))) != nil)
+        #expect(try desk.archive().copyDigest(ofSealed: String(digest.prefix(64))) != nil)
         #expect(try desk.archive().recordings(OfficeFilter()).count == 2 && desk.archiveNames == ["pi-aaaaaaaa"])
     }
 
     @Test(
         "a wrong key and damaged or truncated files are reported in one line each; everything else is added",
         arguments: ArchiveKind.all)
-    func wrong(kind: ArchiveKind) async throws {
+    func damagedSealedCopies(kind: ArchiveKind) async throws {
         let desk = try OfficeDesk(kind)
         let (key, recipient) = try makeKey(desk, "key.txt")
-        let (other, _) = try makeKey(desk, "other.txt")
+        let (otherKey, _) = try makeKey(desk, "other.txt")
         var recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         recorder.recipients = [recipient]
         for id in 1...3 { await recorder.record(id, "one") }
         try await recorder.copy(to: desk.stick("one"))
-        let wrong = try desk.gather(desk.stick("one"), key: other)
-        #expect(wrong.taken == 0 && wrong.problems.count == 3 && wrong.problems.allSatisfy { !$0.contains("\n") })
+        let rejected = try desk.gather(desk.stick("one"), key: otherKey)
+        #expect(rejected.taken == 0 && rejected.problems.count == 3)
+        #expect(rejected.problems.allSatisfy { !$0.contains("\n") })
         let sealed = "\(desk.stick("one"))/Fieldscribe/sealed-aaaaaaaaaaaa"
         shell("truncate -s -100 '\(sealed)/000001.fieldscribe.age'")
         shell("printf xxxxxxxxxxxxxxxx | dd of='\(sealed)/000002.fieldscribe.age' bs=1 seek=3000 conv=notrunc")
@@ -122,7 +123,7 @@ import TestKit
         #expect(report.problems.allSatisfy { $0.contains("SHA256SUMS.minisig: is not a valid signature") })
         let recorders = try desk.archive().recordings(OfficeFilter()).map(\.recorder)
         #expect(Set(recorders.map(\.id)).count == 2 && recorders.allSatisfy { $0.key != nil })
-        // Removes the key from a copy.
+        // A signed copy without the key.
         let keyless = desk.stick("keyless")
         shell(
             "cp -r '\(desk.stick("one"))' '\(keyless)' && cd '\(keyless)/Fieldscribe/pi/'000001* && rm recorder.pub && sed -i /recorder.pub/d SHA256SUMS"

@@ -10,7 +10,7 @@ import TestKit
 /// A running `fieldscribe-office serve`, with curl as its client.
 final class OfficeServer {
     let folder = TemporaryFolder()
-    /// `http://127.0.0.1:PORT/`, or a socket's path.
+    /// The URL, `http://127.0.0.1:PORT/`, or the path of a Unix socket.
     let address: String
     private let processID: String
 
@@ -33,11 +33,11 @@ final class OfficeServer {
     }
 
     deinit {
-        // wait: until it has exited, with a guard of ten minutes; a later server would otherwise find its socket in use
+        // wait: for the exit, at most ten minutes, because the next server would find the socket in use
         shell("kill -9 \(processID); timeout 600 tail -f --pid=\(processID) --sleep-interval=0.05 /dev/null")
     }
 
-    /// Requests a page; returns the status, the headers in lower case, and the body.
+    /// Requests a page. Returns the status, the headers in lower case, and the body.
     func get(_ path: String, _ options: String = "") -> (status: Int, head: String, body: String) {
         let socket = address.hasPrefix("/") ? "--unix-socket '\(address)'" : ""
         let base = address.hasPrefix("/") ? "http://localhost/" : address
@@ -77,12 +77,13 @@ final class OfficeServer {
         return desk
     }
 
+    /// Returns a recording's ID in the archive.
     private func archiveID(_ desk: OfficeDesk, _ recording: Int = 1) throws -> Int {
         try #require(try desk.archive().recordings(OfficeFilter()).first { $0.number == recording }?.id)
     }
 
     @Test("lists, searches and shows recordings, and plays them from any position", arguments: ArchiveKind.all)
-    func reading(kind: ArchiveKind) async throws {
+    func pagesAndAudio(kind: ArchiveKind) async throws {
         let desk = try await desk(kind)
         let id = try archiveID(desk)
         let server = try OfficeServer(desk)
@@ -155,8 +156,8 @@ final class OfficeServer {
         try server.stop()
     }
 
-    @Test("a heading made from the first words is short, and the remaining words follow")
-    func opening() {
+    @Test("a heading that consists of the first words is short, and the remaining words follow")
+    func shortHeading() {
         let words = (1...40).map { "word\($0)" }.joined(separator: " ")
         let opening = OfficeSite.opening(of: words)
         #expect(opening.title.hasSuffix(" …") && opening.title.count <= 62)
@@ -171,7 +172,7 @@ final class OfficeServer {
         let desk = try OfficeDesk(kind)
         try OfficeDesk.fill(try desk.archive(), 250)
         let server = try OfficeServer(desk)
-        /// The recordings of a page, and the links to its neighbors.
+        /// Returns the recordings on a page, and the links to the pages beside it.
         func page(_ link: String) throws -> (recordings: [Substring], later: String?, earlier: String?) {
             let body = server.get(link).body
             #expect(body.contains("250 recordings"))
@@ -207,7 +208,7 @@ final class OfficeServer {
     }
 
     @Test("foreign host names are refused, and text from users is escaped")
-    func strangers() async throws {
+    func foreignHosts() async throws {
         let desk = try await desk(title: "<script>alert(1)</script>")
         let id = try archiveID(desk)
         let server = try OfficeServer(desk)
@@ -218,7 +219,7 @@ final class OfficeServer {
         for path in ["", "recording/\(id)/", "?q=%3Cscript%3Ealert(1)%3C/script%3E", "%3Cscript%3Ealert(1)"] {
             #expect(!server.get(path).body.contains("<script>alert(1)"), "\(path)")
         }
-        // A copy with links in it, or a missing copy.
+        // A copy that contains links, then a missing copy.
         let copy = "\(desk.archivePath)/\(try #require(desk.copies().first { $0.contains("000001") }))"
         shell("ln -sf /etc/passwd '\(copy)/audio.flac'; ln -sf /etc/passwd '\(copy)/index.html'")
         let sound = server.get("recording/\(id)/audio.flac")
@@ -226,7 +227,7 @@ final class OfficeServer {
         #expect(server.get("recording/\(id)/").status == 200)
         shell("rm -r '\(copy)'")
         #expect(server.get("recording/\(id)/audio.flac").status == 404 && server.get("recording/\(id)/").status == 200)
-        // Makes the whole archive unavailable temporarily.
+        // The whole archive is unavailable for a time.
         shell("mv '\(desk.archivePath)' '\(desk.archivePath).away'")
         let unavailable = server.get("")
         #expect(unavailable.status == 503 && unavailable.body.contains("is not an archive"), "\(unavailable)")
@@ -249,9 +250,9 @@ final class OfficeServer {
             ("--listen 192.0.2.1 --port 0", "not an address of this machine"),
             ("--socket /tmp/x --port 1", "cannot be combined with --port"), ("--port 70000", "whole number"),
             ("--socket '\(desk.folder.file(String(repeating: "x", count: 120)))'", "too long"),
-            ("--socket '\(secret)'", "is a file, not a socket, and stays untouched"),
-            ("--socket '\(pipe)'", "is a FIFO, not a socket, and stays untouched"),
-            ("--socket '\(link)'", "is a symbolic link, not a socket, and stays untouched"),
+            ("--socket '\(secret)'", "is a file, not a socket, and was not changed"),
+            ("--socket '\(pipe)'", "is a FIFO, not a socket, and was not changed"),
+            ("--socket '\(link)'", "is a symbolic link, not a socket, and was not changed"),
             ("--socket /proc/1/fd", "not a socket"), ("--port 0 --password-file '\(pipe)'", "is a FIFO, not a file"),
         ] {
             let run = try desk.run("serve \(options)")
@@ -273,19 +274,19 @@ final class OfficeServer {
         let server = try OfficeServer(desk, "--port 0 --listen 0.0.0.0 --password-file '\(secret)'")
         #expect(server.errorLines.count == 1 && server.errorLines[0].contains("proxy with TLS"))
         let port = server.address.split(separator: ":").last ?? ""
-        let used = try desk.run("serve --port \(port.prefix { $0.isNumber })")
-        #expect(used.status == 1 && used.errors.contains("choose another port"), "\(used)")
+        let conflict = try desk.run("serve --port \(port.prefix { $0.isNumber })")
+        #expect(conflict.status == 1 && conflict.errors.contains("choose another port"), "\(conflict)")
         let refused = server.get("")
         #expect(
             refused.status == 401 && refused.head.contains("www-authenticate: basic") && !refused.body.contains("pi-"))
-        let welcome = server.get("", "-u 'Anna:a long secret'")
-        #expect(welcome.status == 200 && welcome.head.contains("httponly; samesite=strict"))
-        let cookie = welcome.head.split(separator: "\r\n").first { $0.hasPrefix("set-cookie: ") }?.dropFirst(12)
+        let accepted = server.get("", "-u 'Anna:a long secret'")
+        #expect(accepted.status == 200 && accepted.head.contains("httponly; samesite=strict"))
+        let cookie = accepted.head.split(separator: "\r\n").first { $0.hasPrefix("set-cookie: ") }?.dropFirst(12)
             .prefix { $0 != ";" }
-        // One process makes all guesses, because another guess is allowed every three seconds.
-        let wrong = shell(
+        // A single process makes all guesses, so that they take less than three seconds, after which another is allowed.
+        let guesses = shell(
             "curl -sS -o /dev/null -w '%{http_code}\\n' -u 'Anna:a wrong one' '\(server.address)?[1-10]'")
-        #expect(wrong.output == String(repeating: "401\n", count: 10))
+        #expect(guesses.output == String(repeating: "401\n", count: 10))
         let later = server.get("", "-u 'Anna:a long secret'")
         #expect(later.status == 429 && later.head.contains("retry-after: "))
         // Existing sessions stay valid.
@@ -321,18 +322,19 @@ final class OfficeServer {
         let desk = try await desk()
         let secret = desk.folder.file("secret")
         shell("echo 'a long secret' > '\(secret)'; chmod 600 '\(secret)'")
-        for (options, ownStatus) in [("--listen 0.0.0.0 --password-file '\(secret)'", 0), ("", 200)] {
+        for (options, expectedStatus) in [("--listen 0.0.0.0 --password-file '\(secret)'", 0), ("", 200)] {
             let server = try OfficeServer(desk, "--port 0 \(options)")
             let port = try #require(
                 server.address.split(separator: ":").last.flatMap { UInt16($0.prefix { $0.isNumber }) })
-            let connections = (0..<(ownStatus == 0 ? 256 : 300)).map { _ in connected(to: port) }
+            let connections = (0..<(expectedStatus == 0 ? 256 : 300)).map { _ in openConnection(toPort: port) }
             defer { for descriptor in connections { close(descriptor) } }
             #expect(connections.allSatisfy { $0 >= 0 })
-            if ownStatus == 0 {
+            if expectedStatus == 0 {
                 let other = server.get("", "-u 'Anna:a long secret' --interface 127.0.0.2 --max-time 8")
                 #expect(other.status == 200)
             }
-            #expect(server.get("", "-u 'Anna:a long secret' --interface 127.0.0.1 --max-time 8").status == ownStatus)
+            let own = server.get("", "-u 'Anna:a long secret' --interface 127.0.0.1 --max-time 8")
+            #expect(own.status == expectedStatus)
         }
     }
 

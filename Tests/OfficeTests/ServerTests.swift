@@ -6,13 +6,14 @@ import TestKit
 @testable import Office
 @testable import System
 
-/// Faults specific to an archive on a server.
+/// Errors that only an archive on a server can have.
 @Suite("An archive in PostgreSQL", .enabled(if: TestServer.shared != nil)) struct ServerTests {
     private let server: TestServer
 
     init() throws { server = try #require(TestServer.shared) }
 
-    /// Opens an archive that must be refused; returns the error, one line with the archive's address and no password.
+    /// Opens an archive that must be refused. Returns the message, and checks that it is one line with the archive's address
+    /// and without a password.
     private func refusal(_ address: String, files: String? = nil, creates: Bool = false) -> String {
         let error = thrown { _ = try OfficeDatabase(address, files: files, creates: creates) }
         let line = error?.message ?? ""
@@ -33,9 +34,10 @@ import TestKit
         let folder = TemporaryFolder()
         _ = try OfficeDatabase(address, files: folder.file("files"), creates: true)
         // From now on, the archive stores the path of its files.
-        #expect(try OfficeDatabase(address, files: nil, creates: false).files == folder.file("files"))
+        #expect(try OfficeDatabase(address, files: nil, creates: false).filesPath == folder.file("files"))
         server.sql("UPDATE fieldscribe.house SET version = 99", on: address)
-        #expect(refusal(address).contains("newer fieldscribe-office (schema 99, this one knows 3); update"))
+        #expect(
+            refusal(address).contains("newer fieldscribe-office (schema 99; this version supports up to 3); update"))
         #expect(server.sql("SELECT version FROM fieldscribe.house", on: address).output == "99\n")
     }
 
@@ -59,7 +61,7 @@ import TestKit
         try await recorder.copy(to: desk.stick("one"))
         #expect(try desk.gather(desk.stick("one")).problems == [])
         let recording = try #require(try desk.archive().recordings(OfficeFilter()).first)
-        #expect(try desk.archive().readings(of: recording.id).map(\.person) == [nil])
+        #expect(try desk.archive().transcripts(of: recording.id).map(\.person) == [nil])
         #expect(try desk.found("fonio").count == 1)
     }
 
@@ -76,7 +78,7 @@ import TestKit
         #expect(
             error?.message.hasPrefix("\(other): contains none of the copies") == true, "\(String(describing: error))")
         #expect(!pathExists(other))
-        // The same folder by another path, as on another machine.
+        // The same folder at another path, as on another machine.
         shell("ln -s '\(desk.archivePath)' '\(other)'")
         _ = try OfficeDatabase(address, files: other, creates: true)
         shell("mv '\(desk.archivePath)' '\(desk.archivePath).away' && mkdir '\(desk.archivePath)'")
@@ -84,7 +86,7 @@ import TestKit
         #expect(run.status == 3 && run.errors.contains("mount it") && names(desk.archivePath) == [], "\(run)")
     }
 
-    @Test("a missing permission is reported in one line, and no work is left incomplete")
+    @Test("a missing permission is reported in one line, and no copy is left incomplete")
     func denied() async throws {
         let desk = try OfficeDesk(.server(server))
         let address = try #require(desk.database)
@@ -121,7 +123,7 @@ import TestKit
         for id in 1...150 { await recorder.record(id, "recording number \(id)") }
         try await recorder.copy(to: desk.stick("one"))
         _ = try desk.archive()
-        // The server breaks the connection at these inserted lines, counted over all attempts, even if rolled back.
+        // The server breaks the connection when these lines are inserted, counted over all attempts.
         let breaks = [5, 40, 90, 130, 200]
         let created = server.sql(
             """
@@ -146,7 +148,8 @@ import TestKit
         #expect(last.known == 64 && last.taken == 86 && last.problems == [])
         #expect(desk.copies().count == 150)
         let recordings = try desk.archive().recordings(OfficeFilter())
-        #expect(recordings.map(\.number).sorted() == Array(1...150) && recordings.allSatisfy { $0.readings == 1 })
+        #expect(recordings.map(\.number).sorted() == Array(1...150))
+        #expect(recordings.allSatisfy { $0.transcriptCount == 1 })
     }
 
     @Test(
@@ -168,8 +171,8 @@ import TestKit
         #expect(server.sql("CREATE DATABASE small TABLESPACE small", on: administration).status == 0)
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
         for id in 1...8 { await recorder.record(id, "recording number \(id)") }
-        let desk = TemporaryFolder()
-        let (stick, files) = (desk.file("stick"), desk.file("files"))
+        let folder = TemporaryFolder()
+        let (stick, files) = (folder.file("stick"), folder.file("files"))
         try await recorder.copy(to: stick)
         let archive = try OfficeDatabase(server.address("small"), files: files, creates: true)
         shell("cat /dev/zero > '\(tablespace.path)/others'")
@@ -186,10 +189,10 @@ import TestKit
         let report = try Gathering(into: archive, key: nil, reader: try officeProgram()).run([.folder(stick)])
         #expect(report.taken == 8 && report.problems == [])
         #expect(try archive.recordings(OfficeFilter()).map(\.number) == Array(1...8))
-        let whole = shell(
+        let check = shell(
             "cd '\(files)' && for copy in */*/; do (cd $copy && sha256sum --quiet --strict -c SHA256SUMS && echo whole); done"
         )
-        #expect(whole.output.split(separator: "\n").count == 8, "\(whole.output)")
+        #expect(check.output.split(separator: "\n").count == 8, "\(check.output)")
     }
 
     @Test("a server without free connections is reported in one line")
@@ -202,7 +205,7 @@ import TestKit
     }
 
     @Test("several processes create the same archive and add the same recorder once")
-    func together() async throws {
+    func concurrentCreation() async throws {
         let address = try server.newDatabase()
         let folder = TemporaryFolder()
         try await withThrowingTaskGroup(of: Int.self) { group in

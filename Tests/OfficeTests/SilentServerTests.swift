@@ -6,7 +6,7 @@ import TestKit
 @testable import Office
 @testable import System
 
-/// A connection that breaks without the server or the client noticing.
+/// A connection that breaks without a message to the server or the client.
 @Suite("A server that disappears", .enabled(if: TestServer.shared != nil)) struct SilentServerTests {
     private let server: TestServer
     private let desk: OfficeDesk
@@ -20,7 +20,7 @@ import TestKit
         database = String((desk.database ?? "").drop { $0 != "@" }.dropFirst(2).prefix { $0 != "?" })
     }
 
-    /// A script that starts a relay and writes its port to a file.
+    /// Returns a script that starts a relay and writes its port to a file.
     private func relay(_ arguments: String = "") -> String {
         let program = "\(#filePath.split(separator: "/").dropLast().joined(separator: "/"))/relay.py"
         return """
@@ -31,8 +31,8 @@ import TestKit
             """
     }
 
-    /// The timeouts of this process's only connection to a port: idle seconds, seconds between probes,
-    /// number of probes, and milliseconds to wait for an answer.
+    /// Returns the timeouts of this process's only connection to a port: the idle time in seconds, the interval between
+    /// probes in seconds, the number of probes, and the time to wait for an answer in milliseconds.
     private func timeouts(toPort port: UInt16) -> [Int32] {
         for descriptor in Int32(3)..<1_024 {
             var (peer, length) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
@@ -50,7 +50,7 @@ import TestKit
     }
 
     @Test(
-        "the timeout is a minute, unless the address says otherwise; idle transactions time out",
+        "the timeout is a minute, unless the address sets it; idle transactions time out",
         arguments: [
             ("", [30, 10, 3, 60_000] as [Int32]),
             (
@@ -87,7 +87,7 @@ import TestKit
             kill $relay
             """
         try durableReplace(path: desk.folder.file("script"), with: script)
-        // If the tests run as root, the script does too: it needs access to the server's folder.
+        // As root, keeps the user ID, because the script needs access to the server's folder.
         let run = shell("unshare \(getuid() == 0 ? "-n" : "-rn") bash '\(desk.folder.file("script"))'")
         if run.status == 99 || run.output.contains("unshare") {
             return print("skipped: no network namespace can be created here")

@@ -7,18 +7,18 @@ import TestKit
 @testable import Office
 @testable import System
 
-/// Collects reported lines, and can ask for the process to exit.
-private final class Listener: Sendable {
-    private let state = Mutex((lines: [String](), isEnding: false))
+/// Collects the lines that are reported while waiting, and can stop the wait.
+private final class WaitObserver: Sendable {
+    private let state = Mutex((lines: [String](), shouldStop: false))
 
     var lines: [String] { state.withLock { $0.lines } }
 
-    func requestExit() { state.withLock { $0.isEnding = true } }
+    func requestStop() { state.withLock { $0.shouldStop = true } }
 
     var timeout: ServerTimeout {
         ServerTimeout(
             seconds: 6, report: { line in self.state.withLock { $0.lines.append(line) } },
-            isEnding: { self.state.withLock { $0.isEnding } })
+            shouldStop: { self.state.withLock { $0.shouldStop } })
     }
 }
 
@@ -33,47 +33,47 @@ private final class Listener: Sendable {
         _ = try desk.archive()
     }
 
-    private func archive(_ listener: Listener) throws -> OfficeDatabase {
+    private func archive(_ observer: WaitObserver) throws -> OfficeDatabase {
         try OfficeDatabase(
-            desk.database ?? "", files: desk.archivePath, creates: false, timeout: listener.timeout)
+            desk.database ?? "", files: desk.archivePath, creates: false, timeout: observer.timeout)
     }
 
     @Test("gathering waits for another transaction's lock, with a message and a timeout")
     func locked() throws {
-        let listener = Listener()
-        let (archive, holder) = (try archive(listener), try archive(listener))
+        let observer = WaitObserver()
+        let (archive, holder) = (try archive(observer), try archive(observer))
         try holder.connection.execute("BEGIN; LOCK TABLE recording IN ACCESS EXCLUSIVE MODE")
         let error = thrown { _ = try archive.recordings(OfficeFilter()) }
         #expect(error?.code == .busy && error?.message.contains("another program's transaction holds") == true)
-        #expect(listener.lines.count == 1, "\(listener.lines)")
-        #expect(listener.lines.first?.contains("waiting for the server, or for another program") == true)
+        #expect(observer.lines.count == 1, "\(observer.lines)")
+        #expect(observer.lines.first?.contains("waiting for the server, or for another program") == true)
         try holder.connection.execute("ROLLBACK")
         #expect(try archive.recordings(OfficeFilter()).isEmpty)
     }
 
     @Test("a connection to a stopped server process is abandoned with a message")
     func stopped() throws {
-        let listener = Listener()
-        let archive = try archive(listener)
+        let observer = WaitObserver()
+        let archive = try archive(observer)
         let process = try #require(archive.connection.rows("SELECT pg_backend_pid()") { pid_t($0.integer(0)) }.first)
         try #require(kill(process, SIGSTOP) == 0)
         defer { kill(process, SIGCONT) }
         let error = thrown { try archive.connection.transaction { () throws(DeviceError) in } }
         #expect(error?.code == .busy && error?.message.contains("has not answered for 6 s") == true)
-        #expect(listener.lines.count == 1 && listener.lines[0].contains("at most 6 s"), "\(listener.lines)")
+        #expect(observer.lines.count == 1 && observer.lines[0].contains("at most 6 s"), "\(observer.lines)")
         #expect(thrown { _ = try archive.recordings(OfficeFilter()) }?.code == .disconnected)
     }
 
-    @Test("a process that should exit does not wait; a server that accepts but never answers is an error")
+    @Test("a process that should exit does not wait; a server that accepts connections but never answers is an error")
     func exiting() throws {
-        let listener = Listener()
-        let archive = try archive(listener)
+        let observer = WaitObserver()
+        let archive = try archive(observer)
         let process = try #require(archive.connection.rows("SELECT pg_backend_pid()") { pid_t($0.integer(0)) }.first)
         try #require(kill(process, SIGSTOP) == 0)
         defer { kill(process, SIGCONT) }
-        listener.requestExit()
+        observer.requestStop()
         #expect(thrown { _ = try archive.recordings(OfficeFilter()) }?.status == ECANCELED)
-        let silent = Listener()
+        let silentObserver = WaitObserver()
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_un()
@@ -89,9 +89,10 @@ private final class Listener: Sendable {
         let error = thrown {
             _ = try OfficeDatabase(
                 "postgresql://office@/none?host=\(desk.folder.path)", files: nil, creates: false,
-                timeout: silent.timeout)
+                timeout: silentObserver.timeout)
         }
-        #expect(error?.code == .busy && silent.lines.count == 1, "\(String(describing: error)) \(silent.lines)")
+        let lines = silentObserver.lines
+        #expect(error?.code == .busy && lines.count == 1, "\(String(describing: error)) \(lines)")
     }
 
     @Test("serve answers 503, recovers with the server, and exits immediately")
@@ -131,7 +132,7 @@ private final class Listener: Sendable {
         try desk.gather(desk.stick("one"))
         await recorder.record(2, "and waited", pass: 1)
         try await recorder.copy(to: desk.stick("one"))
-        let holder = try archive(Listener())
+        let holder = try archive(WaitObserver())
         try holder.connection.execute("BEGIN; LOCK TABLE recording IN ACCESS EXCLUSIVE MODE")
         let waiting = try ["list", "gather '\(desk.stick("one"))' \(desk.into)"].enumerated().map { index, arguments in
             let (out, errors) = (desk.folder.file("out\(index)"), desk.folder.file("errors\(index)"))
@@ -141,11 +142,11 @@ private final class Listener: Sendable {
             ).output.prefix { $0.isNumber }
             return (process: String(process), out: out, errors: errors)
         }
-        // The shell waits: after an `await`, other tests may keep this one from resuming until both programs have given up.
+        // Waits in a shell: after an `await`, other tests may delay this one until both programs have given up.
         for program in waiting {
             let line = shell(
                 "until grep -q 'waiting for the server, or for another program' '\(program.errors)'; do "
-                    + "kill -0 \(program.process) || exit 1; sleep 0.1; done")  // wait: for the line or exit
+                    + "kill -0 \(program.process) || exit 1; sleep 0.1; done")  // wait: for the line, or for the exit
             #expect(line.status == 0, "\(line)")
         }
         #expect(waiting.allSatisfy { shell("kill -0 \($0.process)").status == 0 })
@@ -161,7 +162,7 @@ private final class Listener: Sendable {
     func servedLocked() async throws {
         let site = try OfficeServer(desk)
         #expect(site.get("").status == 200)
-        let holder = try archive(Listener())
+        let holder = try archive(WaitObserver())
         try holder.connection.execute("BEGIN; LOCK TABLE recording IN ACCESS EXCLUSIVE MODE")
         let answer = site.get("")
         #expect(answer.status == 503 && answer.body.contains("transaction holds"), "\(answer)")
@@ -173,24 +174,25 @@ private final class Listener: Sendable {
     @Test("a named password file that others may read is an error; the default one is skipped silently")
     func passwords() throws {
         let address = desk.database ?? ""
-        let loose = desk.folder.file("passwords")
-        shell("echo 'a:b:c:d:secret' >'\(loose)'; chmod 644 '\(loose)'; cp '\(loose)' '\(desk.folder.file(".pgpass"))'")
+        let path = desk.folder.file("passwords")
+        shell("echo 'a:b:c:d:secret' >'\(path)'; chmod 644 '\(path)'; cp '\(path)' '\(desk.folder.file(".pgpass"))'")
         let program = try officeProgram()
-        for (parameter, message) in [("&passfile=\(loose)", "chmod 600"), ("&passfile=/dev/null", "is not a file")] {
+        for (parameter, message) in [("&passfile=\(path)", "chmod 600"), ("&passfile=/dev/null", "is not a file")] {
             let run = shell("'\(program)' list --archive '\(address)\(parameter)'")
             #expect(run.status == 1 && run.output.split(separator: "\n").count == 1, "\(run)")
             #expect(run.output.contains(message) && !run.output.contains("secret"), "\(run)")
         }
-        for wrong in ["postgresql://office:secret%zz@host/none", "postgresql://office:secret@[::1/none"] {
-            let run = shell("'\(program)' list --archive '\(wrong)'")
+        for invalidAddress in ["postgresql://office:secret%zz@host/none", "postgresql://office:secret@[::1/none"] {
+            let run = shell("'\(program)' list --archive '\(invalidAddress)'")
             #expect(run.status == 1 && run.output.split(separator: "\n").count == 1, "\(run)")
             #expect(run.output.contains("is not valid") && !run.output.contains("secret"), "\(run)")
         }
         let run = shell("HOME='\(desk.folder.path)' '\(program)' list --archive '\(address)'")
         #expect(run.status == 0 && !run.output.contains("WARNING"), "\(run)")
-        let wrong = shell(
+        let unreachable = shell(
             "HOME='\(desk.folder.path)' '\(program)' list --archive 'postgresql://office@127.0.0.1:1/none'")
         #expect(
-            wrong.output.split(separator: "\n").count == 1 && wrong.output.contains(".pgpass is not used"), "\(wrong)")
+            unreachable.output.split(separator: "\n").count == 1 && unreachable.output.contains(".pgpass is not used"),
+            "\(unreachable)")
     }
 }

@@ -8,18 +8,18 @@ import TestKit
 @testable import Office
 @testable import System
 
-/// Recordings whose history and audio give different times.
+/// Recordings whose history and audio tags have different times.
 @Suite("The start of a recording") struct StartTimeTests {
     /// 20 November 2026, 08:30:12 UTC.
     private static let start = 1_795_163_412.0
 
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// How a copy differs from an ordinary one.
+    /// What is special about a copy; `silent` has no audio file.
     enum Form: CaseIterable { case plain, wave, sealed, renamed, silent }
 
-    /// Gathers a recording whose history says that it ended at `endTime`; returns its row in the archive.
-    private func gathered(
+    /// Gathers a recording whose history says that it ended at `endTime`. Returns the recording in the archive.
+    private func gather(
         _ desk: OfficeDesk, _ form: Form, startedAt: Double, _ clock: RecordingSummary.Clock, endTime: String,
         endClock: String
     ) async throws -> OfficeRecording {
@@ -34,7 +34,7 @@ import TestKit
         }
         if form == .wave { recorder.audio = .wav }
         await recorder.record(1, "one", startedAt: startedAt, clock: clock)
-        try await recorder.enter(1, "recorded", time: endTime, clock: endClock)
+        try await recorder.addEntry(1, "recorded", time: endTime, clock: endClock)
         try await recorder.copy(to: desk.stick("one"))
         if let copy = recorder.copies(on: desk.stick("one")).first {
             if form == .renamed { shell("mv '\(copy)' '\(copy)/../interview'") }
@@ -52,12 +52,12 @@ import TestKit
     }
 
     @Test(
-        "a recording interrupted by a power cut keeps its start, not the time of its repair",
+        "a recording that a power cut interrupted has its own start, not the time of its repair",
         arguments: ArchiveKind.all,
         Form.allCases)
     func interrupted(kind: ArchiveKind, form: Form) async throws {
         let desk = try OfficeDesk(kind)
-        let recording = try await gathered(
+        let recording = try await gather(
             desk, form, startedAt: Self.start, .synchronized, endTime: "2026-12-24T10:00:00Z", endClock: "synchronized")
         #expect(recording.startedAt == Self.start && recording.clock == .synchronized)
         let listed = try desk.run("list --since 2026-11-20 --until 2026-11-20")
@@ -66,12 +66,12 @@ import TestKit
     }
 
     @Test(
-        "a recording whose date was corrected once the clock was set has the corrected start",
+        "a recording that started before the clock was set has the start that was corrected later",
         arguments: ArchiveKind.all,
         Form.allCases)
     func corrected(kind: ArchiveKind, form: Form) async throws {
         let desk = try OfficeDesk(kind)
-        let recording = try await gathered(
+        let recording = try await gather(
             desk, form, startedAt: Self.start, .synchronized, endTime: "1970-01-01T00:02:00Z", endClock: "unverified")
         #expect(recording.startedAt == Self.start && recording.clock == .synchronized)
         let listed = try desk.run("list --since 2026-11-20T08:30 --until 2026-11-20T08:31")
@@ -79,17 +79,17 @@ import TestKit
     }
 
     @Test(
-        "a recording that started before the clock was set is marked, even if the clock was set at its end",
+        "a recording whose start was not corrected is marked, even if the clock was set at its end",
         arguments: ArchiveKind.all, [Form.plain, .wave, .sealed, .renamed])
     func unverified(kind: ArchiveKind, form: Form) async throws {
         let desk = try OfficeDesk(kind)
-        let recording = try await gathered(
+        let recording = try await gather(
             desk, form, startedAt: 86_400, .unverified, endTime: "2026-12-24T10:00:00Z", endClock: "synchronized")
         #expect(recording.startedAt == 86_400 && recording.clock == .unverified)
         #expect(try desk.run("list").output.contains("1970-01-02 00:00?"))
     }
 
-    @Test("in another time zone, the office uses the time zone in the audio's tags")
+    @Test("in another time zone, the start comes from the audio tags, which have a time zone")
     func zones() async throws {
         let desk = try OfficeDesk()
         let recorder = FieldRecorder("pi", identity: FieldRecorder.identity("a"))
@@ -110,12 +110,12 @@ import TestKit
                 "sox -n -r 16000 -b 16 -c 1 --comment '' --add-comment ARTIST=pi --add-comment DATE=2026-11-20T08:30:12Z '\(path)' synth 1"
             )
             let bytes = try content(ofFile: path)
-            let tags = SoundTags(Array(bytes.prefix(SoundTags.headLength)))
+            let tags = AudioTags(Array(bytes.prefix(AudioTags.headLength)))
             #expect(tags.device == (form == "flac" ? "pi" : tags.device) && tags.clock == .unverified)
             for count in 0...400 {
-                let part = SoundTags(Array(bytes.prefix(count)))
-                #expect(part.device == nil || part.device == tags.device)
-                #expect(part.startedAt == nil || part.startedAt == Self.start)
+                let truncated = AudioTags(Array(bytes.prefix(count)))
+                #expect(truncated.device == nil || truncated.device == tags.device)
+                #expect(truncated.startedAt == nil || truncated.startedAt == Self.start)
             }
         }
     }

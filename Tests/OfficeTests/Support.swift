@@ -17,17 +17,17 @@ struct FieldRecorder {
     var recipients: [Recipient]?
     var audio = AudioFormat.flac
     let folder = TemporaryFolder()
-    let archive = CopiedArchive([])
+    let archive = InMemoryArchive([])
     let ledger = MemoryLedger()
 
     init(_ name: String = "pi", identity: String? = nil) { (self.name, self.identity) = (name, identity) }
 
-    /// A machine ID of 32 identical digits.
+    /// Returns a machine ID of 32 identical digits.
     static func identity(_ digit: Character) -> String { String(repeating: digit, count: 32) }
 
     func audioPath(_ id: Int) -> String { folder.file("\(id).wav") }
 
-    /// Makes a recording of four seconds with one segment per text.
+    /// Adds a recording of four seconds with one segment per text.
     func record(
         _ id: Int, _ texts: String..., startedAt: Double = 1_795_163_412, speakers: [String] = [],
         annotations: Annotations? = nil, pass: Int? = nil, redacted: Bool = false,
@@ -68,7 +68,7 @@ struct FieldRecorder {
                 transcribedUpTo: length, stopReason: .button), timeline)
     }
 
-    /// Imports a person's correction of a segment as a separate pass, which the next copy contains.
+    /// Adds a person's correction of a segment as a separate pass, which the next copy contains.
     func correct(
         _ id: Int, segment: Int, _ text: String, by person: String, pass: Int, speakers: Speakers? = nil
     ) async throws {
@@ -88,7 +88,7 @@ struct FieldRecorder {
     /// Adds an entry to the history of recording 1, which lasts four seconds.
     ///
     /// - Parameter before: the previous entry.
-    @discardableResult func enter(
+    @discardableResult func addEntry(
         _ number: Int, _ act: String, time: String = "2026-11-20T08:30:16Z", clock: String = "synchronized",
         before: HistoryLine? = nil, pass: Int? = nil, engine: String? = nil
     ) async throws -> HistoryLine {
@@ -98,11 +98,11 @@ struct FieldRecorder {
             + (engine.map { "\"engine\":\"\($0)\"," } ?? "") + "\"length\":4,\"number\":\(number),\"own\":\(digest),"
             + (pass.map { "\"pass\":\($0)," } ?? "") + "\"recording\":1,\"sinceBoot\":1,\"time\":\"\(time)\"}"
         let line = try #require(historyLines(in: "[\n\(text)\n]\n")?.first)
-        await archive.enter(line)
+        await archive.addToHistory(line)
         return line
     }
 
-    /// Copies new recordings to a stick.
+    /// Copies new and changed recordings to a stick.
     func copy(to stick: String) async throws {
         try makeFolder(stick)
         var export = FolderExport(
@@ -116,7 +116,7 @@ struct FieldRecorder {
         #expect(report.error == nil && report.failures.isEmpty)
     }
 
-    /// The folders of this recorder's copies on a stick, sorted.
+    /// Returns the folders of this recorder's readable copies on a stick, sorted.
     func copies(on stick: String) -> [String] {
         names("\(stick)/Fieldscribe/\(name)").filter { CopyName($0) != nil }.map {
             "\(stick)/Fieldscribe/\(name)/\($0)"
@@ -124,7 +124,7 @@ struct FieldRecorder {
     }
 }
 
-/// The kinds of archives; the same tests run with each of them.
+/// The kinds of archives. Many tests run with each kind.
 enum ArchiveKind: Sendable, CustomTestStringConvertible {
     case folder
     case server(TestServer)
@@ -140,7 +140,7 @@ enum ArchiveKind: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// An office archive, and the sticks to gather into it.
+/// An archive, and sticks whose copies can be gathered into it.
 struct OfficeDesk {
     let folder = TemporaryFolder()
     /// The address of the archive's database; nil if the archive is a folder.
@@ -153,7 +153,7 @@ struct OfficeDesk {
         }
     }
 
-    /// Adds recordings without text, alternating between two recorders; each three start at the same time.
+    /// Adds recordings without text, alternately of two recorders. Groups of three start at the same time.
     static func fill(_ archive: any OfficeArchive, _ count: Int) throws {
         let recorders = try ["pi-1", "pi-2"].map { try archive.recorder(RecorderIdentity(name: $0)) }
         try archive.add(
@@ -161,19 +161,19 @@ struct OfficeDesk {
                 GatheredCopy(
                     recorder: recorders[number % 2], number: number, root: "\(number)",
                     startedAt: 1_795_163_412 + Double(number * 7 % count / 3), clock: .synchronized,
-                    length: SamplePosition(seconds: 1), digest: "\(number)", place: "pi/\(number)", audio: "",
-                    isSigned: nil,
-                    sealed: nil, readings: [], history: [], sound: "", struck: 0)
+                    length: SamplePosition(seconds: 1), digest: "\(number)", folder: "pi/\(number)",
+                    audioName: "", isSigned: nil, sealedDigest: nil, transcripts: [], history: [], samplesDigest: "",
+                    redactionCount: 0)
             })
     }
 
-    /// The folder with the copies.
+    /// The path of the folder with the copies.
     var archivePath: String { folder.file("archive") }
 
-    /// The contents of the archive's folder, without the database.
+    /// The names in the archive's folder, without the database.
     var archiveNames: [String] { names(archivePath).filter { $0 != "office.sqlite" } }
 
-    /// The options that name the archive.
+    /// The options that specify the archive.
     var into: String { database.map { "--into '\($0)' --files '\(archivePath)'" } ?? "--into '\(archivePath)'" }
 
     func stick(_ name: String) -> String { folder.file(name) }
@@ -187,12 +187,12 @@ struct OfficeDesk {
         try Gathering(into: try archive(), key: key, reader: try officeProgram()).run(sticks.map { .folder($0) })
     }
 
-    /// Search results in the form `recorder: excerpt`.
+    /// Returns search results in the form `recorder: excerpt`.
     func found(_ query: String, _ filter: OfficeFilter = OfficeFilter()) throws -> [String] {
         try archive().search(OfficeQuery(query), filter, limit: 50).map { "\($0.recorder): \($0.excerpt)" }
     }
 
-    /// The folders of the copies in the archive, relative to it, sorted; sha256sum has verified each.
+    /// Returns the folders of the copies in the archive, sorted and relative to it. Verifies each copy with sha256sum.
     func copies() -> [String] {
         let folders = shell("cd '\(archivePath)' && ls -d */*/ | sort").output.split(separator: "\n").map {
             String($0.dropLast())
@@ -204,8 +204,8 @@ struct OfficeDesk {
         return folders
     }
 
-    /// Runs the executable; returns its output, its errors, and its exit status, which is 124 if it does not exit within
-    /// ten minutes.
+    /// Runs the program. Returns its output, its errors, and its exit status, which is 124 if it does not exit within ten
+    /// minutes.
     func run(_ arguments: String) throws -> (output: String, errors: String, status: Int32) {
         let errors = folder.file("errors")
         let run = shell(
@@ -217,7 +217,7 @@ struct OfficeDesk {
 
 func officeProgram() throws -> String { try builtProgram("fieldscribe-office") }
 
-/// The contents of a folder, sorted; empty if it does not exist.
+/// Returns the names in a folder, sorted; empty if the folder does not exist.
 func names(_ path: String) -> [String] {
     shell("ls -A '\(path)' 2>/dev/null").output.split(separator: "\n").map(String.init)
 }
@@ -233,8 +233,8 @@ func names(_ path: String) -> [String] {
     return (status & 0x7F == 0 ? (status >> 8) & 0xFF : -1, String(decoding: output, as: UTF8.self))
 }
 
-/// Connects to a local port without sending anything; returns the descriptor, or -1 if no process listens there.
-func connected(to port: UInt16) -> Int32 {
+/// Connects to a local port without sending anything. Returns the descriptor; -1 if no process listens on the port.
+func openConnection(toPort port: UInt16) -> Int32 {
     let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

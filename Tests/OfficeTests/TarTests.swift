@@ -4,7 +4,7 @@ import Testing
 @testable import Core
 
 @Suite("Reading tar archives") struct TarTests {
-    /// Creates an archive in the format of the program `tar`.
+    /// Returns a tar archive in the format of the program `tar`.
     private static func tar(_ members: [(name: String, content: [UInt8], kind: Character)]) -> [UInt8] {
         var bytes: [UInt8] = []
         for (name, content, kind) in members {
@@ -25,36 +25,36 @@ import Testing
         return bytes + [UInt8](repeating: 0, count: 1_024)
     }
 
-    private static func read(_ bytes: [UInt8], pieceLength: Int) throws -> (
+    private static func read(_ bytes: [UInt8], chunkLength: Int) throws -> (
         files: [(name: String, content: [UInt8])], isWhole: Bool
     ) {
         var tar = TarParser()
         var files: [(name: String, content: [UInt8])] = []
-        var ends = 0
-        for start in stride(from: 0, to: bytes.count, by: pieceLength) {
-            let piece = Array(bytes[start..<min(bytes.count, start + pieceLength)])
-            try piece.withUnsafeBytes { piece in
-                try tar.parse(piece) { event in
+        var endCount = 0
+        for start in stride(from: 0, to: bytes.count, by: chunkLength) {
+            let chunk = Array(bytes[start..<min(bytes.count, start + chunkLength)])
+            try chunk.withUnsafeBytes { chunk in
+                try tar.parse(chunk) { event in
                     switch event {
                     case .file(let name, _): files.append((name, []))
                     case .bytes(let content): files[files.count - 1].content += content
-                    case .end: ends += 1
+                    case .end: endCount += 1
                     }
                 }
             }
         }
-        if tar.isWhole { #expect(ends == files.count) }
+        if tar.isWhole { #expect(endCount == files.count) }
         return (files, tar.isWhole)
     }
 
-    @Test("returns the same result for pieces of any length", arguments: [1, 7, 511, 512, 513, 4_096, 1 << 20])
-    func pieces(length: Int) throws {
+    @Test("returns the same result for chunks of any length", arguments: [1, 7, 511, 512, 513, 4_096, 1 << 20])
+    func chunks(length: Int) throws {
         let long = (0..<2_000).map { UInt8(truncatingIfNeeded: $0) }
         let bytes = Self.tar([
             ("copy/", [], "5"), ("copy/a", Array("one".utf8), "0"), ("copy/none", [], "0"), ("copy/long", long, "0"),
             ("copy/x", Array("14 size=00003\n".utf8), "x"), ("copy/told", Array("abc".utf8), "0"),
         ])
-        let (files, isWhole) = try Self.read(bytes, pieceLength: length)
+        let (files, isWhole) = try Self.read(bytes, chunkLength: length)
         #expect(isWhole && files.map(\.name) == ["a", "none", "long", "told"])
         #expect(files.map(\.content) == [Array("one".utf8), [], long, Array("abc".utf8)])
     }
@@ -63,7 +63,7 @@ import Testing
     func truncated() throws {
         let bytes = Self.tar([("copy/a", Array("one".utf8), "0")])
         for length in [0, 100, 512, 514, 1_024] {
-            #expect(try !Self.read(Array(bytes.prefix(length)), pieceLength: 512).isWhole)
+            #expect(try !Self.read(Array(bytes.prefix(length)), chunkLength: 512).isWhole)
         }
     }
 
@@ -71,8 +71,8 @@ import Testing
         "refuses paths outside the folder, and entries that are not files",
         arguments: ["../a", "/etc/passwd", "a/../b", "copy/..", "copy/.", "copy/a/b", "a", "../..", "copy/"])
     func outside(name: String) throws {
-        #expect(throws: DeviceError.self) { try Self.read(Self.tar([(name, [1], "0")]), pieceLength: 512) }
-        #expect(throws: DeviceError.self) { try Self.read(Self.tar([("copy/a", [], "2")]), pieceLength: 512) }
-        #expect(throws: DeviceError.self) { try Self.read([UInt8](repeating: 7, count: 512), pieceLength: 512) }
+        #expect(throws: DeviceError.self) { try Self.read(Self.tar([(name, [1], "0")]), chunkLength: 512) }
+        #expect(throws: DeviceError.self) { try Self.read(Self.tar([("copy/a", [], "2")]), chunkLength: 512) }
+        #expect(throws: DeviceError.self) { try Self.read([UInt8](repeating: 7, count: 512), chunkLength: 512) }
     }
 }

@@ -8,7 +8,7 @@ import TestKit
 
 /// A PostgreSQL server for these tests, with its data and Unix socket in a temporary folder.
 final class TestServer: Sendable {
-    /// The server that all tests share; prints a message and is nil if PostgreSQL is not installed.
+    /// The server that all tests share; nil if PostgreSQL is not installed.
     static let shared: TestServer? = {
         let found = shell("ls -d ${FIELDSCRIBE_TEST_POSTGRESQL:-/usr/lib/postgresql/*/bin} | sort -V | tail -n 1")
             .output
@@ -37,8 +37,8 @@ final class TestServer: Sendable {
         atexit { TestServer.shared?.remove() }
         // Stops the server if the tests crash.
         shell(
-            // wait: polls until the tests exit; they do not wait for this loop
-            "(\(Self.closing) while kill -0 \(getpid()); do sleep 1; done; \(asUser) '\(programs)/pg_ctl' -D '\(data)' -m immediate stop; "
+            // wait: for the exit of the tests, which do not wait for this loop
+            "(\(Self.closeDescriptors) while kill -0 \(getpid()); do sleep 1; done; \(asUser) '\(programs)/pg_ctl' -D '\(data)' -m immediate stop; "
                 + "rm -rf '\(folder.path)') </dev/null >/dev/null 2>&1 &")
     }
 
@@ -50,10 +50,10 @@ final class TestServer: Sendable {
 
     private var data: String { folder.file("data") }
 
-    /// Closes inherited descriptors: the server briefly outlives these tests, and must not hold their locks.
-    private static let closing = "for file in $(seq 3 255); do eval \"exec $file>&-\"; done; "
+    /// Shell code that closes inherited descriptors, because the server outlives these tests and must not hold their locks.
+    private static let closeDescriptors = "for file in $(seq 3 255); do eval \"exec $file>&-\"; done; "
 
-    /// Runs a command as another user if the tests run as root, which PostgreSQL refuses.
+    /// Shell code that, if the tests run as root, runs a command as another user, because PostgreSQL refuses root.
     private var asUser: String {
         getuid() == 0 ? "cd / && setpriv --reuid=$(id -u nobody) --regid=$(id -g nobody) --clear-groups" : ""
     }
@@ -61,7 +61,7 @@ final class TestServer: Sendable {
     func start() throws {
         let options = "-k '\(folder.path)' -c listen_addresses= -c fsync=off"
         let started = shell(
-            "\(Self.closing) \(asUser) '\(programs)/pg_ctl' -D '\(data)' -w -l '\(folder.file("log"))' -o \"\(options)\" start </dev/null >/dev/null"
+            "\(Self.closeDescriptors) \(asUser) '\(programs)/pg_ctl' -D '\(data)' -w -l '\(folder.file("log"))' -o \"\(options)\" start </dev/null >/dev/null"
         )
         guard started.status == 0 else {
             throw DeviceError(.failed, "pg_ctl", "\(started.output) \(shell("tail '\(folder.file("log"))'").output)")

@@ -7,20 +7,21 @@ import TestKit
 @testable import System
 @testable import Transcripts
 
-/// Machines that transcribe recordings again and are killed or lose their database.
+/// Programs that transcribe recordings again, and that are killed or stopped meanwhile.
 @Suite("Transcribing again", .enabled(if: TestServer.shared != nil)) struct WorkTests {
     private let desk: OfficeDesk
-    private let reader: String
+    private let transcriber: String
 
     init() throws {
         signal(SIGPIPE, SIG_IGN)
         let desk = try OfficeDesk(.server(try #require(TestServer.shared)))
         self.desk = desk
-        reader = try Self.reader(in: desk.folder)
+        transcriber = try Self.makeTranscriber(in: desk.folder)
     }
 
-    /// A replacement for fieldscribe that writes to `log` when it begins, and waits while a file `hold` exists.
-    private static func reader(in folder: TemporaryFolder) throws -> String {
+    /// Creates a replacement for fieldscribe. It appends a line to the file `log` when it starts to transcribe, and waits while
+    /// the file `hold` exists.
+    private static func makeTranscriber(in folder: TemporaryFolder) throws -> String {
         try folder.program(
             "reader",
             """
@@ -51,14 +52,14 @@ import TestKit
     }
 
     private func work(_ options: String) throws -> String {
-        "'\(try officeProgram())' work --archive '\(desk.database ?? "")' --program '\(reader)' --lease 2 \(options)"
+        "'\(try officeProgram())' work --archive '\(desk.database ?? "")' --program '\(transcriber)' --lease 2 \(options)"
     }
 
-    /// The number of transcripts that the engine `fake` made, for each recording.
+    /// Returns the number of transcripts by the engine `fake` for each recording.
     private func transcriptCounts() throws -> [Int] {
         let archive = try desk.archive()
         return try archive.recordings(OfficeFilter()).map { recording in
-            try archive.readings(of: recording.id).count { $0.engine == "fake" }
+            try archive.transcripts(of: recording.id).count { $0.engine == "fake" }
         }
     }
 
@@ -71,7 +72,7 @@ import TestKit
         try await recorder.copy(to: desk.stick("one"))
         try desk.gather(desk.stick("one"))
         let archive = try desk.archive()
-        var timeline = try #require(try archive.timeline(ofReading: archive.readings(of: 1)[0].id))
+        var timeline = try #require(try archive.timeline(ofTranscript: archive.transcripts(of: 1)[0].id))
         timeline.segments[0].words[0].text = "corrected"
         _ = try archive.add(GatheredTranscript(digest: "x", timeline: timeline, person: "Awa", madeAt: 1), of: 1)
         let run = shell(try work("--until-empty"))
@@ -81,7 +82,7 @@ import TestKit
         #expect(try desk.found("corrected").count == 1 && desk.found("fonio").count == 2)
         #expect(try desk.found("secret") == ["pi-aaaaaaaa: [secret]"])
         #expect(try archive.recordings(OfficeFilter()).map(\.people) == ["", "", "Awa"])
-        #expect(try archive.readings(of: 1).map(\.engine).last == "test")
+        #expect(try archive.transcripts(of: 1).map(\.engine).last == "test")
         let again = shell(try work("--once"))
         #expect(again.status == 0 && again.output.hasSuffix("there is nothing to transcribe\n"), "\(again)")
         #expect(try transcriptCounts() == [1, 1, 1])
@@ -112,16 +113,17 @@ import TestKit
             """)
         #expect(run.status == 0 && run.output.hasPrefix("transcribing with whisper\n"), "\(run)")
         let archive = try desk.archive()
-        let reading = try #require(try archive.readings(of: 1).first { $0.engine == "whisper" }, "\(run)")
-        let text = try #require(try archive.timeline(ofReading: reading.id)).segments.flatMap(\.words).map(\.text)
+        let transcript = try #require(try archive.transcripts(of: 1).first { $0.engine == "whisper" }, "\(run)")
+        let timeline = try #require(try archive.timeline(ofTranscript: transcript.id))
+        let words = timeline.segments.flatMap(\.words).map(\.text)
         let expected = "he might even have been made amiable himself".split(separator: " ").map(String.init)
-        #expect(WordErrorRate.normalized(text.joined(separator: " ")).filter(expected.contains).count >= 4, "\(text)")
+        #expect(WordErrorRate.normalized(words.joined(separator: " ")).filter(expected.contains).count >= 4, "\(words)")
     }
 
     @Test("the program may be a link")
     func link() throws {
         let folder = TemporaryFolder()
-        let link = folder.file("reader")
+        let link = folder.file("transcriber")
         #expect(symlink("/bin/true", link) == 0)
         #expect(try TranscriptionProgram.find(link) == link)
         #expect(thrown { _ = try TranscriptionProgram.find(folder.path) }?.code == .missing)
@@ -142,7 +144,7 @@ import TestKit
             ), ("--files /nowhere", 3, "/nowhere"),
         ] as [(String, Int32, String)] {
             let run = shell(
-                "FIELDSCRIBE_ARCHIVE='\(desk.database ?? "")' '\(program)' work --program '\(reader)' \(options)")
+                "FIELDSCRIBE_ARCHIVE='\(desk.database ?? "")' '\(program)' work --program '\(transcriber)' \(options)")
             #expect(run.status == status && run.output.split(separator: "\n").count == 1, "\(options): \(run)")
             #expect(run.output.contains(message), "\(options): \(run)")
         }
@@ -169,12 +171,12 @@ import TestKit
         #expect(try transcriptCounts() == [1])
     }
 
-    @Test("each recording is transcribed and counted once, although workers are killed repeatedly")
+    @Test("each recording gets one transcript from the engine, although workers are killed repeatedly")
     func killed() async throws {
         let count = 24
         try await record(count)
         shell("echo 0.1 > '\(desk.folder.file("delay"))'")
-        var kills = 0
+        var killCount = 0
         for round in 1...4 {
             let delay = 0.3 + 0.15 * Double(round)
             let run = shell(
@@ -182,17 +184,17 @@ import TestKit
                 for worker in 1 2 3; do timeout -s KILL \(delay) \(try work("--until-empty")) >/dev/null 2>&1 & done; wait
                 """)
             #expect(run.status == 0)
-            kills += 3
+            killCount += 3
         }
         let last = shell("\(try work("--until-empty")) & \(try work("--until-empty")); wait")
         #expect(last.status == 0, "\(last)")
         let started = shell("sort '\(desk.folder.file("log"))' | wc -l").output
-        print("➜ transcribing again: killed \(kills) workers; \(started.dropLast()) starts for \(count) recordings")
+        print("➜ transcribing again: killed \(killCount) workers; \(started.dropLast()) starts for \(count) recordings")
         #expect(try transcriptCounts() == [Int](repeating: 1, count: count))
     }
 
-    @Test("a worker that was stopped for longer than its lease finds the recording done, and adds nothing")
-    func late() async throws {
+    @Test("a worker that was suspended for longer than its lease does not add a second transcript")
+    func expiredLease() async throws {
         try await record(1)
         shell("touch '\(desk.folder.file("hold"))'")
         let run = shell(
@@ -211,7 +213,7 @@ import TestKit
 
 /// A separate database server, which the test kills.
 @Suite("A database that is killed", .enabled(if: TestServer.shared != nil)) struct KilledServerTests {
-    @Test("machines that transcribe wait for the database, and nothing is lost or counted twice")
+    @Test("workers wait for the database; no transcript is lost or added twice")
     func killed() async throws {
         let server = try TestServer(try #require(TestServer.shared).programs)
         let desk = try OfficeDesk(.server(server))
@@ -221,7 +223,7 @@ import TestKit
         try await recorder.copy(to: desk.stick("one"))
         try desk.gather(desk.stick("one"))
         let (started, hold) = (desk.folder.file("started"), desk.folder.file("hold"))
-        let reader = try desk.folder.program(
+        let transcriber = try desk.folder.program(
             "reader",
             """
             if [ $1 = models ]; then
@@ -234,30 +236,30 @@ import TestKit
             fi
             """)
         let work =
-            "'\(try officeProgram())' work --archive '\(desk.database ?? "")' --program '\(reader)' --lease 2 --until-empty"
+            "'\(try officeProgram())' work --archive '\(desk.database ?? "")' --program '\(transcriber)' --lease 2 --until-empty"
         let log = desk.folder.file("log")
-        func lines(with word: String, in file: String) -> Int {
+        func lineCount(with word: String, in file: String) -> Int {
             Int(shell("grep -c '\(word)' '\(file)'").output.dropLast()) ?? 0
         }
         shell("touch '\(hold)'; for worker in 1 2; do (\(work); echo ended $?) >>'\(log)' 2>&1 </dev/null & done")
         for round in 1...2 {
-            // The database is killed while each worker transcribes one recording.
-            try await eventually("two more transcriptions") { lines(with: "started", in: started) >= 2 * round }
+            // Kills the database while each worker transcribes a recording.
+            try await eventually("two more transcriptions") { lineCount(with: "started", in: started) >= 2 * round }
             try server.kill()
             shell("rm '\(hold)'")
             try await eventually("both wait for the database") {
-                lines(with: "trying for 10 minutes", in: log) >= 2 * round
+                lineCount(with: "trying for 10 minutes", in: log) >= 2 * round
             }
             if round == 1 { shell("touch '\(hold)'") }
             try server.start()
         }
-        try await eventually("the exit of both workers") { lines(with: "^ended ", in: log) == 2 }
+        try await eventually("the exit of both workers") { lineCount(with: "^ended ", in: log) == 2 }
         let output = shell("cat '\(log)'").output
         #expect(output.split(separator: "\n").count { $0 == "ended 0" } == 2, "\(output)")
         #expect(output.contains("trying for 10 minutes"), "\(output)")
         let archive = try desk.archive()
         let counts = try archive.recordings(OfficeFilter()).map { recording in
-            try archive.readings(of: recording.id).count { $0.engine == "fake" }
+            try archive.transcripts(of: recording.id).count { $0.engine == "fake" }
         }
         #expect(counts == [Int](repeating: 1, count: count), "\(output)")
         print("➜ transcribing again: killed the database twice; 2 workers transcribed \(count) recordings once each")

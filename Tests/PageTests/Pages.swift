@@ -63,22 +63,22 @@ struct Pages {
                     IndexEntry(
                         device: "fieldscribe-1", link: "\(name)/index.html", title: title,
                         facts: ["1:02", "recording 7"], text: timeline.segments.map(\.text).joined(separator: " "))
-                }, readings: Self.readings), "index.html")
+                }, passes: Self.plottedPasses), "index.html")
     }
 
     /// Ten recordings with two passes each, by a less and a more accurate engine.
-    private static let readings: [PlottedReading] = {
-        var readings: [PlottedReading] = []
+    private static let plottedPasses: [PlottedPass] = {
+        var passes: [PlottedPass] = []
         for recording in 1...10 {
             let title = recording == 10 ? "</svg><b>x" : "\(recording) November 2026, 09:30"
             for (engine, percent) in [("pocketsphinx live", 34.0), ("moonshine final", 14.0)] {
-                readings.append(
-                    PlottedReading(
+                passes.append(
+                    PlottedPass(
                         recording: recording, title: title, engine: engine, whole: percent - Double(recording),
                         checked: percent + 4))
             }
         }
-        return readings
+        return passes
     }()
 
     private func write(_ timeline: Timeline, _ name: String, _ details: RecordingDetails) throws {

@@ -3,8 +3,8 @@
 usage: browser.py FOLDER [SCREENSHOTS]
        browser.py --copy FOLDER [SCREENSHOTS]
 
-FOLDER holds index.html and the pages talk, hostile and long. With --copy it holds copies of recordings: opens their
-index and plays the recordings. Prints one line per check: "ok NAME" or "FAIL NAME: why".
+FOLDER holds index.html and the pages that Pages.swift writes. With --copy, FOLDER holds copies of recordings: the script opens
+their index and plays them. It prints one line per check: "ok NAME" or "FAIL NAME: why".
 """
 
 import base64
@@ -45,12 +45,12 @@ class Browser:
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True,
                                        env=dict(os.environ, TMPDIR=self.temporary_folder), start_new_session=True)
         for line in self.driver.stdout:
-            found = re.search(r"successfully on port (\d+)", line)
-            if found:
+            match = re.search(r"successfully on port (\d+)", line)
+            if match:
                 break
         else:
             raise RuntimeError("chromedriver did not start")
-        self.base = "http://127.0.0.1:" + found.group(1) + "/session"
+        self.base = "http://127.0.0.1:" + match.group(1) + "/session"
         arguments = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio",
                      "--window-size=1280,900", "--force-color-profile=srgb"]
         if os.geteuid() == 0:
@@ -105,12 +105,12 @@ class Browser:
         """Returns the page as a PDF in base64. WebDriver's own command times out after ten seconds."""
         return self.devtools("Page.printToPDF", printBackground=False)["data"]
 
-    def find(self, selector, number=0):
-        found = self.call("POST", "/elements", {"using": "css selector", "value": selector})
-        return next(iter(found[number].values()))
+    def find(self, selector, index=0):
+        elements = self.call("POST", "/elements", {"using": "css selector", "value": selector})
+        return next(iter(elements[index].values()))
 
-    def click(self, selector, number=0):
-        self.call("POST", "/element/" + self.find(selector, number) + "/click", {})
+    def click(self, selector, index=0):
+        self.call("POST", "/element/" + self.find(selector, index) + "/click", {})
 
     def type(self, selector, text):
         self.call("POST", "/element/" + self.find(selector) + "/value", {"text": text})
@@ -147,7 +147,7 @@ class Browser:
         return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
 
 
-def near(value, expected, tolerance=0.15):
+def assert_near(value, expected, tolerance=0.15):
     assert value is not None and abs(value - expected) <= tolerance, f"{value} is not {expected}"
 
 
@@ -179,21 +179,21 @@ def word_follows(b):
     b.until("return !document.getElementById('audio').paused")
     # Checks each frame, after the page's own handler. The sound may advance by 400 ms within a frame; five wrong frames in a row are
     # an error.
-    b.js("window.followed = { seen: [], wrong: 0, longest: 0, last: [] };"
+    b.js("window.progress = { starts: [], wrongFrames: 0, longestRun: 0, lastWrong: [] };"
          "const audio = document.getElementById('audio'), all = [...document.querySelectorAll('.w')];"
          "const check = () => {"
          "  const on = document.querySelector('.w.on'), after = on && all[all.indexOf(on) + 1];"
          "  const [now, start, next] = [audio.currentTime * 1000, on && Number(on.dataset.t), after ? Number(after.dataset.t) : 1e12];"
-         "  const right = !on || start <= now + 2 && now < next + 400;"
-         "  followed.wrong = right ? 0 : followed.wrong + 1;"
-         "  if (followed.wrong > followed.longest) [followed.longest, followed.last] = [followed.wrong, [now, start, next]];"
-         "  if (on && right && !followed.seen.includes(start)) followed.seen.push(start);"
+         "  const isRight = !on || start <= now + 2 && now < next + 400;"
+         "  progress.wrongFrames = isRight ? 0 : progress.wrongFrames + 1;"
+         "  if (progress.wrongFrames > progress.longestRun) [progress.longestRun, progress.lastWrong] = [progress.wrongFrames, [now, start, next]];"
+         "  if (on && isRight && !progress.starts.includes(start)) progress.starts.push(start);"
          "  requestAnimationFrame(check);"
          "};"
          "requestAnimationFrame(check)")
-    b.until("return followed.seen.length >= 8 || document.getElementById('audio').ended")
-    followed = b.js("return followed")
-    assert len(followed["seen"]) >= 8 and followed["longest"] < 5, followed
+    b.until("return progress.starts.length >= 8 || document.getElementById('audio').ended")
+    progress = b.js("return progress")
+    assert len(progress["starts"]) >= 8 and progress["longestRun"] < 5, progress
     assert b.js("return document.querySelectorAll('.w.on').length") == 1
     b.press("Space")
     b.until("return document.getElementById('audio').paused")
@@ -207,29 +207,29 @@ def keys(b):
     b.press("Space")
     b.until("return document.getElementById('audio').paused")
     b.press("Home")
-    near(b.js(TIME), 0)
+    assert_near(b.js(TIME), 0)
     b.press("Right")
     b.press("Right")
-    near(b.js(TIME), 6)
+    assert_near(b.js(TIME), 6)
     b.press("Left")
-    near(b.js(TIME), 3)
+    assert_near(b.js(TIME), 3)
     starts = b.js("return [...document.querySelectorAll('.w')].map(word => Number(word.dataset.t) / 1000)")
     b.press("Shift", "Right")
-    near(b.js(TIME), min(start for start in starts if start > 3), 0.01)
+    assert_near(b.js(TIME), min(start for start in starts if start > 3), 0.01)
     b.press("Shift", "Left")
-    near(b.js(TIME), max([start for start in starts if start <= 3] or starts[:1]), 0.01)
+    assert_near(b.js(TIME), max([start for start in starts if start <= 3] or starts[:1]), 0.01)
     lines = b.js("return [...document.querySelectorAll('.s')].map(line => Number(line.dataset.t) / 1000)")
     b.press("Home")
     b.press("Down")
     b.press("Down")
     at = len([line for line in lines if line <= 0.001])
-    near(b.js(TIME), lines[at + 1], 0.01)
+    assert_near(b.js(TIME), lines[at + 1], 0.01)
     b.press("Up")
-    near(b.js(TIME), lines[at], 0.01)
+    assert_near(b.js(TIME), lines[at], 0.01)
     b.press("Home")
     mark = b.js("return Number(document.querySelector('.mark').dataset.t) / 1000")
     b.press("m")
-    near(b.js(TIME), mark, 0.01)
+    assert_near(b.js(TIME), mark, 0.01)
 
 
 def help_is_shown(b):
@@ -238,7 +238,7 @@ def help_is_shown(b):
     assert b.js("return document.getElementById('help').open")
     b.shot("help")
     b.press("Right")
-    near(b.js(TIME), 0)
+    assert_near(b.js(TIME), 0)
     b.press("Escape")
     b.until("return !document.getElementById('help').open")
 
@@ -314,7 +314,7 @@ def slider(b):
     talk(b)
     b.click("#seek")
     half = b.js("return document.getElementById('audio').duration / 2")
-    near(b.js(TIME), half, 1.5)
+    assert_near(b.js(TIME), half, 1.5)
     assert " of " in b.js("return document.getElementById('seek').getAttribute('aria-valuetext')")
     painted = b.js(
         "const c = document.getElementById('wave');"
@@ -331,8 +331,8 @@ def waveform(b):
     pointer = lambda kind, share, **more: b.devtools("Input.dispatchMouseEvent", type=kind, x=box[0] + box[2] * share, y=box[1], **more)
     # The pointer shows the time under it.
     pointer("mouseMoved", .25)
-    b.until("return under.checkVisibility()")
-    assert b.js("return under.textContent") == b.js("return clock(timeAt(width / 4))")
+    b.until("return hoverLabel.checkVisibility()")
+    assert b.js("return hoverLabel.textContent") == b.js("return clock(timeAt(width / 4))")
     # The wheel zooms where the pointer is, and never out of the recording.
     pointer("mouseWheel", .25, deltaX=0, deltaY=-500)
     b.until("return view[1] - view[0] < data.duration * .6")
@@ -387,8 +387,8 @@ def waveform(b):
     b.until("return width > 0")
     painted = ("const pen = canvas.getContext('2d'), seen = time => [...pen.getImageData(Math.floor(x(time) / 3) * 3 * devicePixelRatio, canvas.height / 2, 1, 1).data].join();"
                "return [seen(startOf(lineOf(2)) + 900), seen(startOf(lineOf(3)) - 300), seen(startOf(lineOf(7)) + 900), seen(startOf(lineOf(9)) + 900)]")
-    one, silent, other, again = b.js(painted)
-    assert other == again and len({one, silent, other}) == 3, (one, silent, other, again)
+    first_speaker, silence, second_speaker, later = b.js(painted)
+    assert second_speaker == later and len({first_speaker, silence, second_speaker}) == 3, (first_speaker, silence, second_speaker, later)
     assert b.js("return [speakingAt(startOf(lineOf(2)) + 900), speakingAt(startOf(lineOf(3)) - 300), speakingAt(startOf(lineOf(7)) + 900)]") == ["A", None, "B"]
 
 
@@ -434,8 +434,8 @@ def index(b):
     b.click(".list li:not([hidden]) a")
     b.until("return document.getElementById('audio') !== null")
     assert b.js("return document.getElementById('find').value") == "river"
-    # Play begins with the hit.
-    near(b.until("return segments[0] && startOf(document.querySelector('.hit.at'))"), b.js("return now()"), 20)
+    # Playback will start at the hit.
+    assert_near(b.until("return segments[0] && startOf(document.querySelector('.hit.at'))"), b.js("return now()"), 20)
     b.click(".back a")
     b.until("return document.querySelectorAll('.list li').length === 3")
 
@@ -446,7 +446,7 @@ def plot(b):
     assert len(titles) == 20 and titles[0] == "1 November 2026, 09:30, pocketsphinx live: 33.0 to 38.0 %", titles
     assert titles[-1] == "</svg><b>x, moonshine final: 4.0 to 18.0 %", titles[-1]
     # More accurate recordings are lower in the plot, later ones farther to the right.
-    box = "const box = one => { const b = one.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };"
+    box = "const box = element => { const b = element.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };"
     frame = b.js(box + "return box(document.querySelector('.plot'))")
     boxes = b.js(box + "return [...document.querySelectorAll('.plot g > :last-child')].map(box)")
     for left, top, right, bottom in boxes:
@@ -488,7 +488,7 @@ def hostile_text(b):
     words = b.js("return [...document.querySelectorAll('.w')].map(word => word.textContent)")
     with open(os.path.join(FOLDER, "hostile/words.json"), encoding="utf-8") as file:
         assert words == json.load(file), words
-    # A word with another writing direction does not affect its neighbors: the next word is to its right.
+    # A word with another writing direction does not affect its neighbours: the next word is to its right.
     assert b.js("const at = text => [...document.querySelectorAll('.w')].find(word => word.textContent.includes(text))"
                 ".getBoundingClientRect(); return at('bidi').left < at('{{x}}').left || at('bidi').top < at('{{x}}').top")
     console_messages = [line for line in b.console_messages() if ".flac" not in line]
@@ -520,7 +520,7 @@ def narrow(b):
             wide = b.js("return [document.documentElement.scrollWidth, innerWidth]")
             assert wide[0] <= 360 and wide[1] == 360, (page, wide)
             b.shot("narrow-" + page.split("/")[0].split(".")[0])
-        small = b.js("return [...document.querySelectorAll('button')].filter(one => one.offsetHeight < 24).length")
+        small = b.js("return [...document.querySelectorAll('button')].filter(button => button.offsetHeight < 24).length")
         assert small == 0
     finally:
         b.devtools("Emulation.clearDeviceMetricsOverride")
@@ -626,8 +626,8 @@ def accessible(b):
         b.js(source)
         return b.call("POST", "/execute/async", {"script": """
             const done = arguments[arguments.length - 1];
-            axe.run(document, { resultTypes: ['violations'] }).then(found => done(found.violations
-                .filter(one => ['serious', 'critical'].includes(one.impact)).map(one => [one.id, one.nodes.map(node => node.html.slice(0, 200))])),
+            axe.run(document, { resultTypes: ['violations'] }).then(result => done(result.violations
+                .filter(violation => ['serious', 'critical'].includes(violation.impact)).map(violation => [violation.id, violation.nodes.map(node => node.html.slice(0, 200))])),
                 error => done([String(error)]))""", "args": []})
 
     for scheme in ["light", "dark"]:
@@ -638,14 +638,14 @@ def accessible(b):
             assert violations() == [], (scheme, violations())
             talk(b)
             b.js("step([], { turns: reassigned(20, Infinity, 'B') }); setQuotations([{ start: 20, end: 30, text: 'x', word: '', colour: 'red' }])")
-            for act in ["", "setMenu(true)", "document.getElementById('work').open = true; document.querySelector('header details').open = true",
+            for action in ["", "setMenu(true)", "document.getElementById('work').open = true; document.querySelector('header details').open = true",
                         "document.getElementById('work').open = false; find.value = 'river'; find.dispatchEvent(new Event('input')); instead.value = 'x'; preview()",
                         "openMenu(main.querySelector('.who'))", "closeMenu(); edit(lineOf(6))", "close(); document.getElementById('help').showModal()"]:
-                b.js(act)
-                assert violations() == [], (scheme, act, violations())
+                b.js(action)
+                assert violations() == [], (scheme, action, violations())
             # To test the check itself: axe-core finds a button without a name.
             b.js("document.getElementById('help').append(document.createElement('button'))")
-            assert [one[0] for one in violations()] == ["button-name"], violations()
+            assert [violation[0] for violation in violations()] == ["button-name"], violations()
         finally:
             b.devtools("Emulation.setEmulatedMedia", features=[])
     editing.fresh(b)
@@ -655,7 +655,7 @@ def selecting(b):
     talk(b)
     b.js("getSelection().selectAllChildren(document.querySelector('.x'))")
     b.js("document.querySelectorAll('.w')[9].click()")
-    near(b.js(TIME), 0)
+    assert_near(b.js(TIME), 0)
 
 
 def review(b):
@@ -687,14 +687,14 @@ def copy(b):
     b.open("index.html")
     count = b.js("return document.querySelectorAll('.list a').length")
     assert count > 0
-    for number in range(count):
+    for recording in range(count):
         b.open("index.html")
-        b.click(".list a", number)
+        b.click(".list a", recording)
         b.until("return location.pathname.includes('/0') && document.readyState === 'complete'")
         b.until(READY)
         seconds, page = b.js("return [document.getElementById('audio').duration,"
                              " JSON.parse(document.getElementById('data').textContent)]")
-        near(seconds, page["duration"] / 1000, 0.01)
+        assert_near(seconds, page["duration"] / 1000, 0.01)
         # The waveform has louder and softer parts.
         assert len(set(re.findall("..", page["peaks"]))) > 8
         last = b.js("return document.querySelectorAll('.w').length") - 1
@@ -703,7 +703,7 @@ def copy(b):
         b.until("return !document.getElementById('audio').paused")
         assert start - 0.01 <= b.js(TIME) < start + 5
         b.until("return document.querySelectorAll('.w.on').length === 1")
-        b.shot(f"copy-{number + 1}")
+        b.shot(f"copy-{recording + 1}")
         b.press("Space")
         b.until("return document.getElementById('audio').paused")
         assert b.js("return document.querySelector('.back a').href").endswith("/index.html")

@@ -43,7 +43,7 @@ def fresh(b, page="talk"):
     # A page's last write may reach the storage after it was cleared.
     for _ in range(5):
         b.js("localStorage.clear(); window.onbeforeunload = null")
-        # Otherwise the page would store its content again when it is left.
+        # Otherwise the page would store its corrections again when the browser leaves it.
         b.js("identity && (isUnsaved = false, open = null)")
         b.open(page + "/index.html")
         if b.js(PRISTINE):
@@ -51,13 +51,13 @@ def fresh(b, page="talk"):
     assert False, "a page without corrections still shows some"
 
 
-def double_click(b, selector, number=0):
+def double_click(b, selector, index=0):
     # On a busy machine, two WebDriver clicks are too far apart for a double click.
     b.js("window.lastTop = undefined;"
-         "document.querySelectorAll(arguments[0])[arguments[1]].scrollIntoView({ block: 'center', behavior: 'instant' })", selector, number)
+         "document.querySelectorAll(arguments[0])[arguments[1]].scrollIntoView({ block: 'center', behavior: 'instant' })", selector, index)
     left, top = b.until(
         "const box = document.querySelectorAll(arguments[0])[arguments[1]].getBoundingClientRect(), before = window.lastTop;"
-        "window.lastTop = box.top; return before === box.top && [box.left + box.width / 2, box.top + box.height / 2]", selector, number)
+        "window.lastTop = box.top; return before === box.top && [box.left + box.width / 2, box.top + box.height / 2]", selector, index)
     for count in (1, 2):
         for event in ("mousePressed", "mouseReleased"):
             b.devtools("Input.dispatchMouseEvent", type=event, x=left, y=top, button="left", clickCount=count)
@@ -127,7 +127,7 @@ def check_stored_edits(b):
     double_click(b, '.s[data-n="6"] .w', 4)
     keys(b, "fort")
     b.press("Enter")
-    assert "this browser only" in b.js("return document.getElementById('kept').textContent")
+    assert "this browser only" in b.js("return document.getElementById('status').textContent")
     double_click(b, '.s[data-n="5"] .w', 0)
     keys(b, "half typed")
     b.until("return JSON.parse(localStorage.getItem(storageKey)).open")
@@ -144,7 +144,7 @@ def check_stored_edits(b):
     b.press("Enter")
     keys(b, "fort ")
     b.press("Enter")
-    assert b.js("return document.getElementById('kept').textContent") == "This browser cannot store more: save now"
+    assert b.js("return document.getElementById('status').textContent") == "This browser cannot store more: save now"
     b.js("isUnsaved = false")
     assert not b.js(asks_confirmation)
     # Another recording shows no corrections, although Chromium has one storage for all files.
@@ -160,7 +160,7 @@ def check_replacing(b):
     b.press("/")
     keys(b, "the River")
     b.type("#instead", "the Rhine\ue007")
-    assert b.js("return document.getElementById('kept').textContent") == f"Replaced {count} times"
+    assert b.js("return document.getElementById('status').textContent") == f"Replaced {count} times"
     assert b.js("return [...document.querySelectorAll('.w')].filter(word => word.textContent === 'Rhine').length") == count
     assert b.js("return [...document.querySelectorAll('.w')].filter(word => word.textContent === 'river').length") == 0
     b.js("document.activeElement.blur()")
@@ -193,7 +193,7 @@ def check_replacing(b):
         # The restored words are found again.
         assert b.js("return hits.length") == count - remaining and b.js("return hits.flat().every(word => word.isConnected)")
     # Punctuation around a hit stays, and parts of words are not replaced.
-    b.js("step([edited(6, 'the “River,” rivers and the river-bank')]); find.value = 'river'; search(); instead.value = 'Rhine'; replace(wholeHits())")
+    b.js("step([textChange(6, 'the “River,” rivers and the river-bank')]); find.value = 'river'; search(); instead.value = 'Rhine'; replace(wholeHits())")
     assert b.js(TEXTS % 6) == "the “Rhine,” rivers and the river-bank", b.js(TEXTS % 6)
     b.press("Control", "z")
     b.press("Control", "z")
@@ -226,17 +226,17 @@ def check_uncertain_words(b):
     b.press("c")
     assert remaining() == total - 1
     # Skipped words do not come back each time a word is finished.
-    at = "const asked = document.querySelector('.asked'); return asked.closest('.s').dataset.n + ' ' + asked.dataset.t"
-    seen = [b.js(at)]
+    asked_word = "const asked = document.querySelector('.asked'); return asked.closest('.s').dataset.n + ' ' + asked.dataset.t"
+    seen = [b.js(asked_word)]
     for _ in range(2):
         b.press("d")
-        seen.append(b.js(at))
+        seen.append(b.js(asked_word))
     b.press("c")
-    seen.append(b.js(at))
+    seen.append(b.js(asked_word))
     assert len(set(seen)) == 4, seen
     for _ in range(remaining() - 2):
         b.press("d")
-    assert b.js(at) == seen[0]
+    assert b.js(asked_word) == seen[0]
     # Correcting a word takes a key to open it, its letters, and a key to continue.
     pressed = 0
     for _ in range(3):
@@ -268,7 +268,7 @@ def check_confirming(b):
     b.js("seek(startOf(lineOf(arguments[0])))", line)
     b.press("r")
     assert b.js(count, line) == 0 and b.js(remaining) == total - before
-    assert b.js("return document_().segments.map(one => [one.id, one.confirmed.length])") == [
+    assert b.js("return correctionsDocument().segments.map(one => [one.id, one.confirmed.length])") == [
         [line, b.js("return wordsOf(lineOf(arguments[0])).length", line)]]
     b.press("Control", "z")
     assert b.js(count, line) == before and b.js(remaining) == total
@@ -291,35 +291,35 @@ def check_confirming(b):
 def check_undo_all(b):
     """Every addition can be undone and redone, even after a reload."""
     fresh(b)
-    state_ = "const { details, notes, marks, quotations, speakers } = document_(); return { details, notes, marks: marks ?? null, quotations, speakers }"
-    states = [b.js(state_)]
+    state_script = "const { details, notes, marks, quotations, speakers } = correctionsDocument(); return { details, notes, marks: marks ?? null, quotations, speakers }"
+    states = [b.js(state_script)]
     shown = "return [document.querySelector('h1').textContent, main.querySelectorAll('.note').length, main.querySelectorAll('.mark').length, document.querySelectorAll('#quotations li').length]"
     first = b.js(shown)
-    for act in ["step([], { details: { ...state.details, title: 'The mill' } })", "setNotes([{ time: 20, text: 'he laughs' }])",
+    for action in ["step([], { details: { ...state.details, title: 'The mill' } })", "setNotes([{ time: 20, text: 'he laughs' }])",
                 "setMarks(allMarks().slice(1))", "setQuotations([{ start: 20, end: 21, text: 'we', word: '', colour: 'green' }])",
-                "setNotes([...state.notes, { time: 5, text: 'rain' }])", "step([edited(6, 'another text')])"]:
-        b.js(act)
-        states.append(b.js(state_))
+                "setNotes([...state.notes, { time: 5, text: 'rain' }])", "step([textChange(6, 'another text')])"]:
+        b.js(action)
+        states.append(b.js(state_script))
     last = b.js(shown)
     assert last == ["The mill", 2, first[2] - 1, 1], last
     b.open("talk/index.html")
     b.until("return past.length === 6")
     assert b.js(shown) == last and b.js(TEXTS % 6) == "another text"
     b.js("document.activeElement.blur()")
-    for one in reversed(states[:-1]):
+    for state in reversed(states[:-1]):
         b.press("Control", "z")
-        assert b.js(state_) == one, (b.js(state_), one)
+        assert b.js(state_script) == state, (b.js(state_script), state)
     assert b.js(shown) == first and b.js(TEXTS % 6).startswith("we crossed")
     assert b.js("return [past.length, future.length, document.getElementById('undo').disabled]") == [0, 6, True]
     b.open("talk/index.html")
     b.until("return future.length === 6")
-    for one in states[1:]:
+    for state in states[1:]:
         b.press("Control", "y")
-        assert b.js(state_) == one
+        assert b.js(state_script) == state
     assert b.js(shown) == last
     # An invalid undo history is ignored.
     b.js("const draft = JSON.parse(localStorage.getItem(storageKey)); draft.past[0].parts = [{ name: 'edits', before: 1, after: {} }];"
-         "isUnsaved = false; window.kept_ = JSON.stringify(draft); onpagehide = () => localStorage.setItem(storageKey, kept_)")
+         "isUnsaved = false; window.storedDraft = JSON.stringify(draft); onpagehide = () => localStorage.setItem(storageKey, storedDraft)")
     b.open("talk/index.html")
     b.until("return document.querySelector('h1').textContent === 'The mill'")
     assert b.js("return past.length") == 0
@@ -329,7 +329,7 @@ def check_undo_all(b):
 def check_downloads(b):
     """Downloaded documents contain what the page shows: corrections, names and notes."""
     fresh(b, "people")
-    b.js("step([edited(6, 'we crossed by the <old> fort & below the mill')], { speakers: { B: 'Béla' }, details: { ...state.details, title: 'The mill', people: 'Anna' } });"
+    b.js("step([textChange(6, 'we crossed by the <old> fort & below the mill')], { speakers: { B: 'Béla' }, details: { ...state.details, title: 'The mill', people: 'Anna' } });"
          "setNotes([{ time: startOf(lineOf(6)) / 1000, text: 'he laughs' }])")
     b.js("""window.made = [];
         const make = URL.createObjectURL;
@@ -465,23 +465,23 @@ def check_toolbar(b):
     assert not b.js("return [...document.querySelectorAll('dt')].find(one => one.textContent === 'Transcribed by').checkVisibility()")
     # A message disappears at the next action, and the button shows unsaved changes.
     b.js("showStatus('Copied'); statusShownAt -= 5000")
-    seen = "return [getComputedStyle(kept).opacity, byId('save').matches('.due')]"
+    seen = "return [getComputedStyle(statusLine).opacity, byId('save').matches('.due')]"
     colour = "return getComputedStyle(byId('menu-button')).backgroundColor"
     plain = b.js(colour)
     assert b.js(seen) == ["1", False]
     b.press("Down")
-    b.until("return getComputedStyle(kept).opacity === '0'")
+    b.until("return getComputedStyle(statusLine).opacity === '0'")
     # An earlier action also removes the message, but not before four seconds.
     b.js("showStatus('Copied'); statusShownAt -= 3000")
     b.press("Down")
-    b.until("return getComputedStyle(kept).opacity === '0'")
+    b.until("return getComputedStyle(statusLine).opacity === '0'")
     # wait: never sooner than the page promises, however slow the machine
     assert b.js("return Date.now() - statusShownAt >= 4000")
     # The message is beside the text; on narrow screens it is below the current line and the end of the page.
     b.js("showStatus(notSaved); seek(startOf(lineOf(1)))")
-    assert b.js("return kept.getBoundingClientRect().right < main.querySelector('.t').getBoundingClientRect().left"), b.js("return innerWidth")
+    assert b.js("return statusLine.getBoundingClientRect().right < main.querySelector('.t').getBoundingClientRect().left"), b.js("return innerWidth")
     b.click("#notes-button")
-    assert b.js("return kept.getBoundingClientRect().left >= work.getBoundingClientRect().left")
+    assert b.js("return statusLine.getBoundingClientRect().left >= work.getBoundingClientRect().left")
     b.press("Escape")
     for width in [768, 380]:
         b.devtools("Emulation.setDeviceMetricsOverride", width=width, height=500, deviceScaleFactor=1, mobile=True)
@@ -490,14 +490,14 @@ def check_toolbar(b):
             for _ in range(9):
                 b.press("Down")
                 # Scrolling is smooth.
-                b.until("return segments[segment].getBoundingClientRect().bottom <= kept.getBoundingClientRect().top")
+                b.until("return segments[segment].getBoundingClientRect().bottom <= statusLine.getBoundingClientRect().top")
                 b.js("showStatus(notSaved)")
             b.js("scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })")
-            assert b.js("return [...document.querySelector('footer').children].every(one => !one.checkVisibility() || one.getBoundingClientRect().bottom <= kept.getBoundingClientRect().top)"), width
+            assert b.js("return [...document.querySelector('footer').children].every(one => !one.checkVisibility() || one.getBoundingClientRect().bottom <= statusLine.getBoundingClientRect().top)"), width
         finally:
             b.devtools("Emulation.clearDeviceMetricsOverride")
     b.js("seek(0)")
-    b.js("step([edited(6, 'another text')])")
+    b.js("step([textChange(6, 'another text')])")
     assert b.js(seen) == ["1", True]
     # On narrow screens, where the button Edit is in the menu, the same holds. During editing, Done is in the toolbar.
     for width, expected in [(768, row[:5] + row[6:]), (380, row[:3] + row[7:])]:
@@ -523,7 +523,7 @@ def file_name(b):
     """Returns the file name that the page suggests for a download."""
     return b.js("""let name; const click = HTMLAnchorElement.prototype.click;
         HTMLAnchorElement.prototype.click = function () { name = this.download; };
-        download(fileName, 'text/html', page());
+        download(fileName, 'text/html', correctionsPage());
         HTMLAnchorElement.prototype.click = click;
         return name;""")
 
@@ -537,7 +537,7 @@ def check_saving(b):
     b.type("#about-name", "Anna\t")
     b.js(FAKE_PICKER)
     b.press("Control", "s")
-    b.until("return window.written['corrections.json'] && document.getElementById('kept').textContent.startsWith('Saved')")
+    b.until("return window.written['corrections.json'] && document.getElementById('status').textContent.startsWith('Saved')")
     text = b.js("return window.written['corrections fieldscribe-1 7.html']")
     corrections = json.loads(b.js("return window.written['corrections.json']"))
     assert corrections["editor"]["name"] == "Anna" and corrections["segments"][0]["text"].endswith("</script><b>fort below the mill")
@@ -548,7 +548,7 @@ def check_saving(b):
     # The page does not write into another recording's folder.
     b.js("savedFolder = null;" + FAKE_PICKER.replace("outerHTML", "outerHTML.replaceAll('0123456789abcde7', 'f123456789abcdef')"))
     b.press("Control", "s")
-    b.until("return document.getElementById('kept').textContent.startsWith('That is another recording')")
+    b.until("return document.getElementById('status').textContent.startsWith('That is another recording')")
     assert b.js("return Object.keys(window.written).length") == 0
     # In another browser or on another computer, only the file beside the page has corrections.
     beside = os.path.join(b.folder, "talk/corrections.html")
@@ -579,7 +579,7 @@ def check_saving(b):
     b.press("Enter")
     b.click("#save")
     page = b.until("return window.caught[0]")
-    assert "fort below the mill" in page and "Move it into this page" in b.js("return document.getElementById('kept').textContent")
+    assert "fort below the mill" in page and "Move it into this page" in b.js("return document.getElementById('status').textContent")
     assert b.js("return fileName") == "corrections fieldscribe-1 7.html"
     assert file_name(b) == "corrections fieldscribe-1 7.html"
     # If several files are beside the page, the latest is shown, even if it has the name of a second download.
@@ -600,13 +600,13 @@ def check_saving(b):
                 os.remove(os.path.join(b.folder, "talk", name))
     # A later transcript that already has the corrections says so, and shows nothing from the old file.
     fresh(b)
-    assert b.js("""const saved = parseCorrections(JSON.stringify({ ...document_(), segments: [{ id: 6, was: 'x', text: textOf(original(6)), confirmed: [] }] }));
+    assert b.js("""const saved = parseCorrections(JSON.stringify({ ...correctionsDocument(), segments: [{ id: 6, was: 'x', text: textOf(original(6)), confirmed: [] }] }));
         identity.pass = 3;
         adopt({ ...saved, pass: 2 });
-        const message = byId('kept').textContent;
+        const message = byId('status').textContent;
         adopt({ ...saved, pass: 2, edits: [{ id: 6, was: 'x', text: 'something else' }] });
         delete identity.pass;
-        return [message, byId('kept').textContent]""") == [
+        return [message, byId('status').textContent]""") == [
             "The recorder has imported the corrections: this transcript contains them",
             "One correction was made to another version of this transcript and is not shown"]
     # Dropping the file on the page loads it.
@@ -617,7 +617,7 @@ def check_saving(b):
     assert b.js(TEXTS % 6) == "we crossed by the fort below the mill"
     b.js("const data = new DataTransfer(); data.items.add(new File(['no'], 'x.json'));"
          "dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }))")
-    b.until("return document.getElementById('kept').textContent === 'x.json: This is not a corrections file.'")
+    b.until("return document.getElementById('status').textContent === 'x.json: This is not a corrections file.'")
     assert b.js(TEXTS % 6) == "we crossed by the fort below the mill"
     fresh(b)
 
@@ -644,12 +644,12 @@ def check_additions(b):
     b.js("document.getElementById('word').value = '=idea'; document.activeElement.blur();")
     b.press("q")
     assert b.js("return document.querySelector('#quotations q').textContent") == "crossed by the ford"
-    assert b.js("return [kept.textContent, getComputedStyle(kept).opacity]") == ["Kept as a quotation, under Notes", "1"]
+    assert b.js("return [statusLine.textContent, getComputedStyle(statusLine).opacity]") == ["Kept as a quotation, under Notes", "1"]
     # The quotation is highlighted in the text, even after its line is changed.
     coloured = "return [...main.querySelectorAll('.quoted.yellow')].map(word => word.textContent).join(' ')"
     assert b.js(coloured) == "crossed by the ford"
     b.shot("quotation")
-    b.js("step([edited(6, 'we crossed by an old ford below the mill')])")
+    b.js("step([textChange(6, 'we crossed by an old ford below the mill')])")
     assert b.js(coloured) == "crossed by an old ford"
     b.press("Control", "z")
     b.js("Object.defineProperty(navigator, 'clipboard', { value: { writeText: async text => { window.copied = text; } } })")
@@ -657,7 +657,7 @@ def check_additions(b):
     start = b.js("return state.quotations[0].start")
     time_ = f"{int(start) // 60}:{int(start) % 60:02}"
     assert b.until("return window.copied") == f'"crossed by the ford" ({time_}, At the ford, 20 Nov 2026)', b.js("return window.copied")
-    b.until("return kept.textContent === 'Copied with its source'")
+    b.until("return statusLine.textContent === 'Copied with its source'")
     # The source omits unknown details; if there is no title, it has the page's heading.
     source = "return citation(state.quotations[0]).split(' (')[1]"
     dated = "document.querySelector('.facts dd').textContent = arguments[0];"
@@ -697,7 +697,7 @@ def check_selection(b):
     start = b.js("return clock(startOf(wordsOf(lineOf(6))[4]))")
     # If navigator.clipboard is missing, the page uses the browser's copy command.
     assert b.until("return window.copied") == f'"ford below the mill" (Anna, {start}, Two people)', b.js("return window.copied")
-    assert b.js("return kept.textContent") == "Copied with its source" and b.js(items) == []
+    assert b.js("return statusLine.textContent") == "Copied with its source" and b.js(items) == []
     # A quotation from two people, one of whom has no name.
     b.js("step([], { turns: reassigned(startOf(lineOf(7)) / 1000, Infinity, 'A'), speakers: { B: 'Anna' } })")
     b.js(select, 9)
@@ -732,7 +732,7 @@ def check_details(b):
     assert seen == entered, seen
     assert b.js("return document.querySelectorAll('h1 b, .correcting b').length") == 0
     # The details are also shown above the transcript.
-    shown = "return Object.fromEntries(factsShown().filter((_, i) => !document.querySelectorAll('.facts > div')[i].hidden))"
+    shown = "return Object.fromEntries(shownFacts().filter((_, i) => !document.querySelectorAll('.facts > div')[i].hidden))"
     facts = b.js(shown)
     assert [facts[name] for name in ["People", "Place", "Note", "Consent"]] == [
         entered["people"], entered["place"], "Rain. Then sun.", entered["consent"]], facts
@@ -765,7 +765,7 @@ def check_people(b):
     keys(b, "xyz")
     b.press("Enter")
     assert b.js("return [...main.querySelectorAll('.s .who')].map(one => one.textContent)") == ["A", "Mr. <b>Ford"]
-    assert b.js("return document_().speakers") == {"B": "Mr. <b>Ford"}
+    assert b.js("return correctionsDocument().speakers") == {"B": "Mr. <b>Ford"}
     b.js("document.getElementById('speaker').value = 'B'; document.getElementById('speaker').dispatchEvent(new Event('change'))")
     shown = b.js("return segments.filter(line => !line.hidden).every(line => line.dataset.p.includes('B'))")
     assert shown and b.js("return segments.some(line => line.hidden)")
@@ -781,7 +781,7 @@ def check_people(b):
 
 def check_edit_button(b):
     fresh(b)
-    message = "return document.getElementById('kept').textContent"
+    message = "return document.getElementById('status').textContent"
     assert "press Edit" in b.js(message), b.js(message)
     b.click("#edit")
     assert b.js("return [document.activeElement.id, open.id, document.getElementById('edit').textContent]") == ["field", 1, "Done"]
@@ -820,7 +820,7 @@ def check_title(b):
     assert b.js("return [document.activeElement.id, document.activeElement.placeholder]") == ["title", before]
     keys(b, "The <b>mill</b>")
     b.press("Enter")
-    shown = "return [document.querySelector('h1').textContent, document.getElementById('about-title').value, document_().details.title]"
+    shown = "return [document.querySelector('h1').textContent, document.getElementById('about-title').value, correctionsDocument().details.title]"
     assert b.js(shown) == ["The <b>mill</b>"] * 3, b.js(shown)
     b.click("h1")
     keys(b, "another")
@@ -836,25 +836,25 @@ def check_title(b):
 def check_assigning(b):
     """Lines are assigned to other speakers, two speakers are merged, and a new speaker gets a colour and a letter."""
     fresh(b, "people")
-    said = lambda line: b.js("return lineOf(arguments[0]).dataset.p", line)
+    speaker_of = lambda line: b.js("return lineOf(arguments[0]).dataset.p", line)
     names = "return [...main.querySelectorAll('.s .who')].map(one => one.textContent)"
-    give = lambda scope, to: b.js("""
+    assign = lambda scope, to: b.js("""
         const what = document.querySelector('#menu select');
         what.value = arguments[0];
         [...document.querySelectorAll('#menu button')].find(one => one.textContent === arguments[1]).click();""", scope, to)
-    assert (said(3), said(7)) == ("A", "B") and b.js("return segments.every(line => !line.dataset.n || !line.querySelector('.w') || line.dataset.p.length === 1)")
+    assert (speaker_of(3), speaker_of(7)) == ("A", "B") and b.js("return segments.every(line => !line.dataset.n || !line.querySelector('.w') || line.dataset.p.length === 1)")
     # The key s assigns only the current line.
     b.js("seek(startOf(lineOf(7)))")
     b.press("s")
     scopes = "return [...document.querySelectorAll('#menu option')].map(one => one.value)"
     assert b.js(scopes) == ["line", "own", "rest", "all"], b.js(scopes)
     b.shot("give")
-    give("line", "A new speaker")
-    assert (said(6), said(7), said(8)) == ("B", "C", "B"), (said(6), said(7), said(8))
+    assign("line", "A new speaker")
+    assert (speaker_of(6), speaker_of(7), speaker_of(8)) == ("B", "C", "B"), (speaker_of(6), speaker_of(7), speaker_of(8))
     assert b.js(names) == ["A", "B", "C", "B"] and b.js("return lineOf(7).querySelector('.who').matches('.p2')")
     assert b.js("return [...byId('speaker').options].map(one => one.value)") == ["", "A", "B", "C"]
     assert b.js("return document.querySelectorAll('.facts .who').length") == 3
-    saved = b.js("return document_()")
+    saved = b.js("return correctionsDocument()")
     assert saved["version"] == 2 and {turn["speaker"] for turn in saved["turns"]} == {"A", "B", "C"}, saved
     assert all(turn["start"] < turn["end"] for turn in saved["turns"]) and saved["segments"] == []
     # A selection within a line splits it where the speaker changes.
@@ -863,24 +863,24 @@ def check_assigning(b):
     b.menu()
     b.click("#give")
     assert b.js(scopes)[0] == "selection"
-    give("selection", "A")
-    shown = "return shownIn.get(8).map(line => [line.dataset.p, wordsOf(line).map(word => word.textContent).join(' ')])"
+    assign("selection", "A")
+    shown = "return linesOfSegment.get(8).map(line => [line.dataset.p, wordsOf(line).map(word => word.textContent).join(' ')])"
     assert [who for who, _ in b.js(shown)] == ["B", "A", "B"] and len(b.js(shown)[1][1].split()) == 3, b.js(shown)
     assert " ".join(text for _, text in b.js(shown)) == b.js(TEXTS % 8)
     # Each line begins a paragraph with its own time, and the playing word is found in it.
-    assert b.js("return shownIn.get(8).every(line => Math.abs(startOf(line) - startOf(wordsOf(line)[0])) < 700)")
+    assert b.js("return linesOfSegment.get(8).every(line => Math.abs(startOf(line) - startOf(wordsOf(line)[0])) < 700)")
     b.press("Control", "z")
     assert len(b.js(shown)) == 1 and b.js(shown)[0][0] == "B"
     # Assigns everything from a line on, then only one person's lines.
     b.js("seek(startOf(lineOf(5)))")
     b.press("s")
-    give("rest", "A")
-    assert b.js("return order.slice(indexOfId.get(5)).every(id => !original(id).words.length || lineOf(id).dataset.p === 'A')")
+    assign("rest", "A")
+    assert b.js("return segmentIds.slice(indexOfId.get(5)).every(id => !original(id).words.length || lineOf(id).dataset.p === 'A')")
     b.press("Control", "z")
-    assert (said(6), said(7)) == ("B", "C")
+    assert (speaker_of(6), speaker_of(7)) == ("B", "C")
     b.js("openAssignMenu(lineOf(6).querySelector('.t'), lineOf(6))")
-    give("own", "A")
-    assert (said(6), said(7), said(8)) == ("A", "C", "A")
+    assign("own", "A")
+    assert (speaker_of(6), speaker_of(7), speaker_of(8)) == ("A", "C", "A")
     b.press("Control", "z")
     # Merges two speakers who are the same person; the name stays.
     b.js("step([], { speakers: { C: 'Carla' } })")
@@ -895,26 +895,26 @@ def check_assigning(b):
     b.js("const what = document.querySelector('#menu select'); what.value = 'all'; what.dispatchEvent(new Event('change'))")
     b.press("Up")
     assert b.js("return document.activeElement.textContent") == "B"
-    give("all", "B")
-    assert said(7) == "B" and b.js(names) == ["A", "Carla"], b.js(names)
-    assert b.js("return document_().speakers") == {"B": "Carla"}
+    assign("all", "B")
+    assert speaker_of(7) == "B" and b.js(names) == ["A", "Carla"], b.js(names)
+    assert b.js("return correctionsDocument().speakers") == {"B": "Carla"}
     # A reload changes nothing, and each step can still be undone.
-    before = b.js("return [document_().turns, document_().speakers]")
+    before = b.js("return [correctionsDocument().turns, correctionsDocument().speakers]")
     b.open("people/index.html")
     b.until("return state.turns")
-    assert b.js("return [document_().turns, document_().speakers]") == before and b.js(names) == ["A", "Carla"]
+    assert b.js("return [correctionsDocument().turns, correctionsDocument().speakers]") == before and b.js(names) == ["A", "Carla"]
     b.press("Control", "z")
-    assert said(7) == "C" and b.js(names) == ["A", "B", "Carla", "B"], b.js(names)
+    assert speaker_of(7) == "C" and b.js(names) == ["A", "B", "Carla", "B"], b.js(names)
     b.press("Control", "z")
     b.press("Control", "z")
-    assert said(7) == "B" and b.js("return state.turns === null") and b.js(names) == ["A", "B"]
-    assert not b.js("return Boolean(past.length) || document_().version !== 1")
+    assert speaker_of(7) == "B" and b.js("return state.turns === null") and b.js(names) == ["A", "B"]
+    assert not b.js("return Boolean(past.length) || correctionsDocument().version !== 1")
     assert b.js("return document.querySelectorAll('.facts .who').length") == 2
     # A transcript with one speaker gets a second one.
     fresh(b)
     b.js("openAssignMenu(lineOf(6).querySelector('.t'), lineOf(6))")
     assert b.js(scopes) == ["line", "rest"], b.js(scopes)
-    give("line", "A new speaker")
+    assign("line", "A new speaker")
     assert b.js(names) == ["A", "B", "A"] and b.js("return byId('speaker').options.length") == 3
     b.press("Control", "z")
     assert b.js(names) == [] and b.js("return byId('speaker').closest('label').hidden")
@@ -937,7 +937,7 @@ def check_splitting(b):
     keys(b, "old ")
     b.press("Enter")
     assert b.js(lines)[index + 1] == "old ford below the mill" and b.js("return open === null")
-    assert b.js("return document_().segments") == [
+    assert b.js("return correctionsDocument().segments") == [
         {"id": 6, "was": before[index], "text": "we crossed by the old ford below the mill", "confirmed": [4, 5, 6, 7, 8], "breaks": [4]}]
     # The second part has its own time, and is the current line when played.
     b.js("seek(Number(lineAt(6, 5).dataset.t) + 5)")
@@ -958,19 +958,19 @@ def check_splitting(b):
     b.press("Escape")
     for _ in range(4):
         b.press("Control", "z")
-    assert b.js(lines) == before and b.js("return document_().version") == 1
+    assert b.js(lines) == before and b.js("return correctionsDocument().version") == 1
     # Backspace also joins with the previous line across a bookmark or the end of a segment.
     b.js("edit(lineOf(7)); field.setSelectionRange(0, 0)")
     b.press("Backspace")
     joined = before[index] + " " + before[index + 1]
     assert b.js(lines) == before[:index] + [joined] + before[index + 2:], b.js(lines)
     b.press("Escape")
-    assert b.js("return document_().segments.map(one => [one.id, one.text, one.joined])") == [[7, before[index + 1], True]]
+    assert b.js("return correctionsDocument().segments.map(one => [one.id, one.text, one.joined])") == [[7, before[index + 1], True]]
     # Text typed in the joined line belongs to the segment at the cursor.
     double_click(b, '.s[data-n="6"] .w', 8)
     keys(b, "our water")
     b.press("Enter")
-    texts = {one["id"]: one["text"] for one in b.js("return document_().segments")}
+    texts = {one["id"]: one["text"] for one in b.js("return correctionsDocument().segments")}
     assert texts[6 if 6 in texts else 7] and " ".join([texts.get(6, before[index]), texts[7]]) == b.js(lines)[index], texts
     b.press("Control", "z")
     b.press("Control", "z")
@@ -982,7 +982,7 @@ def check_splitting(b):
     b.js("edit(lineAt(...arguments)); field.setSelectionRange(0, 0)", line, at)
     b.press("Backspace")
     b.press("Escape")
-    assert b.js("return [...shownIn.get(arguments[0])].every(one => one.dataset.p === 'A')", line)
+    assert b.js("return [...linesOfSegment.get(arguments[0])].every(one => one.dataset.p === 'A')", line)
     b.press("Control", "z")
     assert b.js("return lineAt(...arguments).dataset.p", line, at) == "B"
     fresh(b, "people")
@@ -1027,8 +1027,8 @@ def check_colours(b):
     for sight in SIGHTS:
         seen = [oklab(colour, sight) for colour, _ in pairs]
         # More than twice the smallest difference that is visible side by side.
-        near = min(sum((x - y) ** 2 for x, y in zip(one, other)) ** .5 for i, one in enumerate(seen) for other in seen[:i])
-        assert near > 0.12, (sight, near)
+        smallest = min(sum((x - y) ** 2 for x, y in zip(left, right)) ** .5 for i, left in enumerate(seen) for right in seen[:i])
+        assert smallest > 0.12, (sight, smallest)
 
 
 def check_speaker_menu(b):
@@ -1043,7 +1043,7 @@ def check_speaker_menu(b):
     keys(b, "Anna")
     b.press("Enter")
     assert b.js("return [...document.querySelectorAll('[data-who=B]')].every(one => one.textContent === 'Anna')")
-    assert b.js("return [document_().speakers.B, document.getElementById('menu').hidden]") == ["Anna", True]
+    assert b.js("return [correctionsDocument().speakers.B, document.getElementById('menu').hidden]") == ["Anna", True]
     # Uses the keyboard in the facts above the transcript.
     b.js("document.querySelector('.facts .who[data-who=B]').focus()")
     b.press("Enter")
@@ -1083,7 +1083,7 @@ def check_speaker_menu(b):
     fresh(b, "people")
     b.js(played)
     # A speaker without recognized words can be played and merged.
-    b.js("const chip = nameOf('C'); chip.dataset.from = 5000; document.querySelector('.facts .who').closest('dd').append(', ', chip, ' 0:01');"
+    b.js("const chip = nameChip('C'); chip.dataset.from = 5000; document.querySelector('.facts .who').closest('dd').append(', ', chip, ' 0:01');"
          "makeButtons(); data.alongside = [[5000, 6000, 2]]")
     b.click(".facts .who[data-who=C]")
     assert b.js(items) == ["Play", "Rename", "Merge with …"], b.js(items)
@@ -1095,7 +1095,7 @@ def check_speaker_menu(b):
     assert b.js("return [...document.querySelectorAll('#menu button[hidden]')].map(one => one.textContent)") == ["A new speaker"]
     b.click("#menu button")
     assert b.js("return [...document.querySelectorAll('.facts .who')].map(one => one.dataset.who).join()") == "A,B"
-    assert b.js("return [...new Set(document_().turns.map(turn => turn.speaker))].sort().join()") == "A,B"
+    assert b.js("return [...new Set(correctionsDocument().turns.map(turn => turn.speaker))].sort().join()") == "A,B"
     assert "C" not in b.js("return timedText()").split("Speakers: ")[1].split("\n")[0]
     fresh(b, "people")
 
@@ -1116,7 +1116,7 @@ def check_lines_without_speech(b):
     b.js("setNotes([{ time: Number(lineOf(10).dataset.t) / 1000, text: 'steps' }])")
     assert b.js(group) == [] and b.js("return document.querySelector('.s[data-n=\"10\"] .note').checkVisibility()")
     fresh(b, "quiet")
-    b.js("step([edited(10, 'she laughs')])")
+    b.js("step([textChange(10, 'she laughs')])")
     assert b.js(group) == [] and b.js(TEXTS % 10) == "she laughs"
     # It is still shown after a reload.
     b.open("quiet/index.html")
@@ -1155,24 +1155,24 @@ def check_unclear_line(b):
     assert b.js("return current.matches('.unclear') && current === uncertain[0]")
     # Downloads mark the line.
     assert "[unclear]\n" in b.js("return timedText()") and "[unclear]" in b.js("return subtitles()")
-    # If the line is opened without an edit, it stays unclear, and the withheld words do not become its text.
+    # If the line is opened without an edit, it stays unclear, and the held-back words do not become its text.
     double_click(b, '.s[data-n="4"] .unclear')
     assert b.js("return field.value + '|' + field.placeholder") == "|then <nobody> spoke"
     b.press("Enter")
     assert b.js(shown) == "[unclear] then <nobody> spoke" and b.js("return state.edits.size") == 0
     # A correction goes into the file that the recorder imports; undo brings it back.
-    b.js("step([edited(4, 'and then nobody spoke')])")
+    b.js("step([textChange(4, 'and then nobody spoke')])")
     assert b.js(TEXTS % 4) == "and then nobody spoke"
-    edit = b.js("return document_().segments[0]")
+    edit = b.js("return correctionsDocument().segments[0]")
     assert (edit["id"], edit["was"], edit["text"]) == (4, "", "and then nobody spoke"), edit
     assert not b.js("return main.querySelector('.unclear, .held')")
     b.js("undo()")
     assert b.js(shown) == "[unclear] then <nobody> spoke"
-    # The key r confirms the withheld words, even if the line was skipped before.
-    b.js("skipped.clear(); current = null")
+    # The key r confirms the held-back words, even if the line was skipped before.
+    b.js("skippedKeys.clear(); current = null")
     b.press("d")
     b.press("r")
-    assert b.js(TEXTS % 4) == "then <nobody> spoke" and b.js("return document_().segments[0].confirmed") == [0, 1, 2]
+    assert b.js(TEXTS % 4) == "then <nobody> spoke" and b.js("return correctionsDocument().segments[0].confirmed") == [0, 1, 2]
     b.open("unclear/index.html")
     b.until("return document.querySelectorAll('.edited').length === 1")
     assert b.js(TEXTS % 4) == "then <nobody> spoke"

@@ -2,8 +2,8 @@
 
 usage: firefox.py FOLDER
 
-FOLDER holds the page talk/index.html. Prints one line per check, "ok NAME" or "FAIL NAME: why", or "skipped: why" if Firefox is
-missing.
+FOLDER holds the page talk/index.html. The script prints one line per check, "ok NAME" or "FAIL NAME: why", or "skipped: why" if
+Firefox is missing.
 """
 
 import json
@@ -126,10 +126,10 @@ class Firefox:
             actions += [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
         self.act("key", actions)
 
-    def click(self, selector, number=0, times=1):
-        self.js("document.querySelectorAll(arguments[0])[arguments[1]].scrollIntoView({ block: 'center' })", selector, number)
+    def click(self, selector, index=0, times=1):
+        self.js("document.querySelectorAll(arguments[0])[arguments[1]].scrollIntoView({ block: 'center' })", selector, index)
         x, y = self.js("const box = document.querySelectorAll(arguments[0])[arguments[1]].getBoundingClientRect();"
-                       "return [box.left + box.width / 2, box.top + box.height / 2]", selector, number)
+                       "return [box.left + box.width / 2, box.top + box.height / 2]", selector, index)
         click = [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
         self.act("pointer", [{"type": "pointerMove", "x": round(x), "y": round(y)}] + click * times)
 
@@ -160,7 +160,7 @@ def check_saving(b, page):
     while not (os.path.exists(path) and os.path.getsize(path) and not os.path.exists(path + ".part")):
         assert time.monotonic() < end, os.listdir(b.downloads)  # wait: a timeout
         time.sleep(0.05)  # wait: polls for the download
-    assert "Move it into this page" in b.js("return document.getElementById('kept').textContent")
+    assert "Move it into this page" in b.js("return document.getElementById('status').textContent")
     with open(path, encoding="utf-8") as file:
         text = file.read()
     assert expected in text
@@ -184,7 +184,7 @@ def check_saving(b, page):
             os.remove(beside)
 
 
-def check_reading(b, page):
+def check_zooming_and_copying(b, page):
     """The wheel zooms the waveform; selected words are copied with their source."""
     b.open(page)
     left, top, width = b.until("const box = document.getElementById('wave').getBoundingClientRect();"
@@ -196,7 +196,7 @@ def check_reading(b, page):
          "range.setEnd(words[4].firstChild, 2); getSelection().removeAllRanges(); getSelection().addRange(range)")
     b.until("return document.querySelectorAll('#menu:not([hidden]) button').length === 3")
     b.click("#menu button")
-    b.until("return document.getElementById('kept').textContent === 'Copied with its source'")
+    b.until("return document.getElementById('status').textContent === 'Copied with its source'")
     b.js("getSelection().removeAllRanges()")
 
 
@@ -214,7 +214,7 @@ def run(folder):
             return 1
         try:
             for name, check in {"editing in Firefox": check_editing, "saving and loading in Firefox": check_saving,
-                                "reading in Firefox": check_reading}.items():
+                                "zooming and copying in Firefox": check_zooming_and_copying}.items():
                 try:
                     check(b, page)
                     print("ok " + name, flush=True)

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test("a claimed press has no other effect; a short press or a stuck button cannot be claimed")
-    func claimed() {
+    func claimedPress() {
         func button(shutdown: Duration? = nil, recording: Bool = false) -> SimulatedButton {
             var button = SimulatedButton(.init(.toggle, shutdown: shutdown), recording: recording)
             _ = button.handle(.change(.init(pressed: true, time: .seconds(1))))
@@ -71,13 +71,13 @@ import Testing
         #expect(marbles(line, .init(.pause)) == expected)
     }
 
-    @Test("three quick presses redact the speech before them, except in the style in which one press stops")
+    @Test("three quick presses redact the minute before them, except in the style toggle, in which a press stops")
     func redact() {
         #expect(marbles("p-rp-rp-r-pr", .init(.mark), recording: true) == "--M--M--T--M")
         #expect(marbles("pr-pr-pr---pr", .init(.pause), recording: true) == "P---R-PT----R")
         // Slow presses do not redact.
         #expect(marbles("pr------pr-------pr", .init(.pause), recording: true) == "P--------R-------P-")
-        // A redaction cannot be undone, so a third press that is held keeps its usual meaning.
+        // A third press that is held keeps its usual meaning, since a redaction cannot be undone.
         #expect(marbles("pr-pr-p------------r", .init(.pause), recording: true) == "P---R-P---------X---")
         #expect(marbles("pr-pr-p------------r", .init(.mark), recording: true) == "-M--M-----------X---")
         #expect(!marbles("p-rp-rp-rp-r", .init(.toggle), recording: true).contains("T"))
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test("a button that is pressed at the start is stuck, and its release triggers no action")
-    func heldFromBoot() {
+    func pressedAtStart() {
         var button = SimulatedButton(.init(.toggle), pressed: true)
         #expect(button.gesture.wakeAt == nil)
         #expect(button.handle(.time(.seconds(100))) == [])
@@ -140,10 +140,10 @@ import Testing
     }
 
     @Test("a press is interpreted by its times, even if they are reported late")
-    func late() {
+    func lateReports() {
         var button = SimulatedButton(.init(.toggle), recording: true)
         #expect(button.handle(.change(.init(pressed: true, time: .seconds(1)))) == [])
-        // There was no call at 2 s.
+        // Nobody called `handle` at 2 s, when the hold was complete.
         #expect(button.handle(.change(.init(pressed: false, time: .seconds(9)))) == [.mark(at: .seconds(1))])
         _ = button.handle(.change(.init(pressed: true, time: .seconds(20))))
         #expect(

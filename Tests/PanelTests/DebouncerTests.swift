@@ -4,7 +4,7 @@ import TestKit
 @testable import Core
 
 @Suite("Debouncing") struct DebouncerTests {
-    /// Returns the changes after edges at the given milliseconds, when the time reaches `end`.
+    /// Returns the changes that edges have caused when the time reaches `end`. All times are in milliseconds.
     private func changes(_ edges: [(Int, Bool)], until end: Int, dropped: Set<Int> = []) -> [Debouncer.Change] {
         var debouncer = Debouncer(period: .milliseconds(20))
         var changes: [Debouncer.Change] = []
@@ -17,7 +17,7 @@ import TestKit
     }
 
     @Test("a level that has lasted long enough counts from its first edge")
-    func lasting() {
+    func stableLevel() {
         #expect(changes([(100, true)], until: 119) == [])
         #expect(changes([(100, true)], until: 120) == [.init(pressed: true, time: .milliseconds(100))])
         #expect(
@@ -27,7 +27,7 @@ import TestKit
     }
 
     @Test("a press reported late, together with its release, is not missed")
-    func late() {
+    func lateReport() {
         #expect(
             changes([(100, true), (150, false)], until: 500)
                 == [
@@ -36,7 +36,7 @@ import TestKit
     }
 
     @Test("if edges were dropped, the level before them does not count")
-    func lost() {
+    func droppedEdges() {
         #expect(changes([(100, true), (300, false)], until: 500, dropped: [300]) == [])
         #expect(
             changes([(100, true), (300, true)], until: 500) == [.init(pressed: true, time: .milliseconds(300))])
@@ -57,32 +57,32 @@ import TestKit
     @Test(
         "a minute of bouncing at 10 kHz is not a press, and a thousand presses with bouncing contacts all count",
         arguments: [0, 1_000])
-    func storm(_ presses: Int) {
+    func bouncing(_ presses: Int) {
         var generator = SeededGenerator()
         var debouncer = Debouncer(period: .milliseconds(20))
         var expected: [Debouncer.Change] = []
-        var found: [Debouncer.Change] = []
+        var changes: [Debouncer.Change] = []
         var level = false
         var time = Duration.zero
-        func bounce(for length: Duration, endingAt last: Bool) {
+        func bounce(for length: Duration, endingWith finalLevel: Bool) {
             let end = time + length
-            while time < end || level != last {
+            while time < end || level != finalLevel {
                 time += .microseconds(Int.random(in: 50...150, using: &generator))
                 level.toggle()
-                found += debouncer.handle(.edge(ButtonEdge(pressed: level, time: time)))
+                changes += debouncer.handle(.edge(ButtonEdge(pressed: level, time: time)))
             }
         }
-        if presses == 0 { bounce(for: .seconds(60), endingAt: false) }
+        if presses == 0 { bounce(for: .seconds(60), endingWith: false) }
         for _ in 0..<presses {
             for pressed in [true, false] {
-                bounce(for: .milliseconds(Int.random(in: 1...10, using: &generator)), endingAt: pressed)
+                bounce(for: .milliseconds(Int.random(in: 1...10, using: &generator)), endingWith: pressed)
                 expected.append(.init(pressed: pressed, time: time))
                 time += .milliseconds(Int.random(in: 20...29, using: &generator))
-                // The time is reported before some of the edges.
-                if Bool.random(using: &generator) { found += debouncer.handle(.time(time)) }
+                // Sometimes the time is reported before the next edge.
+                if Bool.random(using: &generator) { changes += debouncer.handle(.time(time)) }
             }
         }
-        found += debouncer.handle(.time(time + .seconds(1)))
-        #expect(found == expected, "seed \(generator.seed)")
+        changes += debouncer.handle(.time(time + .seconds(1)))
+        #expect(changes == expected, "seed \(generator.seed)")
     }
 }

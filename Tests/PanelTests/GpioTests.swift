@@ -5,10 +5,10 @@ import TestKit
 @testable import Appliance
 @testable import Core
 
-/// Uses the real libgpiod. Tests that need a chip run in the virtual machine.
+/// Uses the real libgpiod, but no chip. The tests that need a chip run in a virtual machine.
 @Suite("GPIO") struct GpioTests {
     @Test(
-        "addresses have four forms",
+        "an address has one of four forms",
         arguments: [
             ("gpio:GPIO17", PanelAddress.gpioName("GPIO17")),
             ("gpio:17", .gpioName("17")),
@@ -45,7 +45,7 @@ import TestKit
     func noChip(_ address: String) throws {
         let error = failure(try #require(PanelAddress(address)), in: TemporaryFolder().path)
         #expect(error?.code == .missing && error?.exitStatus == 3)
-        #expect(error?.message == "\(address): this machine has no GPIO chip; enable it, or set this to sim: or none")
+        #expect(error?.message == "\(address): this machine has no GPIO chip; enable one, or set this to sim: or none")
     }
 
     @Test(
@@ -53,7 +53,7 @@ import TestKit
         arguments: [PanelAddress.gpioName("GPIO17"), .gpioOffset(chip: "0", offset: 17)])
     func notAChip(_ address: PanelAddress) {
         let folder = TemporaryFolder()
-        // Another kind of device, and a dangling link that sorts after it.
+        // A device that is not a chip, and a dangling link that comes after it.
         #expect(symlink("/dev/null", folder.file("gpiochip2")) == 0)
         #expect(symlink("nowhere", folder.file("gpiochip10")) == 0)
         let error = failure(address, in: folder.path)
@@ -61,7 +61,7 @@ import TestKit
         #expect(error?.message == "\(folder.path)/gpiochip2: not a GPIO chip; list them with gpiodetect")
     }
 
-    @Test("other names in the folder are ignored")
+    @Test("files whose names are not those of chips are ignored")
     func otherNames() {
         let folder = TemporaryFolder()
         for name in ["gpiochip", "gpiochipX", "gpio0", "ttyS0"] {

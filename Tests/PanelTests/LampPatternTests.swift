@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Lamp patterns") struct LampPatternTests {
     @Test(
-        "each mode has its pattern, whatever its start time",
+        "a mode has its own pattern, whenever it begins",
         arguments: [
             (LampPattern.Mode.off, "........................................................................"),
             (.steady, "########################################################################"),
@@ -48,7 +48,7 @@ import Testing
         #expect(done.next(after: .seconds(3)).until == nil)
     }
 
-    @Test("a blink inverts the level once")
+    @Test("a blink inverts the level, and overlapping blinks invert it once")
     func blink() {
         let length = LampPattern.markBlink
         let dark = LampPattern().blinking(at: .milliseconds(100), for: length)
@@ -61,7 +61,7 @@ import Testing
         #expect(twice.next(after: .zero).until == .milliseconds(100))
     }
 
-    @Test("a fault blinks fast over everything else")
+    @Test("a fault blinks fast and hides everything else")
     func fault() {
         let lamp = LampPattern(
             [LampPattern.Layer(.steady, since: .zero)], faultSince: .zero,
@@ -72,7 +72,7 @@ import Testing
         #expect(lamp.mode(at: .zero) == .steady)
     }
 
-    @Test("when a layer ends, the layer below is visible, in the phase that it would have had")
+    @Test("when a layer ends, the next one is shown, in the phase that it would have had anyway")
     func layers() {
         let lamp = LampPattern([
             LampPattern.Layer(.steady, since: .zero, until: .milliseconds(300)),

@@ -2,12 +2,12 @@
 
 /// Plays a marble line on a button and returns the actions as a marble line.
 ///
-/// A letter is 100 ms. Input: `p` pressed, `r` released, `f` a fault is shown, `-` nothing. Output: `S` start,
+/// A character is 100 ms. Input: `p` pressed, `r` released, `f` a fault is shown, `-` nothing. Output: `S` start,
 /// `X` stop, `M` mark, `P` pause, `R` resume, `T` redact, `D` shut down, `A` acknowledge, `K` stuck, `F` unstuck.
 /// Simultaneous actions are in parentheses.
 func marbles(_ line: String, _ settings: SimulatedButton.Settings, recording: Bool = false) -> String {
     var button = SimulatedButton(settings, recording: recording)
-    var out = ""
+    var output = ""
     for (index, letter) in line.enumerated() {
         let now = Duration.milliseconds(100 * index)
         var actions: [ButtonInterpreter.Action] = []
@@ -18,9 +18,9 @@ func marbles(_ line: String, _ settings: SimulatedButton.Settings, recording: Bo
         default: actions = button.handle(.time(now))
         }
         let letters = actions.map(\.letter)
-        out += letters.count > 1 ? "(\(letters.joined()))" : letters.first ?? "-"
+        output += letters.count > 1 ? "(\(letters.joined()))" : letters.first ?? "-"
     }
-    return out
+    return output
 }
 
 /// A button, its interpreter, and the state of a recorder that performs each action.
@@ -86,7 +86,7 @@ extension ButtonInterpreter.Action {
     }
 }
 
-/// Returns the lamp's light as a marble line. A letter is 50 ms: `#` lit, `.` dark.
+/// Returns the lamp's levels as a marble line in which a character is 50 ms: `#` lit, `.` dark.
 func marbles(_ lamp: LampPattern, from start: Duration = .zero, letters: Int) -> String {
     String((0..<letters).map { lamp.next(after: start + .milliseconds(50 * $0)).lit ? "#" : "." })
 }

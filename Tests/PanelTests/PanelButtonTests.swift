@@ -2,7 +2,7 @@ import Testing
 
 @testable import Core
 
-@Suite("From edges to gestures") struct PanelButtonTests {
+@Suite("The panel's button") struct PanelButtonTests {
     private func edge(_ pressed: Bool, _ milliseconds: Int) -> PanelButton.Input {
         .edge(ButtonEdge(pressed: pressed, time: .milliseconds(milliseconds)))
     }
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test("contacts that bounce after a hold do not delay it")
-    func holdThenBounce() {
+    func bounceAfterHold() {
         var button = PanelButton()
         _ = button.handle(edge(true, 0))
         _ = button.handle(.time(.milliseconds(500)))
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test("a button that is pressed at the start is reported with the first input")
-    func heldFromBoot() {
+    func pressedAtStart() {
         var button = PanelButton(pressed: true)
         #expect(button.wakeAt == .zero)
         #expect(button.handle(.time(.seconds(1))) == [.stuck])

@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-@Suite("A child with pipes") struct ChildProcessTests {
+@Suite("Child processes") struct ChildProcessTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
     /// More bytes than a pipe can hold.
@@ -21,22 +21,21 @@ import TestKit
         }
     }
 
-    @Test("writing to a child that no longer reads times out with an error")
-    func asleep() throws {
+    @Test("writing to a child that does not read times out with an error")
+    func unresponsive() throws {
         // wait: simulates a program that reads nothing; the test kills it
         let child = try ChildProcess("/bin/sleep", arguments: ["600"])
         let failure = write(to: child, timeoutSeconds: 1)
         #expect(
             failure?.code == .failed
                 && failure?.message.contains("/bin/sleep: did not read its input within 1 s") == true)
-        // A program that answers only once is not restarted, so the remedy is to try again.
         #expect(failure?.message.hasSuffix("; try again") == true, "\(failure?.message ?? "")")
         // wait: as above
         let worker = try ChildProcess("/bin/sleep", arguments: ["600"], remedy: "it is restarted")
         #expect(write(to: worker, timeoutSeconds: 1)?.message.hasSuffix("; it is restarted") == true)
     }
 
-    @Test("variables are added to a child's environment, but replace no inherited ones")
+    @Test("variables are added to a child's environment, but do not replace inherited ones")
     func environment() throws {
         let child = try ChildProcess(
             "/bin/sh", arguments: ["-c", "echo \"$ADDED $HOME\""], environment: ["ADDED": "new", "HOME": "/other"])
@@ -45,8 +44,8 @@ import TestKit
         #expect(String(decoding: answer, as: UTF8.self) == "new \(home)\n")
     }
 
-    @Test("a slow reader receives everything")
-    func slow() throws {
+    @Test("a slow reader causes no error")
+    func slowReader() throws {
         // wait: simulates a program that reads late; how late does not matter
         let child = try ChildProcess("/bin/sh", arguments: ["-c", "sleep 0.2; wc -c"])
         #expect(write(to: child, timeoutSeconds: 300) == nil)
@@ -77,15 +76,17 @@ import TestKit
     }
 
     @Test("a child has the niceness of the requesting thread, although another thread starts it")
-    func nice() async throws {
-        let here = try SharedChild("/usr/bin/nice", []).answer()
-        let there = try await onThread(named: "nice", niceness: 3) { try SharedChild("/usr/bin/nice", []).answer() }
-        let base = try #require(Int(here.prefix { $0 != "\n" }))
-        #expect(there == "\(min(19, base + 3))\n")
+    func niceness() async throws {
+        let ownNiceness = try SharedChild("/usr/bin/nice", []).answer()
+        let childNiceness = try await onThread(named: "nice", niceness: 3) {
+            try SharedChild("/usr/bin/nice", []).answer()
+        }
+        let base = try #require(Int(ownNiceness.prefix { $0 != "\n" }))
+        #expect(childNiceness == "\(min(19, base + 3))\n")
     }
 
     @Test("a missing program and a program that may not be run are different errors")
-    func refused() throws {
+    func startErrors() throws {
         let folder = TemporaryFolder()
         let text = folder.file("text")
         try Data("words".utf8).write(to: URL(filePath: text))
@@ -102,7 +103,7 @@ import TestKit
     }
 
     @Test("writing to a child that has exited is an error")
-    func ended() throws {
+    func exited() throws {
         let child = try ChildProcess("/bin/true", arguments: [])
         _ = try child.pipes.read(timeoutSeconds: 300)
         #expect(write(to: child, timeoutSeconds: 300)?.operation == "write")

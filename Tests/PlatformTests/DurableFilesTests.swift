@@ -27,7 +27,7 @@ import TestKit
     }
 
     @Test(
-        "anything but a file stays, and the error names its kind; a link itself is replaced",
+        "anything except a file stays, and the error names its kind; a link is replaced, but not its target",
         arguments: [
             (#"mkfifo "$P""#, "a FIFO"), (#"mknod "$P" c 1 3"#, "a device"), (#"mkdir "$P""#, "a folder"),
             (#"ln -s "$T" "$P""#, nil),
@@ -69,11 +69,11 @@ import TestKit
         let texts = ["a", "b"].map { String(repeating: $0, count: 100_000) }
         try durableReplace(path: path, with: texts[0])
         let flag = Flag()
-        async let replaced: Void = onThread(named: "replace") {
+        async let replacements: Void = onThread(named: "replace") {
             for round in 1...50 { try durableReplace(path: path, with: texts[round % 2]) }
             flag.isSet.store(true, ordering: .releasing)
         }
-        async let unexpected = onThread(named: "read") {
+        async let unexpectedContent = onThread(named: "read") {
             var reads = 0
             while !flag.isSet.load(ordering: .acquiring) || reads < 10 {
                 let text = try String(contentsOfFile: path, encoding: .utf8)
@@ -82,8 +82,8 @@ import TestKit
             }
             return ""
         }
-        try await replaced
-        #expect(try await unexpected == "")
+        try await replacements
+        #expect(try await unexpectedContent == "")
         #expect(try content(path) == texts[0])
     }
 

@@ -36,10 +36,10 @@ import TestKit
     func shortWrites() async throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
-        let (output, input) = (ends[0], ends[1])
+        let (readEnd, writeEnd) = (ends[0], ends[1])
         let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
-        async let written: Void = onThread(named: "pipe") {
-            let pipe = FileDescriptor(adopting: input, named: "pipe")
+        async let writing: Void = onThread(named: "pipe") {
+            let pipe = FileDescriptor(adopting: writeEnd, named: "pipe")
             // The pipe holds 64 KiB, so the data arrives in many pieces.
             var failure: DeviceError?
             bytes.withUnsafeBytes { bytes in
@@ -51,15 +51,15 @@ import TestKit
             var received: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 4099)
             while received.count < bytes.count {
-                let count = read(output, &buffer, buffer.count)
+                let count = read(readEnd, &buffer, buffer.count)
                 guard count > 0 else { break }
                 received += buffer.prefix(count)
             }
             return received
         }
         #expect(try await received == bytes)
-        try await written
-        close(output)
+        try await writing
+        close(readEnd)
     }
 
     @Test("a descriptor is closed at the end of its scope")
@@ -74,7 +74,7 @@ import TestKit
     }
 
     @Test("writing to a full device reports that it is full")
-    func full() throws {
+    func fullDevice() throws {
         let file = try FileDescriptor(opening: "/dev/full", O_WRONLY)
         let error = try #require(thrown { try write([1], to: file, at: 0) })
         #expect(error.code == .full)
@@ -82,7 +82,7 @@ import TestKit
     }
 }
 
-/// Whether a descriptor is open and refers to that path; another test may have reused its number.
+/// Returns whether a descriptor is open and refers to a path, since another test may have reused its number.
 private func isOpen(_ descriptor: Int32, _ path: String) -> Bool {
     var target = [CChar](repeating: 0, count: 4096)
     let count = readlink("/proc/self/fd/\(descriptor)", &target, target.count - 1)

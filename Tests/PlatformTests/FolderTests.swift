@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-@Suite("A folder to which others may write") struct FolderTests {
+@Suite("Folders to which others may write") struct FolderTests {
     private let temporary = TemporaryFolder()
 
     private func outside() throws -> String {
@@ -50,7 +50,7 @@ import TestKit
         #expect(try folder.folder("outside").openFile("theirs", O_RDONLY).content() == Array("theirs".utf8))
     }
 
-    @Test("the kind of a link is link, not the kind of its target")
+    @Test("the kind of a link is link, not the kind of its target; a link's name is not unused")
     func kinds() throws {
         let folder = try Folder(opening: temporary.path)
         _ = try outside()
@@ -68,15 +68,15 @@ import TestKit
 }
 
 @Suite("Names that are not UTF-8") struct OddNameTests {
-    @Test("are removed with their folder at any depth, and no link is followed")
+    @Test("names that are not UTF-8 are removed with their folder at any depth, and no link is followed")
     func removed() throws {
         let temporary = TemporaryFolder()
         let top = temporary.file("top")
         try makeFolder("\(top)/inner")
         try durableReplace(path: temporary.file("kept"), with: "text")
-        let odd: [CChar] = [0x2F, 0x63, 0x61, 0x66, -0x17, 0]
+        let invalidName: [CChar] = [0x2F, 0x63, 0x61, 0x66, -0x17, 0]
         for path in [top, "\(top)/inner"] {
-            let name = Array(path.utf8).map { CChar(bitPattern: $0) } + odd
+            let name = Array(path.utf8).map { CChar(bitPattern: $0) } + invalidName
             #expect(path == top ? mkdir(name, 0o700) == 0 : symlink(temporary.path, name) == 0)
         }
         let folder = try Folder(opening: temporary.path)
@@ -86,8 +86,8 @@ import TestKit
     }
 }
 
-@Suite("A temporary folder") struct ScratchFolderTests {
-    @Test("is private, has a unique name, and is removed with its contents")
+@Suite("Scratch folders") struct ScratchFolderTests {
+    @Test("a scratch folder is private, has a unique name, and is removed with its contents")
     func lifetime() throws {
         var path = ""
         do {
@@ -101,7 +101,7 @@ import TestKit
         #expect(!pathExists(path))
     }
 
-    @Test("is removed by the next process if its process was killed; links and running processes' folders stay")
+    @Test("a killed process's scratch folder is removed later; links and running processes' folders stay")
     func sweeps() throws {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         // No process has such an ID.

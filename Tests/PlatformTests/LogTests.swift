@@ -49,17 +49,17 @@ import Testing
     @Test(
         "an invalid entry is reported with the valid levels, and other entries apply",
         arguments: ["loud", "cellar=debug", "recording=", "=debug", "recording=debug=info", "\u{1F4A9}"])
-    func wrong(_ part: String) {
-        let filter = LogFilter("decoder=debug,\(part)")
+    func invalidEntries(_ entry: String) {
+        let filter = LogFilter("decoder=debug,\(entry)")
         #expect(
-            filter.problem?.hasPrefix("FIELDSCRIBE_LOG: \"\(part)\" is not valid; give LEVEL or COMPONENT=LEVEL")
+            filter.problem?.hasPrefix("FIELDSCRIBE_LOG: \"\(entry)\" is not valid; give LEVEL or COMPONENT=LEVEL")
                 == true)
         #expect(filter.problem?.contains("error, warning, notice, info, debug") == true)
         #expect(filter.includes(.debug, .decoder) && !filter.includes(.debug, .recording))
     }
 }
 
-@Suite("A log without a reader") struct OfferTests {
+@Suite("A log without a reader") struct UnreadLogTests {
     @Test("a full pipe or socket loses lines but does not block", arguments: [false, true])
     func full(isSocket: Bool) throws {
         var ends: [Int32] = [0, 0]

@@ -16,13 +16,13 @@ import TestKit
     func stale() {
         let path = folder.file("socket")
         #expect(remove(path) == nil)
-        #expect(leaveSocket(at: path))
+        #expect(createStaleSocket(at: path))
         #expect(FileStatus(path)?.kind == .socket)
         #expect(remove(path) == nil && !pathExists(path))
     }
 
     @Test(
-        "anything else is named and stays unchanged",
+        "anything else stays unchanged, and the error says what it is",
         arguments: [
             (#"touch "$P""#, "is a file, not a socket"), (#"mkdir "$P""#, "is a folder, not a socket"),
             (#"mkfifo "$P""#, "is a FIFO, not a socket"), (#"ln -s /nowhere "$P""#, "is a symbolic link, not a socket"),
@@ -31,7 +31,7 @@ import TestKit
         ])
     func foreign(command: String, description: String) throws {
         let (path, stale) = (folder.file("path"), folder.file("stale"))
-        #expect(leaveSocket(at: stale))
+        #expect(createStaleSocket(at: stale))
         let shell = try #require(popen("P='\(path)'; S='\(stale)'; \(command) 2>&1", "r"))
         let isCreated = pclose(shell) == 0
         // Only root may create devices.
@@ -40,12 +40,12 @@ import TestKit
         let before = FileStatus(path)
         let error = try #require(remove(path))
         #expect(
-            error.code == .denied && error.message == "\(path): \(description), and stays untouched; name another path")
+            error.code == .denied && error.message == "\(path): \(description), and was not changed; name another path")
         #expect(FileStatus(path) == before && pathExists(stale))
     }
 
     @Test("a socket in use stays, even if its queue is full", arguments: [false, true])
-    func used(isFull: Bool) {
+    func inUse(isFull: Bool) {
         let path = folder.file("socket")
         let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var clients: [Int32] = []
@@ -57,11 +57,11 @@ import TestKit
         withUnsafePointer(to: &name) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
                 #expect(bind(listener, name, size) == 0 && listen(listener, 0) == 0)
-                var isQueued = isFull
-                while isQueued {
+                var mayConnect = isFull
+                while mayConnect {
                     let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
                     clients.append(client)
-                    isQueued = connect(client, name, size) == 0
+                    mayConnect = connect(client, name, size) == 0
                 }
             }
         }
@@ -72,14 +72,14 @@ import TestKit
     }
 
     @Test("a process removes its own socket at the end, but not another one with the same name")
-    func own() throws {
+    func ownSocket() throws {
         let path = folder.file("socket")
-        #expect(leaveSocket(at: path))
-        let made = try #require(FileStatus(path))
-        #expect(rename(path, folder.file("moved")) == 0 && leaveSocket(at: path))
-        removeSocket(at: path, created: made)
+        #expect(createStaleSocket(at: path))
+        let createdStatus = try #require(FileStatus(path))
+        #expect(rename(path, folder.file("moved")) == 0 && createStaleSocket(at: path))
+        removeSocket(at: path, created: createdStatus)
         #expect(pathExists(path))
-        removeSocket(at: folder.file("moved"), created: made)
+        removeSocket(at: folder.file("moved"), created: createdStatus)
         #expect(!pathExists(folder.file("moved")))
     }
 }

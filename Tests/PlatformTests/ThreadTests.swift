@@ -34,7 +34,7 @@ import TestKit
     }
 
     @Test("all bodies run on that thread")
-    func order() async throws {
+    func sameThread() async throws {
         let thread = WorkThread(named: "worker")
         let name = try await thread.run { try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8) }
         #expect(name == "worker\n")
@@ -61,17 +61,17 @@ import TestKit
     func ending() async throws {
         final class Object: Sendable {}
         weak var reference: Object?
-        let task: String
+        let threadPath: String
         do {
             let thread = WorkThread(named: "ends")
             let object = Object()
             reference = object
-            task = try await thread.run {
+            threadPath = try await thread.run {
                 withExtendedLifetime(object) {}
                 return try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
             }
         }
         #expect(reference == nil)
-        try await eventually("the thread's end") { access("/proc/\(task)", F_OK) != 0 }
+        try await eventually("the thread's end") { access("/proc/\(threadPath)", F_OK) != 0 }
     }
 }

@@ -21,24 +21,24 @@ import Testing
     @Test("no signal is lost between two threads that wake each other")
     func pingPong() async throws {
         let (ping, pong) = (Wakeup(), Wakeup())
-        async let first = onThread(named: "ping") {
+        async let pongCount = onThread(named: "ping") {
             (0..<10_000).count { _ in
                 ping.signal()
                 return pong.wait(timeout: .seconds(60))
             }
         }
-        async let second = onThread(named: "pong") {
+        async let pingCount = onThread(named: "pong") {
             (0..<10_000).count { _ in
                 let woken = ping.wait(timeout: .seconds(60))
                 pong.signal()
                 return woken
             }
         }
-        #expect(try await first == 10_000)
-        #expect(try await second == 10_000)
+        #expect(try await pongCount == 10_000)
+        #expect(try await pingCount == 10_000)
     }
 
-    @Test("a woken thread sees writes before the signal, even if another one was pending")
+    @Test("a woken thread sees writes before the signal, even if another signal was pending")
     func publishes() async throws {
         let wakeup = Wakeup()
         let count = Counter()

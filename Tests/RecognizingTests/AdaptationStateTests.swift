@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test("excessive nesting is rejected")
-    func deep() {
+    func deepNesting() {
         let text = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(AdaptationState.self, from: Data(text.utf8))

@@ -6,7 +6,7 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// Tests with Debian's en-us model, on real and synthetic speech.
+/// Tests with Debian's en-us model on real and synthetic speech.
 @Suite("Forced alignment") struct AlignmentTests {
     private let aligner: ForcedAligner
 
@@ -35,7 +35,7 @@ import TestKit
     @Test(
         "finds the words of two joined recordings, and the first word of each within 50 ms of its start",
         arguments: [0, 0.1, 0.5, 1, 2])
-    func placed(pause: Double) throws {
+    func joinedRecordings(pause: Double) throws {
         let (first, second) = (
             Speech.trimmed(try Speech.samples(Speech.amiable)), Speech.trimmed(try Speech.samples(Speech.young))
         )
@@ -54,7 +54,7 @@ import TestKit
     }
 
     @Test("a model whose definition is a text file is used unchanged")
-    func ownModel() throws {
+    func textDefinition() throws {
         let data = "/usr/share/pocketsphinx/test/data"
         let folder = TemporaryFolder()
         for name in ["an4_ci_cont", "turtle.lm.bin", "turtle.dic"] {
@@ -68,11 +68,13 @@ import TestKit
             try samples.withUnsafeBufferPointer { try ForcedAligner(model: model).times(of: words, in: $0) })
         expectOrder(ranges, within: samples.count)
         let expected = try #require(try times(words, samples))
-        for (range, other) in zip(ranges, expected) { #expect(abs(range.start.seconds - other.start.seconds) <= 0.1) }
+        for (range, expectedRange) in zip(ranges, expected) {
+            #expect(abs(range.start.seconds - expectedRange.start.seconds) <= 0.1)
+        }
     }
 
     @Test("returns the same times after aligning other speech")
-    func again() throws {
+    func reuse() throws {
         let samples = try Speech.samples(Speech.amiable)
         let before = try times(Speech.amiableWords, samples)
         #expect(before != nil)
@@ -80,8 +82,8 @@ import TestKit
         #expect(try times(Speech.amiableWords, samples) == before)
     }
 
-    @Test("finds numerals, amounts of money, and names that no dictionary has")
-    func written() throws {
+    @Test("finds numerals, amounts of money, and names that are in no dictionary")
+    func writtenForms() throws {
         let samples = try synthesized(
             "Mister Vrbovec bought twenty five kolaches for five dollars fifty on the third of May.")
         let words = [
@@ -92,12 +94,12 @@ import TestKit
         #expect(ranges.count == words.count)
         #expect(ranges[4].isEmpty, "a dash has no sound")
         #expect(ranges.enumerated().allSatisfy { $0.offset == 4 || $0.element.seconds > 0.05 }, "\(ranges)")
-        // The amount of money is spoken as four words, so it takes the longest.
+        // The amount of money takes the longest, because it is spoken as four words.
         #expect(ranges.map(\.seconds).max() == ranges[7].seconds)
     }
 
-    @Test("returns nothing if there are no words, only silence, or too little time")
-    func nothing() throws {
+    @Test("returns no times if there are no words, only silence, or too little audio")
+    func noAlignment() throws {
         let samples = try Speech.samples(Speech.amiable)
         #expect(try times([], samples) == [])
         #expect(try times(["hello"], []) == nil)
@@ -108,8 +110,8 @@ import TestKit
         #expect(try times([String](repeating: "a", count: 5_000), samples) == nil)
     }
 
-    @Test("does not fail on noise, wrong words, and any characters")
-    func strange() throws {
+    @Test("does not fail on noise, wrong words or unusual characters")
+    func oddInput() throws {
         var random = SeededGenerator(seed: 9)
         let noise = (0..<192_000).map { _ in Int16.random(in: -3_000...3_000, using: &random) }
         let speech = try Speech.samples(Speech.amiable)

@@ -9,9 +9,9 @@ import TestKit
 
 @Suite("Decode worker") struct DecodeWorkerTests {
     /// An engine without optional capabilities.
-    private final class Plain: Recognizer {
+    private final class PlainRecognizer: Recognizer {
         struct Provider: RecognizerProvider {
-            func open() throws(DeviceError) -> any Recognizer { Plain() }
+            func open() throws(DeviceError) -> any Recognizer { PlainRecognizer() }
         }
 
         let engine = EngineDescription(name: "plain", version: "1", model: "none")
@@ -39,14 +39,14 @@ import TestKit
             + frame(.end)
     }
 
-    /// Serves the frames with that engine; returns the replies after `ready`.
+    /// Serves the frames with a `PlainRecognizer`, and returns the replies after `ready`.
     private func replies(to frames: [UInt8]) throws -> [WorkerProtocol.Reply] {
         let (input, output) = (folder.file("input"), folder.file("output"))
         try Data(frames).write(to: URL(filePath: input))
         var worker = DecodeWorker(
             input: try FileDescriptor(opening: input, O_RDONLY),
             output: try FileDescriptor(opening: output, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600))
-        try worker.serve(Plain.Provider())
+        try worker.serve(PlainRecognizer.Provider())
         let lines = try Data(contentsOf: URL(filePath: output)).split(separator: 0x0A)
         let replies = try lines.map { try JSONDecoder().decode(WorkerProtocol.Reply.self, from: Data($0)) }
         #expect(replies.first?.ready?.name == "plain")
@@ -54,7 +54,7 @@ import TestKit
     }
 
     @Test("an engine without optional capabilities receives only complete utterances")
-    func plain() throws {
+    func noCapabilities() throws {
         let request = #"{"partials":false,"alternatives":2,"channel":{"cepstralMean":[1]}}"#
         let replies = try replies(
             to: utterance(request, [[1, 2], [], [3]]) + utterance(#"{"partials":false,"alternatives":0}"#, []))
@@ -65,7 +65,7 @@ import TestKit
         #expect(replies.allSatisfy { $0.adaptation == nil })
     }
 
-    @Test("a worker answers requests for partial results and surveys with nothing, and decodes the next utterance")
+    @Test("without partial results or surveys, a worker gives empty answers to such requests and decodes what follows")
     func missingCapabilities() throws {
         let replies = try replies(
             to: utterance(#"{"partials":true,"alternatives":0}"#, [[1], [2]])
@@ -77,7 +77,7 @@ import TestKit
     }
 
     @Test("a failure is reported, and the next utterance is decoded")
-    func failing() throws {
+    func failure() throws {
         let request = #"{"partials":false,"alternatives":0}"#
         let replies = try replies(
             to: utterance(request, [[Int16](repeating: 1, count: 13)]) + utterance(request, [[7]]))

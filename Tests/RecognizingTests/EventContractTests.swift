@@ -7,7 +7,7 @@ import TestKit
 
 /// The guarantees for event listeners, with random audio.
 @Suite("Guarantees for events") struct EventContractTests {
-    /// Bursts, quiet noise, silence and gaps, in chunks of any size.
+    /// Returns bursts, quiet noise, silence and gaps in chunks of random sizes.
     private static func chunks(_ random: inout SeededGenerator) -> [AudioChunk] {
         var chunks: [AudioChunk] = []
         var end: Int64 = 0
@@ -29,7 +29,7 @@ import TestKit
     }
 
     @Test(
-        "each segment becomes final once and in order; its partial results come only before that", arguments: 1...6)
+        "each segment becomes final once and in order, and has no partial results after that", arguments: 1...6)
     func contract(round: Int) async throws {
         var random = SeededGenerator()
         let seed = random.seed

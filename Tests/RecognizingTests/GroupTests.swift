@@ -13,15 +13,15 @@ import TestKit
     private static var settings: Transcriber.Settings {
         var settings = Transcriber.Settings()
         settings.groups = groups
-        // The head start has no effect on grouped utterances.
+        // A head start has no effect on grouped utterances.
         settings.decodesDuringSpeech = true
         return settings
     }
 
-    /// Bursts of noise of 0.2 to 6 s, sometimes a longer one, and pauses of 0.1 to 5 s.
-    private static func sound(_ random: inout SeededGenerator, bursts: Int = 14) -> [Int16] {
+    /// Returns bursts of noise of 0.2 to 6 s, some of them longer, and pauses of 0.1 to 5 s.
+    private static func randomBursts(_ random: inout SeededGenerator, count: Int = 14) -> [Int16] {
         var samples = [Int16](repeating: 0, count: 8_000)
-        for _ in 0..<bursts {
+        for _ in 0..<count {
             for _ in 0..<(Int.random(in: 0..<6, using: &random) == 0 ? 3 : 1) {
                 samples += (0..<Int.random(in: 3_200...96_000, using: &random)).map { _ in
                     Int16.random(in: -6_000...6_000, using: &random)
@@ -35,16 +35,16 @@ import TestKit
         return samples + [Int16](repeating: 0, count: 8_000)
     }
 
-    private static func pieces(_ sound: [Int16], _ random: inout SeededGenerator) -> [AudioChunk] {
-        var pieces: [AudioChunk] = []
-        var rest = sound[...]
+    private static func randomChunks(_ samples: [Int16], _ random: inout SeededGenerator) -> [AudioChunk] {
+        var chunks: [AudioChunk] = []
+        var rest = samples[...]
         let maximum = [700, 8_000, 60_000].randomElement(using: &random) ?? 8_000
         while !rest.isEmpty {
             let count = Int.random(in: 1...maximum, using: &random)
-            pieces.append(.samples(Array(rest.prefix(count))))
+            chunks.append(.samples(Array(rest.prefix(count))))
             rest = rest.dropFirst(count)
         }
-        return pieces
+        return chunks
     }
 
     private static func cuts(_ chunks: [AudioChunk]) -> [UtteranceCutter.Cut] {
@@ -53,20 +53,20 @@ import TestKit
         return chunks.flatMap { cutter.append($0) } + cutter.finish()
     }
 
-    @Test("groups do not depend on the chunk size, and contain all their audio up to the limit")
-    func pieces() {
+    @Test("groups do not depend on chunk sizes, contain all of their audio, and are no longer than the limit")
+    func chunkSizes() {
         var random = SeededGenerator()
         let seed = random.seed
         var merged = 0
         for _ in 0..<6 {
-            let (first, second) = (Self.sound(&random), Self.sound(&random, bursts: 5))
+            let (first, second) = (Self.randomBursts(&random), Self.randomBursts(&random, count: 5))
             let start = SamplePosition(Int64(first.count))
             let lost = Int.random(in: 1...20_000, using: &random)
             let gap = AudioChunk.gap(Gap(SampleRange(start, start + Int64(lost)), cause: .overrun))
             let all = first + [Int16](repeating: 0, count: lost) + second
             let whole = Self.cuts([.samples(first), gap, .samples(second)])
             for _ in 0..<3 {
-                let cuts = Self.cuts(Self.pieces(first, &random) + [gap] + Self.pieces(second, &random))
+                let cuts = Self.cuts(Self.randomChunks(first, &random) + [gap] + Self.randomChunks(second, &random))
                 #expect(cuts.map(\.group) == whole.map(\.group), "seed \(seed)")
                 #expect(cuts.map(\.samples) == whole.map(\.samples), "seed \(seed)")
             }
@@ -94,12 +94,12 @@ import TestKit
     }
 
     @Test("each utterance of a group becomes one segment with its own words, alternatives and voice")
-    func segments() async throws {
-        // Bursts of 1.2 s, 2 s and 1 s with pauses of half a second, and a single one 6 s later.
-        let sound =
-            TranscriberTests.sound([12, 20, 10]) + [Int16](repeating: 0, count: 96_000)
-            + TranscriberTests.sound([9])
-        let segments = try await Self.transcribe([.samples(sound)]).segments
+    func segmentPerUtterance() async throws {
+        // Bursts of 1.2 s, 2 s and 1 s with pauses of half a second, and another burst 7 s later.
+        let samples =
+            TranscriberTests.bursts([12, 20, 10]) + [Int16](repeating: 0, count: 96_000)
+            + TranscriberTests.bursts([9])
+        let segments = try await Self.transcribe([.samples(samples)]).segments
         try #require(segments.map(\.id) == [1, 2, 3, 4])
         for (index, segment) in segments.prefix(3).enumerated() {
             try #require(segment.words.count == 1 && segment.endedBy == .silence)
@@ -112,21 +112,21 @@ import TestKit
     }
 
     @Test("the transcript depends neither on chunk sizes nor on the number of workers", arguments: [1, 3])
-    func same(workers: Int) async throws {
+    func chunkSizesAndWorkers(workers: Int) async throws {
         var random = SeededGenerator()
         let seed = random.seed
-        let sound = Self.sound(&random)
-        let whole = try await Self.transcribe([.samples(sound)])
-        let pieces = try await Self.transcribe(Self.pieces(sound, &random), workers: workers)
-        #expect(pieces.segments == whole.segments && whole.faults.isEmpty, "seed \(seed)")
+        let samples = Self.randomBursts(&random)
+        let whole = try await Self.transcribe([.samples(samples)])
+        let chunked = try await Self.transcribe(Self.randomChunks(samples, &random), workers: workers)
+        #expect(chunked.segments == whole.segments && whole.faults.isEmpty, "seed \(seed)")
     }
 
-    @Test("a group on which every worker crashes becomes marked segments, and later groups are transcribed")
-    func dies() async throws {
-        let sound =
-            TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 96_000)
-            + TranscriberTests.sound([9])
-        let sink = try await Self.transcribe([.samples(sound)], mode: "never")
+    @Test("a group on which every worker crashes becomes segments marked as errors, and later groups are transcribed")
+    func crash() async throws {
+        let samples =
+            TranscriberTests.bursts([12, 20]) + [Int16](repeating: 0, count: 96_000)
+            + TranscriberTests.bursts([9])
+        let sink = try await Self.transcribe([.samples(samples)], mode: "never")
         #expect(sink.segments.map(\.endedBy) == [.error, .error, .silence])
         #expect(sink.segments.map(\.words.count) == [0, 0, 1] && sink.faults.count == 1)
     }
@@ -134,52 +134,53 @@ import TestKit
     /// The adaptation state of a whole recording, as in a second pass.
     private static let adaptation = AdaptationState(.object(["cepstralMean": .array([.number(7)])]))
 
-    /// Sound with groups of several utterances and of one.
-    private static let mixed =
-        TranscriberTests.sound([12, 20, 10, 40, 5, 5]) + [Int16](repeating: 0, count: 96_000)
-        + TranscriberTests.sound([9, 25, 30, 3, 4]) + [Int16](repeating: 0, count: 96_000) + TranscriberTests.sound([9])
+    /// Audio with groups of several utterances and of one.
+    private static let mixedGroups =
+        TranscriberTests.bursts([12, 20, 10, 40, 5, 5]) + [Int16](repeating: 0, count: 96_000)
+        + TranscriberTests.bursts([9, 25, 30, 3, 4]) + [Int16](repeating: 0, count: 96_000)
+        + TranscriberTests.bursts([9])
 
     @Test("an interrupted pass continues with the same groups and transcript, even within a group")
-    func resumed() async throws {
-        let whole = try await Self.transcribe([.samples(Self.mixed)], adaptation: Self.adaptation).segments
+    func continuedPass() async throws {
+        let whole = try await Self.transcribe([.samples(Self.mixedGroups)], adaptation: Self.adaptation).segments
         #expect(whole.contains { $0.text.contains("of3:") } && whole.contains { $0.text.contains("of1:") })
         for segment in whole {
             let rest = try await Self.transcribe(
-                [.samples(Self.mixed)], committed: segment, adaptation: Self.adaptation
+                [.samples(Self.mixedGroups)], committed: segment, adaptation: Self.adaptation
             ).segments
             #expect(rest == Array(whole.dropFirst(segment.id)), "after segment \(segment.id)")
         }
-        var moved = whole[1]
-        moved.range = SampleRange(moved.range.start, moved.range.end + 1)
+        var movedSegment = whole[1]
+        movedSegment.range = SampleRange(movedSegment.range.start, movedSegment.range.end + 1)
         await #expect(throws: Transcriber.Diverged.self) {
-            _ = try await Self.transcribe([.samples(Self.mixed)], committed: moved)
+            _ = try await Self.transcribe([.samples(Self.mixedGroups)], committed: movedSegment)
         }
     }
 
-    @Test("resuming after any segment, even within a group, loses and repeats no utterance")
-    func resumes() async throws {
-        let whole = try await Self.transcribe([.samples(Self.mixed)]).segments
+    @Test("resuming after any segment, even within a group, neither loses nor repeats an utterance")
+    func resumption() async throws {
+        let whole = try await Self.transcribe([.samples(Self.mixedGroups)]).segments
         for segment in whole.dropLast() {
             let start = SpeechSettings().start(after: segment.range.end, settled: .zero)
-            let samples = Array(Self.mixed.dropFirst(Int(start.samples)))
+            let samples = Array(Self.mixedGroups.dropFirst(Int(start.samples)))
             let rest = try await Self.transcribe([.samples(samples)], start: start, firstID: segment.id + 1).segments
             let expected = whole.dropFirst(segment.id)
             #expect(rest.map(\.id) == expected.map(\.id), "after segment \(segment.id)")
-            // The noise floor is learned again, so an edge may move by a few frames. A single utterance's fake word
-            // includes the padding.
-            for (segment, other) in zip(rest, expected) {
-                #expect(abs(segment.range.start - other.range.start) <= 4_800, "segment \(segment.id)")
-                #expect(abs(segment.range.end - other.range.end) <= 4_800, "segment \(segment.id)")
+            // The noise floor is measured again, so an edge may move by a few frames. The fake word of an utterance
+            // that is alone in its group includes the padding.
+            for (segment, expectedSegment) in zip(rest, expected) {
+                #expect(abs(segment.range.start - expectedSegment.range.start) <= 4_800, "segment \(segment.id)")
+                #expect(abs(segment.range.end - expectedSegment.range.end) <= 4_800, "segment \(segment.id)")
                 #expect(segment.words.count == 1)
             }
         }
     }
 
-    @Test("the settled watermark stays before the open group's utterances")
-    func settled() {
+    @Test("the settled watermark stays at the start of the open group")
+    func settledWatermark() {
         var work = Transcription(settings: SpeechSettings(), groups: Self.groups, start: .zero, firstID: 1)
         _ = work.beginReading()
-        _ = work.append(.samples(TranscriberTests.sound([12, 20])))
+        _ = work.append(.samples(TranscriberTests.bursts([12, 20])))
         #expect(work.nextJob() == nil)
         #expect(abs(work.settledWatermark.samples - 8_000) <= 640)
         _ = work.beginReading()
@@ -187,11 +188,11 @@ import TestKit
         #expect(work.nextJob()?.cut.group.parts.count == 2)
     }
 
-    /// Returns the partial results for audio in pieces of 100 ms, and the last range of each open group.
+    /// Returns the partial results for audio in chunks of 100 ms, and the last range of each open group.
     ///
-    /// - Parameter tenths: the worker is free every so many tenths of a second.
+    /// - Parameter tenths: the interval at which the worker is free, in tenths of a second.
     private static func partials(
-        _ sound: [Int16], groups: GroupSettings, every tenths: Int = 1
+        _ samples: [Int16], groups: GroupSettings, every tenths: Int = 1
     ) async -> (reported: [(id: Int, range: SampleRange, text: String)], lastOpen: [Int: SampleRange]) {
         var cutter = UtteranceCutter(
             settings: SpeechSettings().limited(toSeconds: groups.maximumSeconds), groups: groups, start: .zero,
@@ -199,8 +200,8 @@ import TestKit
         var partials = PartialSession(command: TranscriberTests.pool("partials").partials)
         var results: [(id: Int, range: SampleRange, text: String)] = []
         var lastOpen: [Int: SampleRange] = [:]
-        for start in stride(from: 0, to: sound.count, by: 1_600) {
-            _ = cutter.append(.samples(Array(sound[start..<min(sound.count, start + 1_600)])))
+        for start in stride(from: 0, to: samples.count, by: 1_600) {
+            _ = cutter.append(.samples(Array(samples[start..<min(samples.count, start + 1_600)])))
             if let open = cutter.open { lastOpen[open.id] = open.audio }
             guard start / 1_600 % tenths == 0 else { continue }
             while let step = partials.next(of: cutter, adaptation: nil, isWanted: true) {
@@ -213,18 +214,19 @@ import TestKit
 
     @Test("partial results continue across a group's pauses, and nothing is sent during a pause")
     func partialsOfGroup() async throws {
-        let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
-        let (results, lastOpen) = await Self.partials(sound, groups: Self.groups)
+        let samples = TranscriberTests.bursts([12, 20]) + [Int16](repeating: 0, count: 80_000)
+        let (results, lastOpen) = await Self.partials(samples, groups: Self.groups)
         #expect(Set(results.map(\.id)) == [1] && lastOpen.count == 1)
         #expect(Set(results.map(\.range.start)).count == 1)
-        // The fake worker returns the number of samples in each utterance: the first number stays before the second.
+        // The fake worker returns the number of samples so far in each utterance. The first utterance's number stays
+        // before the second's.
         let last = try #require(results.last)
         let counts = last.text.split(separator: " ").compactMap { Int64($0) }
         #expect(counts.count == 2, "\(last.text)")
         #expect(
             results.contains { $0.text == "\(counts[0])" }
                 && results.allSatisfy { $0.text.hasPrefix("\(counts[0]) ") || !$0.text.contains(" ") })
-        // The text of a complete utterance is results even if it has not changed.
+        // The text of a complete utterance is reported even if it has not changed.
         #expect(last.range.end == lastOpen[1]?.end)
         #expect((19_200...32_000).contains(counts[0]) && (32_000...44_800).contains(counts[1]))
     }
@@ -233,8 +235,8 @@ import TestKit
         "a slow worker decodes each utterance to its end, even if the next one has begun",
         arguments: [5, 13, 17, 23])
     func slowPartials(tenths: Int) async throws {
-        let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
-        let (results, lastOpen) = await Self.partials(sound, groups: Self.groups, every: tenths)
+        let samples = TranscriberTests.bursts([12, 20]) + [Int16](repeating: 0, count: 80_000)
+        let (results, lastOpen) = await Self.partials(samples, groups: Self.groups, every: tenths)
         let last = try #require(results.last)
         let counts = last.text.split(separator: " ").compactMap { Int64($0) }
         #expect(last.range == lastOpen[1])
@@ -245,21 +247,21 @@ import TestKit
     func partialsOfNextGroup() async throws {
         var groups = Self.groups
         groups.maximumSeconds = 4
-        let sound = TranscriberTests.sound([20, 30]) + [Int16](repeating: 0, count: 80_000)
-        let (results, _) = await Self.partials(sound, groups: groups)
+        let samples = TranscriberTests.bursts([20, 30]) + [Int16](repeating: 0, count: 80_000)
+        let (results, _) = await Self.partials(samples, groups: groups)
         let second = results.filter { $0.id == 2 }
         let before = results.filter { $0.id == 1 }.compactMap {
             $0.text.split(separator: " ").dropFirst().first.flatMap { Int64($0) }
         }
         let first = try #require(second.first.flatMap { Int64($0.text) })
         #expect(second.allSatisfy { !$0.text.contains(" ") })
-        #expect(first > before.max() ?? 0, "not decoded again from its beginning")
+        #expect(first > before.max() ?? 0, "the utterance was decoded again from its beginning")
     }
 
     @Test("ungrouped utterances have separate partial results")
-    func partialsOfOne() async throws {
-        let sound = TranscriberTests.sound([12, 20]) + [Int16](repeating: 0, count: 80_000)
-        let (results, lastOpen) = await Self.partials(sound, groups: GroupSettings())
+    func ungroupedPartials() async throws {
+        let samples = TranscriberTests.bursts([12, 20]) + [Int16](repeating: 0, count: 80_000)
+        let (results, lastOpen) = await Self.partials(samples, groups: GroupSettings())
         #expect(Set(results.map(\.id)) == [1, 2] && lastOpen.count == 2)
         #expect(results.allSatisfy { $0.text == "\($0.range.count)" })
     }

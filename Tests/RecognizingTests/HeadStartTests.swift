@@ -9,33 +9,36 @@ import TestKit
 @Suite("Head start") struct HeadStartTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// Chunks of half a second, as from a microphone.
-    private static func pieces(_ sound: [Int16]) -> [AudioChunk] {
-        stride(from: 0, to: sound.count, by: 8_000).map { .samples(Array(sound[$0..<min(sound.count, $0 + 8_000)])) }
+    /// Returns chunks of half a second, as from a microphone.
+    private static func chunks(_ samples: [Int16]) -> [AudioChunk] {
+        stride(from: 0, to: samples.count, by: 8_000).map { start in
+            .samples(Array(samples[start..<min(samples.count, start + 8_000)]))
+        }
     }
 
     private static func transcribe(
-        _ source: any AudioSource, with pool: WorkerPool, early: Bool = true
+        _ source: any AudioSource, with pool: WorkerPool, decodesDuringSpeech: Bool = true
     ) async throws -> CollectingSink {
         let sink = CollectingSink()
         var settings = Transcriber.Settings()
-        settings.decodesDuringSpeech = early
+        settings.decodesDuringSpeech = decodesDuringSpeech
         _ = try await Transcriber(pool: pool, settings: settings).run(source, into: sink)
         return sink
     }
 
     @Test("the transcript does not depend on the head start", arguments: ["plain", "holed"], [1, 2])
-    func same(mode: String, workers: Int) async throws {
+    func sameTranscript(mode: String, workers: Int) async throws {
         let seed = SeededGenerator().seed
-        // Short and long bursts, and half a minute whose pauses are too short to end an utterance: it is rotated.
-        let breath = Array(TranscriberTests.sound([8], seed: seed).dropFirst(8_000).dropLast(4_800))
-        let pieces = Self.pieces(
-            TranscriberTests.sound([12, 60, 3], seed: seed) + (0..<30).flatMap { _ in breath }
-                + TranscriberTests.sound([45, 100, 20], seed: seed))
+        // Short and long bursts, and half a minute that is rotated because its pauses are too short to end an
+        // utterance.
+        let breath = Array(TranscriberTests.bursts([8], seed: seed).dropFirst(8_000).dropLast(4_800))
+        let chunks = Self.chunks(
+            TranscriberTests.bursts([12, 60, 3], seed: seed) + (0..<30).flatMap { _ in breath }
+                + TranscriberTests.bursts([45, 100, 20], seed: seed))
         let whole = try await Self.transcribe(
-            ListSource(pieces), with: TranscriberTests.pool(mode, size: workers), early: false)
+            ListSource(chunks), with: TranscriberTests.pool(mode, size: workers), decodesDuringSpeech: false)
         let early = try await Self.transcribe(
-            ListSource(pieces), with: TranscriberTests.pool(mode, size: workers))
+            ListSource(chunks), with: TranscriberTests.pool(mode, size: workers))
         #expect(early.segments == whole.segments, "seed \(seed)")
         #expect(whole.segments.count > 7 && early.faults.isEmpty)
         #expect(whole.segments.contains { $0.endedBy == .rotation })
@@ -45,46 +48,46 @@ import TestKit
 
     // wait: a timeout; the source would hang if the worker receives audio too late
     @Test("a worker receives an utterance before its end", .timeLimit(.minutes(60)))
-    func early() async throws {
+    func earlyAudio() async throws {
         let folder = TemporaryFolder()
         let fifo = folder.file("heard")
         try #require(mkfifo(fifo, 0o600) == 0)
-        let sound = TranscriberTests.sound([60])
+        let samples = TranscriberTests.bursts([60])
         // The source holds back the end of the speech until the worker has received the beginning.
         let source = HeldSource(
-            first: Self.pieces(Array(sound.prefix(88_000))), last: .samples(Array(sound.dropFirst(88_000))),
+            first: Self.chunks(Array(samples.prefix(88_000))), last: .samples(Array(samples.dropFirst(88_000))),
             fifo: fifo)
         let sink = try await Self.transcribe(source, with: TranscriberTests.pool("heard", fifo))
         #expect(sink.segments.map(\.words.count) == [1])
     }
 
     @Test("no word is lost if a worker crashes during a head start", arguments: ["deaf", "once", "late"], [1, 2])
-    func dies(mode: String, workers: Int) async throws {
+    func crash(mode: String, workers: Int) async throws {
         let folder = TemporaryFolder()
         let sink = try await Self.transcribe(
-            ListSource(Self.pieces(TranscriberTests.sound([60, 5, 50]))),
+            ListSource(Self.chunks(TranscriberTests.bursts([60, 5, 50]))),
             with: TranscriberTests.pool(mode, folder.file("died"), size: workers))
         #expect(sink.segments.map(\.words.count) == [1, 1, 1])
         #expect(sink.faults.isEmpty)
     }
 
-    @Test("an utterance on which every worker crashes is marked, and later utterances are transcribed")
-    func diesAlways() async throws {
+    @Test("an utterance on which every worker crashes is marked as an error, and later utterances are transcribed")
+    func repeatedCrash() async throws {
         let sink = try await Self.transcribe(
-            ListSource(Self.pieces(TranscriberTests.sound([5, 60, 6]))), with: TranscriberTests.pool("never", size: 1))
+            ListSource(Self.chunks(TranscriberTests.bursts([5, 60, 6]))), with: TranscriberTests.pool("never", size: 1))
         #expect(sink.segments.map(\.endedBy) == [.silence, .error, .silence])
         #expect(sink.faults.count == 1)
     }
 
     // wait: a timeout; without a free worker, the second run would hang
     @Test("if a source fails during an utterance, the worker is released", .timeLimit(.minutes(60)))
-    func sourceFails() async throws {
+    func sourceFailure() async throws {
         let pool = TranscriberTests.pool("plain", size: 1)
-        let pieces = Self.pieces(Array(TranscriberTests.sound([80]).prefix(88_000)))
+        let chunks = Self.chunks(Array(TranscriberTests.bursts([80]).prefix(88_000)))
         await #expect(throws: DeviceError.self) {
-            _ = try await Self.transcribe(FailingSource(pieces), with: pool)
+            _ = try await Self.transcribe(FailingSource(chunks), with: pool)
         }
-        let sink = try await Self.transcribe(ListSource(Self.pieces(TranscriberTests.sound([5]))), with: pool)
+        let sink = try await Self.transcribe(ListSource(Self.chunks(TranscriberTests.bursts([5]))), with: pool)
         #expect(sink.segments.map(\.words.count) == [1])
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import Core
 @testable import Recognition
 
-/// Debian's model definition: complete, truncated and damaged.
+/// Tests with Debian's model definition: complete, truncated and damaged.
 @Suite("The definition of an acoustic model") struct ModelDefinitionTests {
     private let bytes: [UInt8]
 
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test("a definition that is truncated or too long is rejected")
-    func cutShort() {
+    func truncation() {
         var ends = Array(0..<2_000)
         ends += Array(stride(from: 2_000, to: bytes.count, by: 9_973))
         ends += [bytes.count - 2, bytes.count - 1]
@@ -40,16 +40,16 @@ import Testing
     }
 
     @Test("numbers of any size are parsed safely or rejected")
-    func anyNumbers() throws {
+    func extremeNumbers() throws {
         let start = 12 + 1_052
         let extremes: [UInt32] = [0, 1, 0x7F, 0xFF, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF]
         for field in 0..<10 {
             for extreme in extremes {
-                var other = bytes
+                var changedBytes = bytes
                 for byte in 0..<4 {
-                    other[start + 4 * field + byte] = UInt8(truncatingIfNeeded: extreme >> (8 * UInt32(byte)))
+                    changedBytes[start + 4 * field + byte] = UInt8(truncatingIfNeeded: extreme >> (8 * UInt32(byte)))
                 }
-                let definition = ModelDefinition(other)?.withoutTriphones
+                let definition = ModelDefinition(changedBytes)?.withoutTriphones
                 #expect(definition.map { $0.count < bytes.count } ?? true)
             }
         }

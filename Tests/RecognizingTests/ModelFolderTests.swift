@@ -5,12 +5,12 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// Models from Debian's packages, and a model assembled from their files.
+/// Tests with models from Debian's packages, and with a model assembled from their files.
 @Suite("Model folders") struct ModelFolderTests {
     private static let data = "/usr/share/pocketsphinx/test/data"
     private let folder = TemporaryFolder()
 
-    /// A model of a few words in the folder `models/turtle`, with file names unlike Debian's.
+    /// Creates a model with a few words in the folder `models/turtle`, with file names unlike Debian's.
     private func turtle() throws -> String {
         let path = folder.file("models/turtle")
         let files = FileManager.default
@@ -38,8 +38,8 @@ import TestKit
         #expect(ModelFolder.sounds(of: model.model.acousticModel)?.isSuperset(of: ["AA", "ZH", "SIL"]) == true)
     }
 
-    @Test("a user's model is recognized by its types of files, and can decode speech")
-    func own() throws {
+    @Test("a user's model is recognized by its kinds of files, and can decode speech")
+    func userModel() throws {
         let model = ModelFolder(path: try turtle())
         #expect(model.problems == [])
         #expect(model.language == "")
@@ -69,7 +69,7 @@ import TestKit
             ),
             ("turtle.dic", "", "contains no words"),
         ] as [(String, String?, String)])
-    func broken(file: String, content: String?, expected: String) throws {
+    func unusableFiles(file: String, content: String?, expected: String) throws {
         let path = try turtle()
         try FileManager.default.removeItem(atPath: "\(path)/\(file)")
         if let content { try write(content, to: "\(path)/\(file)") }
@@ -78,7 +78,7 @@ import TestKit
         let problem = try #require(problems.first)
         let name = try #require(file.split(separator: "/").last)
         #expect(problem.contains(expected), "\(problem)")
-        // If either of two files would do, the usual one is named.
+        // If either of two files suffices, the problem names the usual one.
         #expect(problem.contains(name) || problem.contains("sendump"), "\(problem)")
     }
 }

@@ -69,7 +69,7 @@ import TestKit
         #expect(mean < 0.35, "\(words.map { ($0.text, $0.confidence) })")
     }
 
-    @Test("a word's confidence grows with its own posterior and its neighbours' posteriors")
+    @Test("a word's confidence grows with its own posterior and its neighbors' posteriors")
     func calibration() throws {
         func confidence(_ posterior: Double, among others: Double) -> Double {
             let words = [posterior, others, others].map { WordEvidence(posterior: $0, frames: 30) }

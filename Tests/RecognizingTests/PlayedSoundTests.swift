@@ -15,7 +15,7 @@ import TestKit
     }
 
     @Test("are distinguished from speech")
-    func reported() {
+    func detection() {
         var sounds = NonSpeechSounds(seed: 5)
         for _ in 0..<4 {
             #expect(PlayedSound.isPlayed(pcm(sounds.plucked(5))))

@@ -20,11 +20,11 @@ import TestKit
     }
 
     @Test("audio without speech yields no words and does not affect later utterances")
-    func nothing() throws {
+    func silence() throws {
         let recognizer = try open()
         let speech = try speech()
         let before = try recognize(speech, by: recognizer)
-        // The longest audio lasts half an hour.
+        // The last count is half an hour.
         for count in [0, 1, 159, 400, 1_600, 16_000, 320_000, 28_800_000] {
             let words = try recognize([Int16](repeating: 0, count: count), by: recognizer).words
             #expect(words.isEmpty, "\(count) samples: \(words)")
@@ -89,7 +89,7 @@ import TestKit
     @Test(
         "a dictionary that does not match the acoustic model is refused and named",
         arguments: ["hello QQ XX\nworld YY ZZ\n", ""])
-    func strangeDictionary(text: String) throws {
+    func mismatchedDictionary(text: String) throws {
         let folder = TemporaryFolder()
         var model = PocketSphinxModel(folder: PocketSphinxModel.debian)
         model.dictionary = folder.file("words.dict")
@@ -120,10 +120,10 @@ import TestKit
         #expect(try run(from: surveyed).0.words.map(\.text) == alone.0.words.map(\.text))
         let other = CepstralAdaptation(mean: mean(surveyed).map { $0 + 20 }).state
         #expect(try run(from: other).0 != alone.0)
-        // A state with the wrong number of values is ignored.
+        // The recognizer ignores a state with the wrong number of values.
         let short = AdaptationState(.object(["cepstralMean": .array([.number(1), .number(2)])]))
         #expect(try run(from: short).0 == alone.0)
-        // Another engine's state is also ignored.
+        // It also ignores another engine's state.
         for value: JSONValue in [
             .null, .number(7), .array([.number(1), .array([.number(2)])]),
             .object(["cepstralMean": .object(["a": .number(1)])]), .object(["speaker": .string("Awa")]),
@@ -161,39 +161,39 @@ import TestKit
     @Test(
         "neither the chunk size nor intermediate searches change the result",
         arguments: [DecoderProfile.live, .final])
-    func pieces(profile: DecoderProfile) throws {
+    func chunkSize(profile: DecoderProfile) throws {
         var random = SeededGenerator()
         let seed = random.seed
         let recognizer = try PocketSphinxRecognizer(
             model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
-        let once = try speech()
-        // Longer than the head after which the search may start.
-        let speech = once + once + once + once
+        let sentence = try speech()
+        // Longer than the head start, so that the search begins before the end.
+        let speech = sentence + sentence + sentence + sentence
         let whole = try recognize(speech, by: recognizer)
         try recognizer.begin(from: nil)
         var rest = speech[...]
-        var searched = 0
+        var searchCount = 0
         while !rest.isEmpty {
             let piece = rest.prefix(Int.random(in: 1...8_000, using: &random))
             try piece.withUnsafeBufferPointer { try recognizer.append($0) }
             rest = rest.dropFirst(piece.count)
-            while try recognizer.search() { searched += 1 }
+            while try recognizer.search() { searchCount += 1 }
         }
         let adaptation = try recognizer.close()
         #expect(try recognizer.finish(alternatives: 3) == whole, "seed \(seed)")
         let surveyed = try speech.withUnsafeBufferPointer { try recognizer.survey($0, into: nil) }
         #expect(mean(adaptation) == mean(surveyed) && !mean(adaptation).isEmpty)
-        #expect(searched > 0 && !whole.words.isEmpty)
+        #expect(searchCount > 0 && !whole.words.isEmpty)
     }
 
     @Test(
-        "only a profile with a head start searches before the end, and only after the head",
+        "only a profile with a head start searches before the end, and only after that many seconds",
         arguments: [DecoderProfile.live, .final], [2, 10])
     func headStart(profile: DecoderProfile, seconds: Int) throws {
         let decoder = try DecoderHandle(
             model: PocketSphinxModel(folder: PocketSphinxModel.debian), profile: profile)
-        let once = try speech()
-        let speech = (once + once + once + once).prefix(seconds * SamplePosition.rate)
+        let sentence = try speech()
+        let speech = (sentence + sentence + sentence + sentence).prefix(seconds * SamplePosition.rate)
         let frontEnd = FrontEnd(decoder: decoder, warp: 1)
         var utterance = OpenUtterance(adaptation: nil, headStart: profile.headStart)
         try decoder.start()
@@ -207,7 +207,7 @@ import TestKit
     }
 
     @Test("an abandoned utterance does not affect the next one")
-    func abandoned() throws {
+    func abandonedUtterance() throws {
         let recognizer = try open()
         let speech = try speech()
         let before = try recognize(speech, by: recognizer)

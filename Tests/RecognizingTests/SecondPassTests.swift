@@ -8,18 +8,18 @@ import TestKit
 @Suite("Second pass") struct SecondPassTests {
     init() { signal(SIGPIPE, SIG_IGN) }
 
-    /// Bursts, one of which is so long that it is rotated.
-    private let sound = TranscriberTests.sound([12, 5, 300, 8, 30])
+    /// Bursts of noise, one of which is so long that it is rotated.
+    private let samples = TranscriberTests.bursts([12, 5, 300, 8, 30])
 
-    /// Sound that is long enough to select a warp.
-    private static let longSound = TranscriberTests.sound([12, 30, 30, 30, 30, 30, 30, 30, 8])
+    /// Bursts that are long enough to select a warp.
+    private static let longSamples = TranscriberTests.bursts([12, 30, 30, 30, 30, 30, 30, 30, 8])
 
     private func transcribe(
-        _ sound: [Int16]? = nil, committed: Segment? = nil, mode: String = "plain", workers: Int = 2
+        _ samples: [Int16]? = nil, committed: Segment? = nil, mode: String = "plain", workers: Int = 2
     ) async throws -> (sink: CollectingSink, statistics: Statistics) {
-        let (sink, sound) = (CollectingSink(), sound ?? self.sound)
+        let (sink, samples) = (CollectingSink(), samples ?? self.samples)
         let statistics = try await SecondPass(pool: TranscriberTests.pool(mode, size: workers)).run(
-            { ListSource([.samples(sound)]) }, into: sink,
+            { ListSource([.samples(samples)]) }, into: sink,
             committed: committed.map { Transcriber.Continuation(segment: $0.id, end: $0.range.end) })
         return (sink, statistics)
     }
@@ -37,14 +37,14 @@ import TestKit
         #expect(try await transcribe(workers: count).sink.segments == transcribe(workers: 2).sink.segments)
     }
 
-    @Test("a pass that is interrupted anywhere continues after the committed text with the same result")
-    func resumed() async throws {
+    @Test("a pass that is interrupted after any segment continues with the same result")
+    func continuedPass() async throws {
         let whole = try await transcribe().sink.segments
-        for done in 1...whole.count {
-            let (sink, statistics) = try await transcribe(committed: whole[done - 1])
-            #expect(sink.segments == Array(whole.dropFirst(done)), "interrupted after segment \(done)")
-            // One more utterance than is missing: the one before the seam is decoded again.
-            #expect(statistics.sessions == whole.count - done + 1)
+        for count in 1...whole.count {
+            let (sink, statistics) = try await transcribe(committed: whole[count - 1])
+            #expect(sink.segments == Array(whole.dropFirst(count)), "interrupted after segment \(count)")
+            // There is a session for each missing segment, and one for the committed segment before them.
+            #expect(statistics.sessions == whole.count - count + 1)
         }
     }
 
@@ -54,22 +54,22 @@ import TestKit
         #expect(sink.segments.allSatisfy { $0.words.count == 1 && $0.text.hasSuffix("c0") })
     }
 
-    @Test("an utterance on which every worker crashes is marked, and all others are decoded")
-    func dies() async throws {
+    @Test("an utterance on which every worker crashes is marked as an error, and all others are decoded")
+    func crash() async throws {
         let (sink, _) = try await transcribe(mode: "never")
         #expect(sink.segments.contains { $0.endedBy == .error } && sink.segments.contains { $0.words.count == 1 })
     }
 
     @Test("if every worker crashes on an utterance that would select the warp, no warp is selected")
-    func diesInSurvey() async throws {
-        let (sink, _) = try await transcribe(Self.longSound, mode: "never")
+    func crashInSurvey() async throws {
+        let (sink, _) = try await transcribe(Self.longSamples, mode: "never")
         #expect(sink.segments.contains { $0.endedBy == .error } && sink.segments.contains { $0.words.count == 1 })
         #expect(sink.segments.allSatisfy { !$0.text.contains("v") })
     }
 
     @Test("every utterance uses the recording's best warp; if there is little speech, no warp is selected")
     func warp() async throws {
-        let (sink, _) = try await transcribe(Self.longSound, mode: "warped")
+        let (sink, _) = try await transcribe(Self.longSamples, mode: "warped")
         #expect(sink.segments.count > 3)
         #expect(sink.segments.allSatisfy { $0.text.hasSuffix("v1.08") }, "\(sink.segments.map(\.text))")
         let (shortSink, _) = try await transcribe(mode: "warped")
@@ -77,8 +77,8 @@ import TestKit
     }
 
     @Test("a cancelled pass stops, and the committed text is the beginning of the full text")
-    func cancelled() async throws {
-        let chunks = (1...40).map { AudioChunk.samples(TranscriberTests.sound([5], seed: UInt64($0))) }
+    func cancellation() async throws {
+        let chunks = (1...40).map { AudioChunk.samples(TranscriberTests.bursts([5], seed: UInt64($0))) }
         let whole = CollectingSink()
         _ = try await SecondPass(pool: TranscriberTests.pool("plain")).run({ ListSource(chunks) }, into: whole)
         let (commits, signal) = AsyncStream<Void>.makeStream()
@@ -95,13 +95,13 @@ import TestKit
             } catch { return error is CancellationError }
         }
         #expect(isCancelled)
-        let done = sink.collected.segments
-        #expect(!done.isEmpty && done.count < whole.segments.count)
-        #expect(done == Array(whole.segments.prefix(done.count)))
+        let committed = sink.collected.segments
+        #expect(!committed.isEmpty && committed.count < whole.segments.count)
+        #expect(committed == Array(whole.segments.prefix(committed.count)))
     }
 }
 
-/// A sink that signals its first segment, then waits until it is cancelled.
+/// A sink that signals each commit, and then waits until its task is cancelled.
 private final class HaltingSink: TranscriptSink {
     let collected = CollectingSink()
     private let signal: AsyncStream<Void>.Continuation

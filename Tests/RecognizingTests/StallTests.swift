@@ -12,10 +12,10 @@ import TestKit
     @Test(
         "a stopped or hanging worker is replaced with a message, and its utterance is decoded again",
         arguments: [("stopped", "has been stopped"), ("asleep", "has done nothing")])
-    func replaced(mode: String, message: String) async throws {
+    func replacement(mode: String, message: String) async throws {
         let folder = TemporaryFolder()
         let (sink, statistics) = try await TranscriberTests.transcribe(
-            [.samples(TranscriberTests.sound([5, 30, 6]))],
+            [.samples(TranscriberTests.bursts([5, 30, 6]))],
             with: TranscriberTests.pool(mode, folder.file("done"), size: 1))
         #expect(sink.segments.map(\.words.count) == [1, 1, 1])
         #expect(statistics.sessions == 4)
@@ -37,8 +37,8 @@ import TestKit
         #expect(ProcessProgress(of: -1) == nil)
     }
 
-    @Test("a child's work counts as progress, so a worker waiting for a program is not stalled")
-    func children() throws {
+    @Test("a child's work counts as progress, so a worker that waits for a program is not stalled")
+    func childProgress() throws {
         let child = try ChildProcess("/bin/sh", arguments: ["-c", "sh -c 'while :; do :; done' & wait"])
         let file = "/proc/\(child.id)/task/\(child.id)/children"
         var children: [Int32] = []

@@ -4,7 +4,7 @@ import Testing
 @testable import Recognition
 
 @Suite("Times for words that have none") struct TimedWordsTests {
-    /// A fake aligner that returns the given times, if any.
+    /// A fake aligner that returns fixed times or throws an error.
     private final class FakeAligner: AlignmentEngine {
         var ranges: [SampleRange]?
         var failure: DeviceError?
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test("come from the aligner")
-    func found() {
+    func alignedTimes() {
         let aligner = FakeAligner()
         aligner.ranges = [range(100, 200), range(300, 350)]
         let words = timed("Hello, world.", by: aligner)
@@ -68,7 +68,7 @@ import Testing
         #expect(Core.spread(words("a b"), over: Array(repeating: endless, count: 70_000)).count == 2)
     }
 
-    @Test("each part with speech has voice measures; silence has none")
+    @Test("each part with speech has voice measurements; silence has none")
     func voices() throws {
         let speech = try Speech.samples(Speech.amiable)
         let samples = speech + Speech.quiet(1)

@@ -5,12 +5,16 @@ import TestKit
 @testable import Core
 @testable import Recognition
 
-/// The decoder confidently recognizes words in some tones: 2,000 Hz was "gervais".
+/// The decoder by itself recognizes words in some tones with high confidence, such as "gervais" in 2,000 Hz.
 @Suite("Steady tones") struct ToneTests {
-    /// The numbers of silent samples on either side; tones without silence used to be recognized as words.
+    /// The numbers of quiet samples before and after the tones.
     private static let paddings = [0, 4_000]
 
-    /// Returns a sum of frequencies in Hz with their levels, and a vibrato of 5 Hz.
+    /// Returns a sum of sine waves with a vibrato of 5 Hz, surrounded by quiet noise.
+    ///
+    /// - Parameters:
+    ///   - vibrato: the vibrato's depth as a fraction of each frequency.
+    ///   - pad: the number of quiet samples on either side.
     private func wave(
         _ parts: [(hertz: Double, level: Double)], vibrato: Double = 0, noise: Double = 0, seconds: Double = 3,
         pad: Int
@@ -36,14 +40,14 @@ import TestKit
     }
 
     @Test("with one frequency from 100 to 7,000 Hz yield no words", arguments: paddings)
-    func pure(pad: Int) throws {
+    func singleFrequency(pad: Int) throws {
         let tones: [Double] = [100, 150, 200, 300, 440, 700, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 5_500, 7_000]
         let words = try words(tones.map { wave([($0, 0.9)], pad: pad) })
         #expect(words.isEmpty, "\(words)")
     }
 
     @Test("with several frequencies, a slight vibrato, noise, or mains hum yield no words", arguments: paddings)
-    func mixed(pad: Int) throws {
+    func mixedTones(pad: Int) throws {
         func mains(_ hertz: Double) -> [(hertz: Double, level: Double)] {
             (1...19).map { (hertz * Double($0), 0.2 / Double($0)) }
         }

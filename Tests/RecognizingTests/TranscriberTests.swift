@@ -8,8 +8,9 @@ import TestKit
 @testable import System
 
 @Suite("Transcriber") struct TranscriberTests {
-    /// Bursts of noise with the given lengths in tenths of a second, and half a second of silence between them.
-    static func sound(_ tenths: [Int], seed: UInt64 = 1) -> [Int16] {
+    /// Returns bursts of noise with the given lengths in tenths of a second, surrounded and separated by half a second
+    /// of silence.
+    static func bursts(_ tenths: [Int], seed: UInt64 = 1) -> [Int16] {
         var random = SeededGenerator(seed: seed)
         var samples = [Int16](repeating: 0, count: 8_000)
         for length in tenths {
@@ -33,11 +34,11 @@ import TestKit
         return (sink, statistics)
     }
 
-    @Test("each utterance is committed once and in order, whichever finishes first", arguments: [1, 2, 4])
-    func order(workers: Int) async throws {
+    @Test("each utterance is committed once and in order, whichever is decoded first", arguments: [1, 2, 4])
+    func commitOrder(workers: Int) async throws {
         let lengths = [30, 3, 20, 4, 5, 40, 3, 3]
         let (sink, statistics) = try await Self.transcribe(
-            [.samples(Self.sound(lengths))], with: Self.pool("plain", size: workers))
+            [.samples(Self.bursts(lengths))], with: Self.pool("plain", size: workers))
         let segments = sink.segments
         #expect(segments.map(\.id) == Array(1...lengths.count))
         #expect(zip(segments, segments.dropFirst()).allSatisfy { $0.range.end <= $1.range.start })
@@ -52,27 +53,27 @@ import TestKit
     @Test("a single recording keeps all workers busy at the same time", .timeLimit(.minutes(60)), arguments: [2, 4])
     func parallel(workers: Int) async throws {
         let meeting = try WorkerMeeting()
-        async let met = meeting.hold(workers: workers)
+        async let arrivals = meeting.hold(workers: workers)
         let (sink, _) = try await Self.transcribe(
-            [.samples(Self.sound([Int](repeating: 5, count: workers)))],
-            with: Self.pool("meet", meeting.here, meeting.go, size: workers))
-        #expect(try await met == workers)
+            [.samples(Self.bursts([Int](repeating: 5, count: workers)))],
+            with: Self.pool("meet", meeting.arrivalsPath, meeting.departuresPath, size: workers))
+        #expect(try await arrivals == workers)
         #expect(sink.segments.map(\.words.count) == [Int](repeating: 1, count: workers))
     }
 
     @Test("an utterance on which a worker crashes is decoded again")
-    func diesOnce() async throws {
+    func crash() async throws {
         let folder = TemporaryFolder()
         let (sink, _) = try await Self.transcribe(
-            [.samples(Self.sound([5, 8, 6]))], with: Self.pool("once", folder.file("died"), size: 1))
+            [.samples(Self.bursts([5, 8, 6]))], with: Self.pool("once", folder.file("died"), size: 1))
         #expect(sink.segments.map(\.id) == [1, 2, 3])
         #expect(sink.segments.allSatisfy { $0.endedBy == .silence && $0.words.count == 1 })
         #expect(sink.faults.isEmpty)
     }
 
-    @Test("an utterance on which every worker crashes is marked, and later ones are transcribed")
-    func diesAlways() async throws {
-        let (sink, _) = try await Self.transcribe([.samples(Self.sound([5, 30, 6]))], with: Self.pool("never"))
+    @Test("an utterance on which every worker crashes is marked as an error, and later ones are transcribed")
+    func repeatedCrash() async throws {
+        let (sink, _) = try await Self.transcribe([.samples(Self.bursts([5, 30, 6]))], with: Self.pool("never"))
         #expect(sink.segments.map(\.endedBy) == [.silence, .error, .silence])
         #expect(sink.segments.map(\.words.count) == [1, 0, 1])
         #expect(sink.faults.count == 1)
@@ -81,17 +82,17 @@ import TestKit
     @Test("if the model is missing, transcription fails immediately with the engine's message")
     func missingModel() async {
         await #expect(throws: DeviceError(.missing, "decode-worker", "the model is not there")) {
-            _ = try await Self.transcribe([.samples(Self.sound([5]))], with: Self.pool("refuse"))
+            _ = try await Self.transcribe([.samples(Self.bursts([5]))], with: Self.pool("refuse"))
         }
     }
 
     @Test("a gap ends the utterance, and times continue after it")
     func gap() async throws {
-        let speech = Self.sound([10]).dropLast(8_000)
+        let speech = Self.bursts([10]).dropLast(8_000)
         let cut = SamplePosition(Int64(speech.count))
         let gap = Gap(SampleRange(cut, cut + 32_000), cause: .overrun)
         let (sink, _) = try await Self.transcribe(
-            [.samples(Array(speech)), .gap(gap), .samples(Self.sound([10]))], with: Self.pool("plain"))
+            [.samples(Array(speech)), .gap(gap), .samples(Self.bursts([10]))], with: Self.pool("plain"))
         try #require(sink.segments.count == 2)
         #expect(sink.segments[0].endedBy == .gap)
         #expect(sink.segments[0].range.end <= gap.range.start)
@@ -102,7 +103,7 @@ import TestKit
     @Test("half an hour without a pause is split without loss into segments of at most a minute")
     func halfAnHour() async throws {
         let (sink, _) = try await Self.transcribe(
-            [AudioChunk](repeating: .samples(Self.second), count: 1_800), with: Self.pool("plain"))
+            [AudioChunk](repeating: .samples(Self.noisySecond), count: 1_800), with: Self.pool("plain"))
         let segments = sink.segments
         #expect(zip(segments, segments.dropFirst()).allSatisfy { $0.range.end == $1.range.start })
         #expect(segments.first?.range.start.samples ?? .max < 8_000)
@@ -112,17 +113,18 @@ import TestKit
         #expect(counts.count == segments.count && counts.allSatisfy { (1...60 * SamplePosition.rate).contains($0) })
     }
 
-    /// A second of noise with a short pause, so that it neither counts as background noise nor ends an utterance.
-    private static let second = Array(sound([10]).dropFirst(8_000 - 1_600).prefix(SamplePosition.rate))
+    /// A second of noise with a short pause. Repeated, it neither counts as background noise nor ends an utterance.
+    private static let noisySecond = Array(bursts([10]).dropFirst(8_000 - 1_600).prefix(SamplePosition.rate))
 
     @Test("a seam with missing words on both sides is bridged once", arguments: [1, 2])
     func bridge(workers: Int) async throws {
         let (sink, statistics) = try await Self.transcribe(
-            [AudioChunk](repeating: .samples(Self.second), count: 38), with: Self.pool("holed", size: workers))
+            [AudioChunk](repeating: .samples(Self.noisySecond), count: 38), with: Self.pool("holed", size: workers))
         #expect(statistics.seams == 4)
         try #require(sink.segments.map(\.words.count) == [1, 2, 2, 2, 2])
         for (left, right) in zip(sink.segments, sink.segments.dropFirst()) {
-            // The hole, up to half a second beyond the overlap, with two seconds before and after it.
+            // The third hypothesis covers the hole, up to half a second beyond the overlap, and two seconds on either
+            // side.
             #expect(right.words[0].text.hasPrefix("w88000c"), "\(right.text)")
             let hole = SampleRange(left.words[left.words.count - 1].range.end, right.words[1].range.start)
             #expect(right.words[0].range.middle == hole.middle)
@@ -133,25 +135,25 @@ import TestKit
     @Test("a seam that no worker can bridge is left unchanged")
     func failedBridge() async throws {
         let (sink, _) = try await Self.transcribe(
-            [AudioChunk](repeating: .samples(Self.second), count: 14), with: Self.pool("torn"))
+            [AudioChunk](repeating: .samples(Self.noisySecond), count: 14), with: Self.pool("torn"))
         #expect(sink.segments.map(\.words.count) == [1, 1])
         #expect(sink.segments.allSatisfy { $0.endedBy != .error } && sink.faults.isEmpty)
     }
 
     @Test("the chunk size does not affect the transcript")
-    func chunks() async throws {
+    func chunkSize() async throws {
         var random = SeededGenerator()
         let seed = random.seed
-        let sound = Self.sound([12, 130, 4, 25], seed: seed)
-        var pieces: [AudioChunk] = []
-        var rest = sound[...]
+        let samples = Self.bursts([12, 130, 4, 25], seed: seed)
+        var chunks: [AudioChunk] = []
+        var rest = samples[...]
         while !rest.isEmpty {
             let count = Int.random(in: 1...20_000, using: &random)
-            pieces.append(.samples(Array(rest.prefix(count))))
+            chunks.append(.samples(Array(rest.prefix(count))))
             rest = rest.dropFirst(count)
         }
-        let whole = try await Self.transcribe([.samples(sound)], with: Self.pool("plain")).sink.segments
-        #expect(try await Self.transcribe(pieces, with: Self.pool("plain")).sink.segments == whole, "seed \(seed)")
+        let whole = try await Self.transcribe([.samples(samples)], with: Self.pool("plain")).sink.segments
+        #expect(try await Self.transcribe(chunks, with: Self.pool("plain")).sink.segments == whole, "seed \(seed)")
         #expect(whole.count >= 3)
     }
 }
@@ -165,7 +167,7 @@ final class ListSource: AudioSource {
     func next() async -> AudioChunk? { rest.withLock { $0.popFirst() } }
 }
 
-/// Collects all results.
+/// Collects segments, faults and engines.
 final class CollectingSink: TranscriptSink {
     private let state = Mutex<(segments: [Segment], faults: [DeviceError], engines: [EngineDescription])>(([], [], []))
     let wantsPartials: Bool

@@ -3,7 +3,7 @@ import Testing
 @testable import Core
 @testable import Recognition
 
-/// A real voice at normal speed and faster.
+/// Tests with a real voice at normal speed and faster.
 @Suite("Voice analytics") struct VoiceTests {
     private func voice(of samples: [Int16]) throws -> VoiceAnalytics? {
         try SharedDecoder.recognize(samples, alternatives: 0).voice
@@ -24,12 +24,12 @@ import Testing
         }
         let higher = try #require(try self.voice(of: faster))
         #expect(abs(higher.pitch / voice.pitch - 1.125) < 0.06, "\(voice) \(higher)")
-        let (falls, fallsFaster) = (try #require(voice.finalLowering), try #require(higher.finalLowering))
-        #expect(abs(falls - fallsFaster) < 1.5, "\(voice) \(higher)")
+        let (lowering, fasterLowering) = (try #require(voice.finalLowering), try #require(higher.finalLowering))
+        #expect(abs(lowering - fasterLowering) < 1.5, "\(voice) \(higher)")
     }
 
-    @Test("if there are no words, there are no voice measures")
-    func silence() throws {
+    @Test("if there are no words, there are no voice measurements")
+    func noWords() throws {
         #expect(try voice(of: [Int16](repeating: 0, count: 16_000)) == nil)
     }
 }

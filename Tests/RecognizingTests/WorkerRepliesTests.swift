@@ -4,19 +4,20 @@ import Testing
 @testable import Recognition
 
 @Suite("Replies of decode workers") struct WorkerRepliesTests {
-    private func replies(_ text: String, pieces: Int = 7, within samples: Int = 1_000) throws -> [WorkerProtocol.Reply]
-    {
+    private func replies(
+        _ text: String, pieceSize: Int = 7, within samples: Int = 1_000
+    ) throws -> [WorkerProtocol.Reply] {
         var replies = WorkerReplies()
         var result: [WorkerProtocol.Reply] = []
         let bytes = Array(text.utf8)
-        for start in stride(from: 0, to: bytes.count, by: pieces) {
-            replies.append(bytes[start..<min(start + pieces, bytes.count)])
+        for start in stride(from: 0, to: bytes.count, by: pieceSize) {
+            replies.append(bytes[start..<min(start + pieceSize, bytes.count)])
             while let reply = try replies.next(within: samples) { result.append(reply) }
         }
         return result
     }
 
-    private static let strange = #"""
+    private static let faultyReply = #"""
         {"result":{"words":[
         {"text":"b","range":{"start":200,"end":9223372036854775807},"confidence":7},
         {"text":"\n","range":{"start":0,"end":1},"confidence":1},
@@ -25,16 +26,16 @@ import Testing
         """#
 
     @Test("are assembled from pieces of any size", arguments: [1, 7, 4_096])
-    func pieces(size: Int) throws {
+    func pieceSizes(size: Int) throws {
         let parsed = try replies(
-            "{\"partial\":\"hel\"}\n{\"partial\":\"hello\"}\n{\"done\":true}\n{\"par", pieces: size)
+            "{\"partial\":\"hel\"}\n{\"partial\":\"hello\"}\n{\"done\":true}\n{\"par", pieceSize: size)
         #expect(parsed.map(\.partial) == ["hel", "hello", nil])
         #expect(parsed.last?.done == true)
     }
 
     @Test("are corrected if faulty: words are in order, on one line, and within the utterance")
-    func settled() throws {
-        let line = Self.strange.split(separator: "\n").joined() + "\n"
+    func corrections() throws {
+        let line = Self.faultyReply.split(separator: "\n").joined() + "\n"
         let result = try #require(try replies(line).first?.result)
         #expect(result.words.map(\.text) == ["b", "a [2Jc"])
         #expect(result.words.map(\.range.start.samples) == [200, 1_000])
@@ -59,7 +60,7 @@ import Testing
         #expect(result.words.map { Int($0.range.end.samples) } == expected.map(\.1))
     }
 
-    @Test("have one voice per requested part, or none", arguments: [0, 1, 2, 3])
+    @Test("have one voice per requested part, or no voices", arguments: [0, 1, 2, 3])
     func voices(parts: Int) throws {
         let voice = #"{"pitch":120,"jitter":0,"shimmer":0,"voicing":1}"#
         var replies = WorkerReplies()
@@ -70,7 +71,7 @@ import Testing
     }
 
     @Test("may mark a word's times as an estimate")
-    func spread() throws {
+    func estimatedTimes() throws {
         let line = #"""
             {"result":{"words":[{"text":"a","range":{"start":0,"end":5},"confidence":1,"isSpread":true},
             {"text":"b","range":{"start":5,"end":9},"confidence":1}],"alternatives":[],"cpuSeconds":0}}
@@ -80,13 +81,13 @@ import Testing
     }
 
     @Test("are rejected if a line never ends")
-    func endless() {
+    func endlessLine() {
         var replies = WorkerReplies()
         replies.append([UInt8](repeating: 0x20, count: WorkerReplies.maximumLineBytes + 1))
         #expect(throws: WorkerReplies.InvalidReply.self) { try replies.next(within: 0) }
     }
 
-    @Test("are rejected if invalid") func garbage() {
+    @Test("are rejected if invalid") func invalidLine() {
         #expect(throws: WorkerReplies.InvalidReply.self) { try replies("hello\n") }
     }
 }

@@ -1,24 +1,24 @@
 """A fake decode worker, which speaks the protocol of decode workers but recognizes nothing: worker.py MODE [FILE [FILE]]
 
-Its result for an utterance is one word that contains the number of samples and the channel. The result of a survey is the cepstral
-mean 7 and candidate warps. A request for partial results makes the worker exit, except in the mode partials. Modes marked "once" act
-only if FILE does not exist, and create it. Modes:
+Its result for an utterance is one word that contains the number of samples and the adaptation state, which the protocol calls
+channel. The result of a survey is the cepstral mean 7 and candidate warps. A request for partial results makes the worker exit,
+except in the mode partials. Modes marked "once" act only if FILE does not exist, and create it. Modes:
 
-    plain         does only that
+    plain         does nothing special
     refuse        reports that it has no model
     once FILE     exits during its first utterance, once
-    late FILE     exits after it has reported the channel of its first utterance, once
+    late FILE     exits after it has reported the channel for its first utterance, once
     deaf FILE     exits at its first audio, once
     heard FILE    writes to FILE, a FIFO, at the first audio of an utterance
     meet HERE GO  writes to HERE, a FIFO, for each utterance, and continues when GO, another FIFO, has a byte
     never         exits during utterances over 2 s
     garbage       answers utterances over 2 s with an invalid line
     mute          never reports the channel
-    warped        gives the warp 1.08 the best score; its word contains the warp
+    warped        gives the best score to the warp 1.08; its word contains the warp
     parts         returns a word for each part of a group, with the part's number and length; an alternative for the group; and a
                   voice for each part except the first
     partials      acts like parts; a partial result contains the number of samples so far
-    holed         its word omits the first and the last second of an utterance over 6 s
+    holed         its word does not cover the first and the last second of an utterance over 6 s
     torn          acts like holed, and exits during shorter utterances
     stopped FILE  stops itself with a signal during its first utterance, once
     asleep FILE   does nothing during its second utterance, once
@@ -52,8 +52,8 @@ while True:
     kind, payload = frame()
     request, samples = json.loads(payload), 0
     if request["partials"] and mode == "partials":
-        while (sound := frame())[0] == b"a":
-            samples += len(sound[1]) // 2
+        while (piece := frame())[0] == b"a":
+            samples += len(piece[1]) // 2
             say(partial=str(samples))
         say(done=True)
         continue
@@ -123,9 +123,9 @@ while True:
     if mode in ["parts", "partials"] and request.get("parts"):
         parts = request["parts"]
         lengths = [part["end"] - part["start"] for part in parts]
-        texts = [f"p{number + 1}of{len(parts)}:{length}" for number, length in enumerate(lengths)]
-        result["words"] = [{"text": t, "range": part, "confidence": 0.5} for t, part in zip(texts, parts)]
-        result["alternatives"] = [{"text": " ".join(t + "x" for t in texts), "confidence": 0.25}]
+        texts = [f"p{index + 1}of{len(parts)}:{length}" for index, length in enumerate(lengths)]
+        result["words"] = [{"text": text, "range": part, "confidence": 0.5} for text, part in zip(texts, parts)]
+        result["alternatives"] = [{"text": " ".join(text + "x" for text in texts), "confidence": 0.25}]
         # The first part has no voice.
         result["voices"] = [None] + [{"pitch": length / 10, "jitter": 0, "shimmer": 0, "voicing": 1} for length in lengths[1:]]
     if mode == "warped":

@@ -7,17 +7,17 @@ import TestKit
 @testable import Audio
 @testable import Core
 
-/// Disk operations that fail: no captured sample may be lost.
+/// If disk operations fail, no captured sample may be lost.
 @Suite struct DiskFaultTests {
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
 
-    private static let broken = DeviceError(.failed, "fdatasync", status: EIO, "card: input/output error; replace it")
+    private static let ioError = DeviceError(.failed, "fdatasync", status: EIO, "card: input/output error; replace it")
 
     private func settings(_ faults: @escaping DiskFaults) -> RecordingSession.Settings {
         var settings = RecordingSession.Settings()
         settings.ringSeconds = 1
-        // Syncs only when the ring needs it: every half second.
+        // Sync only when the ring needs it, which is every half second.
         settings.syncSeconds = 60
         settings.retrySeconds = 0
         settings.realtimePriority = nil
@@ -33,7 +33,7 @@ import TestKit
         ).run()
     }
 
-    /// The samples of the only remaining file, read by another program.
+    /// Returns the samples that sox reads from the recording.
     private func samplesBySox() throws -> [Int16] {
         let raw = folder.file("played.raw")
         #expect(shell("sox \(path) -t raw \(raw)").status == 0)
@@ -48,7 +48,7 @@ import TestKit
         .samples(before), .lost(2_000), .samples(after), .lost(500),
     ]
     private var expected: [Int16] { Self.expected }
-    private let lost = [gap(30_000, 32_000, .overrun), gap(64_000, 64_500, .overrun)]
+    private let expectedGaps = [gap(30_000, 32_000, .overrun), gap(64_000, 64_500, .overrun)]
 
     @Test(
         "if any single operation fails, nothing is lost: one file has every sample and gap, and one fault is reported",
@@ -58,24 +58,24 @@ import TestKit
         var round = 0
         while true {
             let run = DiskFaultTests()
-            let (count, hits) = (EventCounter(), EventCounter())
+            let (operations, failures) = (EventCounter(), EventCounter())
             let log = RecordingLog()
-            // A failure while creating the file would end the recording before it begins.
-            let number = round + (operation == .write ? 2 : 1)
+            // Skip the operations that create the file, because their failure prevents the recording.
+            let failingOrdinal = round + (operation == .write ? 2 : 1)
             let faults: DiskFaults = { current, _ throws(DeviceError) in
-                guard current == operation, count.next() == number else { return }
-                _ = hits.next()
-                throw Self.broken
+                guard current == operation, operations.next() == failingOrdinal else { return }
+                _ = failures.next()
+                throw Self.ioError
             }
             let result = try await run.record(run.script, log: log, faults: faults)
-            guard hits.count == 1 else { break }
+            guard failures.count == 1 else { break }
             #expect(
-                result == RecordingResult(length: SamplePosition(64_500), reason: .ended, gaps: run.lost),
+                result == RecordingResult(length: SamplePosition(64_500), reason: .ended, gaps: run.expectedGaps),
                 "round \(round)")
             #expect(try samples(of: run.path) == run.expected, "round \(round)")
             #expect(try run.samplesBySox() == run.expected, "round \(round)")
             #expect(log.entries.filter { $0 == .fault("failed") }.count == 1, "round \(round)")
-            #expect(log.entries.compactMap { if case .lost(let gap) = $0 { gap } else { nil } } == run.lost)
+            #expect(log.entries.compactMap { if case .lost(let gap) = $0 { gap } else { nil } } == run.expectedGaps)
             #expect(RecordingPart.all(beside: run.path) == [])
             #expect(try WaveLayout(of: run.path).stopReason == .ended)
             let written = log.entries.compactMap { if case .written(let end) = $0 { end } else { nil } }
@@ -86,7 +86,7 @@ import TestKit
     }
 
     @Test("if the folder is renamed before the disk fails, the new file is created and joined in the renamed folder")
-    func renamed() async throws {
+    func renamedFolder() async throws {
         let (original, renamed, syncs) = (folder.file("original"), folder.file("renamed"), EventCounter())
         try FileManager.default.createDirectory(atPath: original, withIntermediateDirectories: false)
         let path = "\(original)/audio.wav"
@@ -97,10 +97,10 @@ import TestKit
                 guard operation == .sync, syncs.next() == 2 else { return }
                 // Another recording then takes the folder's name.
                 #expect(shell("mv \(original) \(renamed) && mkdir \(original) && touch \(path)").status == 0)
-                throw Self.broken
+                throw Self.ioError
             }, sink: log
         ).run()
-        #expect(result == RecordingResult(length: SamplePosition(64_500), reason: .ended, gaps: lost))
+        #expect(result == RecordingResult(length: SamplePosition(64_500), reason: .ended, gaps: expectedGaps))
         #expect(try samples(of: "\(renamed)/audio.wav") == expected)
         #expect(RecordingPart.all(beside: "\(renamed)/audio.wav") == [])
         #expect(log.entries.filter { $0 == .fault("failed") }.count == 1)
@@ -115,60 +115,60 @@ import TestKit
         let path = path
         let result = try await record(script, log: log) { operation, file throws(DeviceError) in
             guard operation == .sync, file == path else { return }
-            if syncs.next() == 2 { throw Self.broken }
+            if syncs.next() == 2 { throw Self.ioError }
         }
         #expect(result.reason == .ended)
         let synced = try #require(log.entries.compactMap { if case .synced(let end) = $0 { end } else { nil } }.first)
-        let aside = folder.file("audio.aside-000000000000.wav")
-        // The damaged file is kept beside the complete one.
-        let damaged = try samples(of: aside)
-        #expect(damaged.count > synced)
+        let asidePath = folder.file("audio.aside-000000000000.wav")
+        // The failed file is kept beside the complete one.
+        let failedFileSamples = try samples(of: asidePath)
+        #expect(failedFileSamples.count > synced)
         #expect(try samples(of: path) == expected)
         let part = RecordingPart(beside: path, start: SamplePosition(synced), ordinal: 1)
-        let name = part.path.replacing("audio.from-", with: "audio.aside-")
-        #expect(try samples(of: name) == Array(expected[Int(synced)...]))
+        let partPath = part.path.replacing("audio.from-", with: "audio.aside-")
+        #expect(try samples(of: partPath) == Array(expected[Int(synced)...]))
     }
 
-    @Test("recording survives two new files that also fail")
-    func threeInARow() async throws {
+    @Test("a recording survives two new files that also fail")
+    func survivesTwoFailures() async throws {
         let path = path
         let syncs = EventCounter()
         let newFiles = Mutex<Set<String>>([])
         let log = RecordingLog()
         let result = try await record(script, log: log) { operation, file throws(DeviceError) in
             if file == path {
-                if operation == .sync, syncs.next() >= 2 { throw Self.broken }
+                if operation == .sync, syncs.next() >= 2 { throw Self.ioError }
             } else if operation == .sync {
                 let count = newFiles.withLock { files in
                     files.insert(file)
                     return files.count
                 }
-                if count < 3 { throw Self.broken }
+                if count < 3 { throw Self.ioError }
             }
         }
-        #expect(result == RecordingResult(length: SamplePosition(64_500), reason: .ended, gaps: lost))
+        #expect(result == RecordingResult(length: SamplePosition(64_500), reason: .ended, gaps: expectedGaps))
         #expect(try samples(of: path) == expected)
         #expect(log.entries.filter { $0 == .fault("failed") }.count == 1)
         #expect(newFiles.withLock { $0 }.filter { !$0.hasSuffix(".joining") }.count == 3)
     }
 
-    @Test("after three failed new files, the recording ends with the audio on the disk and suggests a remedy")
+    @Test("after three failed new files, the recording ends, keeps the audio on the disk, and suggests a remedy")
     func givesUp() async throws {
         let path = path
         let syncs = EventCounter()
-        let created = EventCounter()
+        let creations = EventCounter()
         let log = RecordingLog()
         let result = try await record(
             [.samples(numbered(16_000)), .forever(numbered(30_000))], log: log
         ) { operation, file throws(DeviceError) in
             if file != path, operation == .create {
-                _ = created.next()
-                throw Self.broken
+                _ = creations.next()
+                throw Self.ioError
             }
-            if operation == .sync, syncs.next() >= 3 { throw Self.broken }
+            if operation == .sync, syncs.next() >= 3 { throw Self.ioError }
         }
         #expect(result.reason == .disk)
-        #expect(created.count == 3)
+        #expect(creations.count == 3)
         let error = try #require(result.error)
         #expect(error.status == EIO)
         #expect(error.message.contains("replace the card"))
@@ -179,7 +179,7 @@ import TestKit
         #expect(RecordingPart.all(beside: path) == [])
     }
 
-    @Test("a shutdown does not wait for joining; the parts read as one file and are joined later")
+    @Test("a shutdown does not wait for joining; the parts can be read as one file and are joined later")
     func shutdown() async throws {
         let path = path
         let syncs = EventCounter()
@@ -190,7 +190,7 @@ import TestKit
                 .samples(numbered(from: 40_000, 100)),
             ]), path: path,
             settings: settings { operation, file throws(DeviceError) in
-                if file == path, operation == .sync, syncs.next() == 2 { throw Self.broken }
+                if file == path, operation == .sync, syncs.next() == 2 { throw Self.ioError }
             }, sink: RecordingLog())
         stopper.session.withLock { $0 = session.session }
         let result = try await session.run()
@@ -207,14 +207,14 @@ import TestKit
 
 /// A counter that any thread can use.
 final class EventCounter: Sendable {
-    private let number = Mutex(0)
+    private let value = Mutex(0)
 
-    var count: Int { number.withLock { $0 } }
+    var count: Int { value.withLock { $0 } }
 
     func next() -> Int {
-        number.withLock { number in
-            number += 1
-            return number
+        value.withLock { value in
+            value += 1
+            return value
         }
     }
 }

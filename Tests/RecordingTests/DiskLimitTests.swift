@@ -6,7 +6,7 @@ import TestKit
 @testable import Audio
 @testable import Core
 
-/// Full disks, with real errors from the kernel. Serialized: the limit on file size applies to the process.
+/// Full disks, with real errors from the kernel. Serialized, because the file size limit applies to the process.
 @Suite(.serialized) struct DiskLimitTests {
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
@@ -19,7 +19,7 @@ import TestKit
     }
 
     /// Runs `body` while no file may grow past `bytes`.
-    private func limited<Value>(to bytes: UInt, _ body: () async throws -> Value) async rethrows -> Value {
+    private func withFileSizeLimit<Value>(_ bytes: UInt, _ body: () async throws -> Value) async rethrows -> Value {
         signal(SIGXFSZ, SIG_IGN)
         var previous = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &previous)
@@ -31,30 +31,31 @@ import TestKit
 
     @Test("if a file may not grow, recording continues in a new file; both are joined later")
     func tooLarge() async throws {
-        let lost: Int64 = 250_000_000
-        // Space for 5000 samples after the gap, and for half of another sample.
-        let limit = UInt(512 + 2 * lost + 2 * 5000 + 1)
+        let lostSamples: Int64 = 250_000_000
+        // Space for the gap, 5000 samples, and half of another sample.
+        let limit = UInt(512 + 2 * lostSamples + 2 * 5000 + 1)
         let log = RecordingLog()
         let session = ScriptedRecording(
-            microphone: ScriptedMicrophone([.lost(Int(lost)), .samples(numbered(200_000))]), path: path,
+            microphone: ScriptedMicrophone([.lost(Int(lostSamples)), .samples(numbered(200_000))]), path: path,
             settings: settings, sink: log)
-        let result = try await limited(to: limit) { try await session.run() }
+        let result = try await withFileSizeLimit(limit) { try await session.run() }
         #expect(result.reason == .ended)
         #expect(result.error == nil)
-        #expect(result.length == SamplePosition(lost + 200_000))
-        #expect(result.gaps == [gap(0, lost, .overrun)])
+        #expect(result.length == SamplePosition(lostSamples + 200_000))
+        #expect(result.gaps == [gap(0, lostSamples, .overrun)])
         let parts = RecordingPart.all(beside: path)
         #expect(!parts.isEmpty)
-        // One fault per new file; a long recording is joined later, when there is enough space.
+        // One fault per new file. This recording is too long to be joined immediately.
         #expect(log.entries.filter { $0 == .fault("full") }.count == parts.count)
         let reader = try RecordingReader(path: path)
         #expect(try reader.length == result.length)
-        #expect(try samples(of: reader, at: SamplePosition(lost), count: 300_000) == numbered(200_000))
+        #expect(try samples(of: reader, at: SamplePosition(lostSamples), count: 300_000) == numbered(200_000))
 
         #expect(try joinParts(inFolder: folder.path, while: { true }) == .joined)
-        #expect(shell("sox --i -s \(path)").output == "\(lost + 200_000)")
+        #expect(shell("sox --i -s \(path)").output == "\(lostSamples + 200_000)")
         #expect(
-            try samples(of: RecordingReader(path: path), at: SamplePosition(lost), count: 200_001) == numbered(200_000))
+            try samples(of: RecordingReader(path: path), at: SamplePosition(lostSamples), count: 200_001)
+                == numbered(200_000))
         var status = stat()
         #expect(stat(path, &status) == 0)
         #expect(status.st_blocks * 512 < 10_000_000, "the hole takes no space on the disk")
@@ -64,7 +65,7 @@ import TestKit
     private let possibleLengths = [0, 4_096].map { SamplePosition((256 * 1024 - 512 - $0) / 2) }
 
     @Test(
-        "a file system without space, even for new files, ends the recording with everything written so far",
+        "if a file system has no space, even for new files, the recording ends with everything written so far",
         .enabled(if: canMount))
     func noSpaceForParts() async throws {
         let mountPoint = folder.path
@@ -84,8 +85,10 @@ import TestKit
         #expect(try RecordingReader(path: path).stopReason == .disk)
     }
 
-    @Test("a full file system ends the recording in the same way", .enabled(if: canMount))
-    func noSpace() async throws {
+    @Test(
+        "with a disk reserve, a full file system also ends the recording with everything written so far",
+        .enabled(if: canMount))
+    func noSpaceWithReserve() async throws {
         let mountPoint = folder.path
         #expect(mount("tmpfs", mountPoint, "tmpfs", 0, "size=256k") == 0)
         defer { umount(mountPoint) }
@@ -128,7 +131,7 @@ import TestKit
 
         let probe = "ffprobe -v error -show_entries stream=duration_ts,codec_name,sample_rate -of csv=p=0 \(path)"
         #expect(shell(probe).output == "pcm_s16le,16000,\(length)")
-        // Far beyond 32 bits.
+        // The last samples, whose offset needs more than 32 bits.
         let tail = "ffmpeg -v error -ss \(length / 16_000) -i \(path) -f s16le - | od -A n -t d2 | tail -n 1"
         #expect(shell(tail).output.split(separator: " ").suffix(2) == ["0", "3"])
     }

@@ -56,8 +56,8 @@ import TestKit
         #expect(lstat(ballast, &status) == 0 && status.st_mode & S_IFMT == kind)
     }
 
-    @Test("ballast takes disk space only if there is enough above the reserve")
-    func makesBallast() throws {
+    @Test("the ballast is created only if it fits above the reserve")
+    func createsBallast() throws {
         try reserve(100) { 100_000_000 + DiskReserve.ballastBytes - 1 }.ensureBallast()
         #expect(access(ballast, F_OK) != 0)
         let largeReserve = reserve(100) { 200_000_000 }
@@ -84,14 +84,14 @@ import TestKit
         ).run()
     }
 
-    @Test("a recording does not start below the reserve")
+    @Test("a recording does not start if less than the reserve is free")
     func refusesToStart() async throws {
         await #expect(throws: DeviceError.self) { try await record(reserve(100) { 99_000_000 }) }
         #expect(access(folder.file("audio.wav"), F_OK) != 0)
     }
 
     @Test("a recording that reaches the reserve ends cleanly and reports why")
-    func ends() async throws {
+    func reachesReserve() async throws {
         let calls = Atomic<Int>(0)
         let result = try await record(
             reserve(100) { calls.wrappingAdd(1, ordering: .relaxed).newValue > 3 ? 99_000_000 : 100_000_000 })
@@ -104,18 +104,18 @@ import TestKit
     }
 
     @Test("when the disk is full, the ballast is deleted, no new file is tried, and the file is closed")
-    func full() async throws {
+    func fullDisk() async throws {
         let isFull = Atomic<Bool>(false)
         let writes = Atomic<Int>(0)
-        let created = Mutex<[String]>([])
+        let createdPaths = Mutex<[String]>([])
         let reserve = reserve(0) { isFull.load(ordering: .acquiring) ? 0 : 1_000_000_000 }
         try reserve.ensureBallast()
         let ballast = ballast
         let result = try await record(reserve) { operation, path throws(DeviceError) in
-            if operation == .create { created.withLock { $0.append(path) } }
+            if operation == .create { createdPaths.withLock { $0.append(path) } }
             guard operation == .write, writes.wrappingAdd(1, ordering: .relaxed).newValue > 10 else { return }
             isFull.store(true, ordering: .releasing)
-            // Once there is space again, the header can be written.
+            // Writing succeeds again once the ballast is gone.
             if access(ballast, F_OK) == 0 {
                 throw DeviceError(.full, "pwrite", status: ENOSPC, "audio.wav: no space left on device")
             }
@@ -123,13 +123,13 @@ import TestKit
         #expect(result.reason == .disk)
         #expect(result.error?.status == ENOSPC)
         #expect(result.error?.message.contains("the disk is full (0 MB are free)") == true)
-        #expect(created.withLock { $0 } == [folder.file("audio.wav")])
+        #expect(createdPaths.withLock { $0 } == [folder.file("audio.wav")])
         #expect(access(ballast, F_OK) != 0)
         #expect(try RecordingReader(path: folder.file("audio.wav")).stopReason == .disk)
         #expect(try samples(of: folder.file("audio.wav")) == numbered(Int(result.length.samples)))
     }
 
-    @Test("if joining would use the reserve, the parts are kept and a fault is reported")
+    @Test("if joining would use the reserve, the parts are kept")
     func noSpaceToJoin() async throws {
         let path = folder.file("audio.wav")
         let syncs = Atomic<Int>(0)

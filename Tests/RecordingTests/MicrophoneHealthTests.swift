@@ -4,11 +4,11 @@ import TestKit
 @testable import Audio
 @testable import Core
 
-/// Marble tests: each letter of the input is half a second of sound, and each letter of the output is a report.
+/// Marble tests: each character of the input is half a second of audio, and each character of the output is a report.
 @Suite struct MicrophoneHealthTests {
     /// `0`: zeros; `7`: the value 7; `-`: zeros with an occasional 1; `r`: a quiet room; `s`: speech;
     /// `C`: one sample in 50 at full scale; `c`: one in 500.
-    private func sound(_ letter: Character, _ random: inout SeededGenerator) -> [Int16] {
+    private func samples(for letter: Character, _ random: inout SeededGenerator) -> [Int16] {
         (0..<8_000).map { index in
             switch letter {
             case "0": 0
@@ -22,21 +22,22 @@ import TestKit
         }
     }
 
-    /// The reports in each half second: Z zeros, K stuck, F faint, C clipping; lowercase when the problem ends.
-    private func reported(_ sounds: String, block: Int) -> String {
+    /// Returns the last report in each half second: `.` none, Z zeros, K stuck, F faint, C clipping; lowercase when the
+    /// fault ends.
+    private func reports(_ sounds: String, block: Int) -> String {
         var health = MicrophoneHealth()
         var random = SeededGenerator(seed: 7)
-        let kinds = Dictionary(uniqueKeysWithValues: Set(sounds).map { ($0, sound($0, &random)) })
-        var out = ""
+        let samplesByLetter = Dictionary(uniqueKeysWithValues: Set(sounds).map { ($0, samples(for: $0, &random)) })
+        var output = ""
         for letter in sounds {
-            var mark: Character = "."
-            let samples = kinds[letter, default: []]
+            var report: Character = "."
+            let samples = samplesByLetter[letter, default: []]
             samples.withUnsafeBufferPointer { samples in
                 for start in stride(from: 0, to: samples.count, by: block) {
                     let part = samples[start..<min(samples.count, start + block)]
-                    health.append(UnsafeBufferPointer(rebasing: part)) { trouble, isPresent in
-                        let name: Character =
-                            switch trouble {
+                    health.append(UnsafeBufferPointer(rebasing: part)) { fault, isPresent in
+                        let letter: Character =
+                            switch fault {
                             case .silent: "Z"
                             case .stuck: "K"
                             case .cancelling: "X"
@@ -45,17 +46,17 @@ import TestKit
                             case .rate: "R"
                             case .channels: "2"
                             }
-                        mark = isPresent ? name : Character(name.lowercased())
+                        report = isPresent ? letter : Character(letter.lowercased())
                     }
                 }
             }
-            out.append(mark)
+            output.append(report)
         }
-        return out
+        return output
     }
 
     @Test(
-        "each problem is reported once after it has lasted, and once when it ends",
+        "each fault is reported once it has lasted long enough, and again when it ends",
         arguments: [
             ("ssssssss", "........"),
             ("rrrrrrrrrrrrrrrrrrrrrrrr", "........................"),
@@ -74,26 +75,26 @@ import TestKit
             ("CCsCsssssss", ".C.......c."),
         ])
     func marbles(sounds: String, expected: String) {
-        #expect(reported(sounds, block: 1_600) == expected, "\(sounds)")
+        #expect(reports(sounds, block: 1_600) == expected, "\(sounds)")
     }
 
     @Test("the reports do not depend on the block size")
-    func blocks() {
+    func blockSizes() {
         let sounds = "ssCCssssss0000000000sss--------------------rrr7777777ss"
-        let expected = reported(sounds, block: 1_600)
+        let expected = reports(sounds, block: 1_600)
         #expect(expected.filter { $0 != "." } == "CcZzFfKk")
-        for block in [7, 160, 1_601, 8_000] { #expect(reported(sounds, block: block) == expected, "\(block)") }
+        for block in [7, 160, 1_601, 8_000] { #expect(reports(sounds, block: block) == expected, "\(block)") }
     }
 
     @Test("each message names the microphone and a remedy", arguments: MicrophoneHealth.Fault.allCases)
-    func messages(trouble: MicrophoneHealth.Fault) {
-        let message = trouble.message(microphone: "alsa:plughw:CARD=Mic")
+    func messages(fault: MicrophoneHealth.Fault) {
+        let message = fault.message(microphone: "alsa:plughw:CARD=Mic")
         #expect(message.hasPrefix("microphone alsa:plughw:CARD=Mic: "))
         #expect(message.contains("; "))
     }
 
     @Test(
-        "a rate is reported once it deviates by over half a percent and more than late blocks can explain",
+        "a rate is reported once it deviates by more than half a percent plus what late blocks can explain",
         arguments: [
             (1.0, nil), (1.004, nil), (0.996, nil), (3.0, 26), (0.5, 26), (1.02, 26), (0.98, 26), (1.01, 56),
         ] as [(Double, Int?)])
@@ -112,7 +113,7 @@ import TestKit
         #expect(reports.count == 1)
     }
 
-    @Test("the rate's recovery is reported; the first samples do not count")
+    @Test("a rate's recovery is reported; the first samples are not measured")
     func rateRecovers() {
         var monitor = RateMonitor()
         var deviations: [Double] = []

@@ -35,7 +35,7 @@ import TestKit
         ]
     }
 
-    @Test("the time without a microphone is one gap of the correct length, whichever attempts fail")
+    @Test("the time without a microphone is one gap of the correct length, no matter which attempts fail")
     func comesBack() async throws {
         let log = RecordingLog()
         let wait: ScriptedMicrophone.Step = .perform { [time] in time.advance(milliseconds: 3_000) }
@@ -56,7 +56,7 @@ import TestKit
     }
 
     @Test("a stop while the microphone is unplugged ends the recording immediately, with the gap up to then")
-    func stopsWhileAway() async throws {
+    func stopsWhileUnplugged() async throws {
         let stopper = SessionHolder()
         let log = RecordingLog { [time] entry in
             guard entry == .fault("disconnected") else { return }
@@ -74,7 +74,7 @@ import TestKit
     }
 
     @Test("a recording reaches its maximum length even while the microphone is unplugged")
-    func lengthWhileAway() async throws {
+    func lengthWhileUnplugged() async throws {
         let log = RecordingLog { [time] entry in
             if entry == .fault("disconnected") { time.advance(milliseconds: 60_000) }
         }

@@ -35,13 +35,15 @@ import TestKit
         ]
     }
 
-    private func paused(_ isPaused: Bool) -> ScriptedMicrophone.Step {
+    private func setPaused(_ isPaused: Bool) -> ScriptedMicrophone.Step {
         .perform { [stopper] in stopper.session.withLock { $0 }?.setPaused(isPaused) }
     }
 
     @Test("a pause becomes one gap with silence of exactly its length")
-    func leavesOut() async throws {
-        let steps = [block(0), [paused(true)], block(1), block(2), [paused(false)], block(3), [.ended]].flatMap { $0 }
+    func becomesGap() async throws {
+        let steps = [
+            block(0), [setPaused(true)], block(1), block(2), [setPaused(false)], block(3), [.ended],
+        ].flatMap { $0 }
         let result = try await run(steps)
         #expect(result.gaps == [gap(1_600, 4_800, .paused)])
         let silence = [Int16](repeating: 0, count: 3_200)
@@ -50,18 +52,18 @@ import TestKit
 
     @Test("a recording that ends during a pause ends where the pause began")
     func endsPaused() async throws {
-        let result = try await run([block(0), [paused(true)], block(1), block(2), [.ended]].flatMap { $0 })
+        let result = try await run([block(0), [setPaused(true)], block(1), block(2), [.ended]].flatMap { $0 })
         #expect(result.gaps == [])
         #expect(result.length == SamplePosition(1_600))
         #expect(try samples(of: path) == numbered(1_600))
     }
 
     @Test("an outage during a pause belongs to the pause; an outage outside it is a separate gap")
-    func unpluggedMeanwhile() async throws {
+    func outages() async throws {
         let wait: ScriptedMicrophone.Step = .perform { [time] in time.advance(milliseconds: 1_000) }
         let outage: [ScriptedMicrophone.Step] = [.failure(Self.unplugged), wait]
         let steps = [
-            block(0), [paused(true)], outage, block(1), [paused(false)], block(2), outage, block(3), [.ended],
+            block(0), [setPaused(true)], outage, block(1), [setPaused(false)], block(2), outage, block(3), [.ended],
         ].flatMap { $0 }
         let result = try await run(steps)
         #expect(result.gaps == [gap(1_600, 19_200, .paused), gap(20_800, 36_800, .microphone)])
@@ -69,34 +71,34 @@ import TestKit
     }
 
     @Test("samples lost during a pause belong to the pause; samples lost after it do not")
-    func overrun() async throws {
-        let lost: [ScriptedMicrophone.Step] = [.lost(800), paused(false), .lost(400)]
-        let steps = [block(0), [paused(true)], block(1), lost, block(2), [.ended]].flatMap { $0 }
+    func overruns() async throws {
+        let lost: [ScriptedMicrophone.Step] = [.lost(800), setPaused(false), .lost(400)]
+        let steps = [block(0), [setPaused(true)], block(1), lost, block(2), [.ended]].flatMap { $0 }
         let result = try await run(steps)
         #expect(result.gaps == [gap(1_600, 4_000, .paused), gap(4_000, 4_400, .overrun)])
         #expect(try samples(of: path).suffix(1_600) == numbered(from: 3_200, 1_600))
     }
 
-    @Test("a pause is written again after the disk fails")
-    func diskFailsLater() throws {
+    @Test("after a rewind, the ring returns pauses and other losses again, but never a final pause")
+    func rewinds() throws {
         let ring = SampleRing(capacity: 100)
         func put(_ count: Int) { [Int16](repeating: 7, count: count).withUnsafeBufferPointer { _ = ring.put($0) } }
         put(3)
-        ring.lose(5, cause: .paused)
-        ring.lose(2, cause: .overrun)
+        ring.addLoss(5, cause: .paused)
+        ring.addLoss(2, cause: .overrun)
         put(1)
-        ring.lose(9, cause: .paused)
+        ring.addLoss(9, cause: .paused)
         for _ in 1...2 {
-            var out: [String] = []
-            let append = { (piece: SampleRing.Element) in
-                switch piece {
-                case .samples(let samples): out.append("\(samples.count)")
-                case .lost(let count, let cause): out.append("\(cause.rawValue) \(count)")
+            var elements: [String] = []
+            let append = { (element: SampleRing.Element) in
+                switch element {
+                case .samples(let samples): elements.append("\(samples.count)")
+                case .lost(let count, let cause): elements.append("\(cause.rawValue) \(count)")
                 }
             }
             while ring.consume(append) {}
             ring.consumeRest(append)
-            #expect(out == ["3", "paused 5", "overrun 2", "1"])
+            #expect(elements == ["3", "paused 5", "overrun 2", "1"])
             ring.rewind()
         }
     }

@@ -16,8 +16,8 @@ import TestKit
         return settings
     }
 
-    /// Listens while `body` runs.
-    private func listening(_ microphone: PrerollMicrophone, _ body: () async throws -> Void) async throws {
+    /// Keeps the preroll buffer running during `body`.
+    private func running(_ microphone: PrerollMicrophone, _ body: () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await microphone.run() }
             try await body()
@@ -26,7 +26,7 @@ import TestKit
     }
 
     @Test("each of several recordings begins with the preroll, and no sample is lost or repeated")
-    func joint() async throws {
+    func beginsWithPreroll() async throws {
         let (ready, proceed) = (Wakeup(), Wakeup())
         var script: [ScriptedMicrophone.Step] = []
         for round in 0..<3 {
@@ -39,12 +39,12 @@ import TestKit
         script += [.perform { proceed.wait() }]
         let microphone = PrerollMicrophone(ScriptedMicrophone(isRealTime: true, script), seconds: 1)
         #expect(microphone.prerollSeconds == 0)
-        try await listening(microphone) {
+        try await running(microphone) {
             for round in 0..<3 {
-                try await signalled(ready)
+                try await waitForSignal(ready)
                 #expect(microphone.prerollSeconds == 1)
                 let path = folder.file("\(round).wav")
-                // The first samples come from the preroll; the script continues once they are written.
+                // The script continues once the preroll has been written.
                 let log = RecordingLog { if $0 == .written(16_000) { proceed.signal() } }
                 var settings = settings()
                 settings.length = SamplePosition(32_000)
@@ -69,8 +69,8 @@ import TestKit
                     .perform { ready.signal() }, .perform { proceed.wait() }, .lost(700),
                     .samples(numbered(from: 10_700, 300)), .perform { proceed.wait() },
                 ]), seconds: 1)
-        try await listening(microphone) {
-            try await signalled(ready)
+        try await running(microphone) {
+            try await waitForSignal(ready)
             let log = RecordingLog { if $0 == .written(1_500) { proceed.signal() } }
             var settings = settings()
             settings.length = SamplePosition(2_500)
@@ -98,12 +98,12 @@ import TestKit
                     .samples(numbered(from: 1_000, 500)), .failure(unplugged), .refusal(unplugged),
                     .samples(numbered(from: 1_500, 500)), .perform { proceed.wait() },
                 ]), seconds: 1)
-        try await listening(microphone) {
-            try await signalled(ready)
+        try await running(microphone) {
+            try await waitForSignal(ready)
             let stopper = SessionHolder()
             let log = RecordingLog { entry in
                 if entry == .written(1_000) { proceed.signal() }
-                // The remaining samples come after the gap, at the end.
+                // The samples after the gap are the last ones.
                 if entry == .recovered("disconnected") { stopper.stop() }
             }
             let path = folder.file("audio.wav")
@@ -122,8 +122,8 @@ import TestKit
         }
     }
 
-    @Test("with 0 seconds, or if it does not run, the underlying microphone is used", arguments: [0.0, 5.0])
-    func closed(seconds: Double) async throws {
+    @Test("if there is no preroll or `run` is not running, the base microphone is used", arguments: [0.0, 5.0])
+    func usesBaseMicrophone(seconds: Double) async throws {
         let microphone = PrerollMicrophone(
             ScriptedMicrophone(isRealTime: true, [.samples(numbered(100))]), seconds: seconds)
         let session = ScriptedRecording(
@@ -132,22 +132,22 @@ import TestKit
         #expect(result == RecordingResult(length: SamplePosition(100), reason: .ended))
     }
 
-    @Test("with 0 seconds, run() leaves the microphone closed and returns on cancellation")
-    func runsClosed() async throws {
+    @Test("if there is no preroll, `run` does not open the microphone, and returns on cancellation")
+    func runsWithoutPreroll() async throws {
         let opened = Atomic<Bool>(false)
         let script: [ScriptedMicrophone.Step] = [.perform { opened.store(true, ordering: .relaxed) }]
         let microphone = PrerollMicrophone(ScriptedMicrophone(isRealTime: true, script), seconds: 0)
-        try await listening(microphone) { #expect(microphone.failure == nil) }
+        try await running(microphone) { #expect(microphone.failure == nil) }
         let wasOpened = opened.load(ordering: .relaxed)
         #expect(!wasOpened)
     }
 
     @Test("a microphone that cannot be opened reports why each time")
-    func refuses() async throws {
+    func cannotOpen() async throws {
         let missing = DeviceError(.missing, "snd_pcm_open", "scripted: is not there; plug it in")
         let refusals = [ScriptedMicrophone.Step](repeating: .refusal(missing), count: 1_000)
         let microphone = PrerollMicrophone(ScriptedMicrophone(isRealTime: true, refusals), seconds: 1)
-        try await listening(microphone) {
+        try await running(microphone) {
             for _ in 1...2 {
                 let session = ScriptedRecording(
                     microphone: microphone, path: folder.file("audio.wav"), settings: settings(), sink: RecordingLog())
@@ -165,7 +165,7 @@ import TestKit
                 isRealTime: true,
                 [.samples(numbered(100)), .perform { ready.signal() }, .perform { proceed.wait() }, .samples([1])]),
             seconds: 1)
-        try await listening(microphone) {
+        try await running(microphone) {
             try await blocking {
                 ready.wait()
                 let first = try microphone.open()

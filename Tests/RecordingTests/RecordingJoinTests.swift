@@ -16,8 +16,8 @@ import TestKit
         if let reason { try file.close(reason: reason) } else { try file.sync() }
     }
 
-    private func part(_ start: Int64, turn: Int = 1) -> String {
-        RecordingPart(beside: path, start: SamplePosition(start), ordinal: turn).path
+    private func partPath(_ start: Int64, ordinal: Int = 1) -> String {
+        RecordingPart(beside: path, start: SamplePosition(start), ordinal: ordinal).path
     }
 
     private func names() throws -> [String] {
@@ -25,17 +25,17 @@ import TestKit
     }
 
     /// Writes a recording that consists of four overlapping files.
-    private func scatter() throws {
+    private func writeOverlappingParts() throws {
         try write([1, 2, 3, 91, 92, 93, 94], to: path)
-        try write([4, 95, 96], to: part(3))
+        try write([4, 95, 96], to: partPath(3))
         // A failed new file that was not deleted before a power cut.
-        try write([5], to: part(4))
-        try write([5, 6, 7, 8, 9], to: part(4, turn: 2), reason: .button)
+        try write([5], to: partPath(4))
+        try write([5, 6, 7, 8, 9], to: partPath(4, ordinal: 2), reason: .button)
     }
 
-    @Test("parts read as one recording; later parts take precedence")
+    @Test("parts are read as one recording; later parts take precedence")
     func readsAsOne() throws {
-        try scatter()
+        try writeOverlappingParts()
         #expect(RecordingPart.all(beside: path).map(\.start.samples) == [3, 4, 4])
         let reader = try RecordingReader(path: path)
         #expect(try reader.length == SamplePosition(9))
@@ -47,21 +47,23 @@ import TestKit
         #expect(reader.stopReason == .button)
     }
 
-    @Test("a part that ends before an earlier one removes nothing")
+    @Test("a part that ends before an earlier one replaces only the samples that it has")
     func shorterPart() throws {
         try write([1, 2, 3, 4, 5], to: path)
-        try write([12, 13], to: part(1))
+        try write([12, 13], to: partPath(1))
         #expect(try samples(of: path) == [1, 12, 13, 4, 5])
     }
 
     @Test("joining creates one file, renames the others, and does nothing the second time")
     func joins() throws {
-        try scatter()
+        try writeOverlappingParts()
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         #expect(try joinParts(inFolder: folder.path, while: { true }) == .joined)
-        let joined = ["audio.aside-000000000000.wav", "audio.aside-000000000003.wav", "audio.aside-000000000004-2.wav"]
-        #expect(try names() == (joined + ["audio.aside-000000000004.wav", "audio.wav"]).sorted())
-        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file(joined[0]))) == before)
+        let asideNames = ["000000000000", "000000000003", "000000000004-2", "000000000004"].map {
+            "audio.aside-\($0).wav"
+        }
+        #expect(try names() == (asideNames + ["audio.wav"]).sorted())
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file(asideNames[0]))) == before)
         #expect(try samples(of: path) == [1, 2, 3, 4, 5, 6, 7, 8, 9])
         #expect(try RecordingReader(path: path).stopReason == .button)
         #expect(shell("sox --i -s \(path)").output == "9")
@@ -73,60 +75,59 @@ import TestKit
     func readerContinues(knowsParts: Bool) throws {
         try write([1, 2, 3], to: path)
         let reader = try RecordingReader(path: path)
-        try write([4, 5, 6], to: part(3), reason: .button)
+        try write([4, 5, 6], to: partPath(3), reason: .button)
         if knowsParts { #expect(try reader.length == SamplePosition(6)) }
         _ = try joinParts(inFolder: folder.path, while: { true })
         #expect(try samples(of: reader, at: SamplePosition(2), count: 9) == [3, 4, 5, 6])
         #expect(try reader.length == SamplePosition(6))
     }
 
-    @Test("a join that was killed anywhere is completed the next time", arguments: 0...5)
+    @Test("a join that was killed at any step is completed the next time", arguments: 0...5)
     func killed(after step: Int) throws {
-        try scatter()
-        let whole = TemporaryFolder()
-        #expect(shell("cp \(folder.path)/* \(whole.path)/").status == 0)
-        _ = try joinParts(inFolder: whole.path, while: { true })
+        try writeOverlappingParts()
+        let joined = TemporaryFolder()
+        #expect(shell("cp \(folder.path)/* \(joined.path)/").status == 0)
+        _ = try joinParts(inFolder: joined.path, while: { true })
         // The state after a kill at each step of joining.
         if step >= 1 { try write([77], to: "\(path).joining") }
         if step >= 2 { #expect(link(path, folder.file("audio.aside-000000000000.wav")) == 0) }
         if step >= 3 {
-            #expect(shell("cp \(whole.file("audio.wav")) \(path).joining && mv \(path).joining \(path)").status == 0)
+            #expect(shell("cp \(joined.file("audio.wav")) \(path).joining && mv \(path).joining \(path)").status == 0)
         }
-        if step >= 4 { #expect(rename(part(3), folder.file("audio.aside-000000000003.wav")) == 0) }
-        if step >= 5 { #expect(rename(part(4), folder.file("audio.aside-000000000004.wav")) == 0) }
+        if step >= 4 { #expect(rename(partPath(3), folder.file("audio.aside-000000000003.wav")) == 0) }
+        if step >= 5 { #expect(rename(partPath(4), folder.file("audio.aside-000000000004.wav")) == 0) }
         #expect(try samples(of: path) == [1, 2, 3, 4, 5, 6, 7, 8, 9])
         #expect(try joinParts(inFolder: folder.path, while: { true }) == .joined)
         #expect(try samples(of: path) == [1, 2, 3, 4, 5, 6, 7, 8, 9])
         #expect(RecordingPart.all(beside: path) == [])
-        #expect(try names() == FileManager.default.contentsOfDirectory(atPath: whole.path).sorted())
+        #expect(try names() == FileManager.default.contentsOfDirectory(atPath: joined.path).sorted())
     }
 
-    /// Writes two parts with more samples than one copy step.
+    /// Writes two parts that are longer than a copy block. Returns all samples.
     private func writeLongParts() throws -> [Int16] {
-        let first = numbered(700_000)
-        try write(first, to: path)
-        try write(numbered(from: 700_000, 300_000), to: part(700_000), reason: .button)
+        try write(numbered(700_000), to: path)
+        try write(numbered(from: 700_000, 300_000), to: partPath(700_000), reason: .button)
         return numbered(1_000_000)
     }
 
     @Test("a cancelled join can be continued, and copies nothing twice")
-    func shouldContinue() throws {
+    func cancelled() throws {
         let whole = try writeLongParts()
         var rounds = 0
-        var copied: [Int64] = []
+        var copiedBytes: [Int64] = []
         while true {
             var calls = 1
-            let joining = try joinParts(inFolder: folder.path) {
+            let result = try joinParts(inFolder: folder.path) {
                 calls -= 1
                 return calls >= 0
             }
             rounds += 1
             #expect(try samples(of: path) == whole)
-            guard case .unfinished = joining, rounds < 20 else { break }
-            copied.append(try WaveLayout(of: "\(path).joining").claimedBytes)
+            guard case .unfinished = result, rounds < 20 else { break }
+            copiedBytes.append(try WaveLayout(of: "\(path).joining").claimedBytes)
         }
         // Each round copies one block.
-        #expect(copied == [524_288, 1_048_576, 1_572_864])
+        #expect(copiedBytes == [524_288, 1_048_576, 1_572_864])
         #expect(rounds == 4)
         #expect(RecordingPart.all(beside: path) == [])
         #expect(try WaveLayout(of: path).isJoined)
@@ -135,23 +136,23 @@ import TestKit
     }
 
     @Test(
-        "a partial join of other files, or an unreadable one, is started again",
+        "if a partial join is unreadable or does not belong to the files, joining starts again",
         arguments: ["source", "header", "short"])
-    func restarted(_ damage: String) throws {
+    func startsAgain(_ damage: String) throws {
         _ = try writeLongParts()
         var calls = 2
         _ = try joinParts(inFolder: folder.path) {
             calls -= 1
             return calls >= 0
         }
-        let joining = "\(path).joining"
+        let joiningPath = "\(path).joining"
         switch damage {
         case "source":
-            // Someone restores an old copy of the file.
+            // A person restores another copy of the file.
             #expect(unlink(path) == 0)
             try write([Int16](repeating: 7, count: 750_000), to: path)
-        case "header": #expect(shell("printf x | dd of=\(joining) conv=notrunc bs=1 seek=153").status == 0)
-        default: #expect(shell("truncate -s 1000 \(joining)").status == 0)
+        case "header": #expect(shell("printf x | dd of=\(joiningPath) conv=notrunc bs=1 seek=153").status == 0)
+        default: #expect(shell("truncate -s 1000 \(joiningPath)").status == 0)
         }
         let whole = try samples(of: path)
         #expect(try joinParts(inFolder: folder.path, while: { true }) == .joined)

@@ -52,16 +52,16 @@ import Testing
     @Test("a cancelled follower is released; the others keep waiting")
     func cancelled() async {
         let progress = RecordingProgress()
-        let waiting = Task { await progress.next(after: .zero) }
-        let dropped = Task { await progress.next(after: .zero) }
-        dropped.cancel()
-        #expect(await dropped.value == .cancelled)
+        let waitingTask = Task { await progress.next(after: .zero) }
+        let cancelledTask = Task { await progress.next(after: .zero) }
+        cancelledTask.cancel()
+        #expect(await cancelledTask.value == .cancelled)
         progress.written(upTo: SamplePosition(1))
-        #expect(await waiting.value == .available(upTo: SamplePosition(1)))
-        let late = Task {
+        #expect(await waitingTask.value == .available(upTo: SamplePosition(1)))
+        let cancelledBeforeWaiting = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return await progress.next(after: SamplePosition(1))
         }
-        #expect(await late.value == .cancelled)
+        #expect(await cancelledBeforeWaiting.value == .cancelled)
     }
 }

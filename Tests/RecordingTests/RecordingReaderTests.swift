@@ -14,7 +14,7 @@ import TestKit
         try Data(bytes).write(to: URL(fileURLWithPath: path))
     }
 
-    @Test("a reader can read audio appended after it was opened, whatever the header says")
+    @Test("a reader can read audio appended after it was opened, regardless of the header")
     func trustsFileLength() throws {
         let file = try WaveFile(new: path)
         let reader = try RecordingReader(path: path)

@@ -29,11 +29,11 @@ import TestKit
     @Test("a microphone faster than real time loses nothing, even with a small ring")
     func backpressure() async throws {
         let log = RecordingLog()
-        let spoken = numbered(160_001)
-        let session = session(ScriptedMicrophone([.samples(spoken)]), settings(ringSeconds: 0.05), sink: log)
+        let input = numbered(160_001)
+        let session = session(ScriptedMicrophone([.samples(input)]), settings(ringSeconds: 0.05), sink: log)
         let result = try await session.run()
         #expect(result == RecordingResult(length: SamplePosition(160_001), reason: .ended))
-        #expect(try samples(of: path) == spoken)
+        #expect(try samples(of: path) == input)
         #expect(log.entries.last == .closed(160_001, .ended))
         let written = log.entries.compactMap { if case .written(let position) = $0 { position } else { nil } }
         #expect(written == written.sorted())
@@ -41,7 +41,7 @@ import TestKit
     }
 
     @Test("a file deleted during the recording is reported once, with a command that saves its audio")
-    func removed() async throws {
+    func deletedFile() async throws {
         let log = RecordingLog()
         var settings = settings()
         settings.faults = { operation, path throws(DeviceError) in if operation == .sync { unlink(path) } }
@@ -56,14 +56,14 @@ import TestKit
     @Test("audio reported as written can be read, and audio reported as synced is in the header")
     func accurateReports() async throws {
         let path = path
-        let wrongEntries = WrongEntries()
+        let falseReports = FalseReports()
         let log = RecordingLog { entry in
             switch entry {
             case .written(let position):
                 let length = try? RecordingReader(path: path).length
-                if length.map({ $0.samples < position }) ?? true { wrongEntries.add(entry) }
+                if length.map({ $0.samples < position }) ?? true { falseReports.add(entry) }
             case .synced(let position):
-                if shell("sox --i -s \(path)").output != "\(position)" { wrongEntries.add(entry) }
+                if shell("sox --i -s \(path)").output != "\(position)" { falseReports.add(entry) }
             default: break
             }
         }
@@ -71,17 +71,16 @@ import TestKit
             ScriptedMicrophone([.samples(numbered(8000))]), settings(ringSeconds: 0.1, syncSeconds: 0), sink: log)
         _ = try await session.run()
         #expect(log.entries.contains { if case .synced = $0 { true } else { false } })
-        #expect(wrongEntries.entries.withLock { $0 } == [])
+        #expect(falseReports.entries.withLock { $0 } == [])
     }
 
     @Test("a requested sync does not wait for the next scheduled one")
-    func requestedSync() async throws {
-        let first = Wakeup()
-        let second = Wakeup()
+    func syncsOnRequest() async throws {
+        let (firstSync, requestedSync) = (Wakeup(), Wakeup())
         let log = RecordingLog { entry in
             guard case .synced(let position) = entry else { return }
-            if position <= 1_000 { first.signal() }
-            if position >= 2_500 { second.signal() }
+            if position <= 1_000 { firstSync.signal() }
+            if position >= 2_500 { requestedSync.signal() }
         }
         let holder = SessionHolder()
         let session = session(
@@ -89,19 +88,19 @@ import TestKit
                 isRealTime: true,
                 [
                     // These samples are synced immediately, the next ones in an hour.
-                    .samples(numbered(1_000)), .perform { first.wait(timeout: .seconds(300)) },
+                    .samples(numbered(1_000)), .perform { firstSync.wait(timeout: .seconds(300)) },
                     .samples(numbered(from: 1_000, 2_000)),
                     .perform {
                         holder.session.withLock { $0 }?.sync(upTo: SamplePosition(2_500))
-                        second.wait(timeout: .seconds(300))
+                        requestedSync.wait(timeout: .seconds(300))
                     },
                     .samples(numbered(from: 3_000, 1_000)),
                 ]), settings(ringSeconds: 30, syncSeconds: 3_600), sink: log)
         holder.session.withLock { $0 = session.session }
         #expect(try await session.run() == RecordingResult(length: SamplePosition(4_000), reason: .ended))
         // The request may arrive while the writer is processing a block, so any of these positions is valid.
-        let early = log.entries.contains { if case .synced(2_500..<4_000) = $0 { true } else { false } }
-        #expect(early)
+        let wasSyncedEarly = log.entries.contains { if case .synced(2_500..<4_000) = $0 { true } else { false } }
+        #expect(wasSyncedEarly)
         #expect(try samples(of: path) == numbered(4_000))
     }
 
@@ -162,15 +161,15 @@ import TestKit
     }
 
     @Test("a microphone that cannot be opened leaves no file")
-    func microphoneRefuses() async throws {
+    func microphoneCannotOpen() async throws {
         let missing = DeviceError(.missing, "snd_pcm_open", "scripted: is not there; plug it in")
         let session = session(ScriptedMicrophone(isRealTime: true, [.refusal(missing)]))
         await #expect(throws: missing) { try await session.run() }
         #expect(access(path, F_OK) != 0)
     }
 
-    @Test("if the file cannot be created, the microphone is closed and the error is thrown", arguments: [true, false])
-    func fileRefuses(isRealTime: Bool) async throws {
+    @Test("if the file cannot be created, the session throws the error", arguments: [true, false])
+    func fileCannotBeCreated(isRealTime: Bool) async throws {
         try durableReplace(path: path, with: "another recording")
         let session = session(ScriptedMicrophone(isRealTime: isRealTime, [.forever([1])]))
         let error = await thrown { _ = try await session.run() }
@@ -225,7 +224,7 @@ import TestKit
                 == numbered(10 * 1600) + [Int16](repeating: 0, count: 17_600) + numbered(from: 21 * 1600, 1600))
     }
 
-    @Test("even a few samples are written without delay")
+    @Test("even a few samples are written immediately")
     func fewSamples() async throws {
         let written = Wakeup()
         let log = RecordingLog { if $0 == .written(10) { written.signal() } }

@@ -7,7 +7,7 @@ import TestKit
 @testable import Core
 @testable import System
 
-/// Checksums locate damage in the audio, and report nothing else as damage.
+/// Checksums locate damage in the audio, and only that counts as damage.
 @Suite struct RecordingSumsTests {
     let folder = TemporaryFolder()
     var path: String { folder.file("audio.wav") }
@@ -24,7 +24,7 @@ import TestKit
         ).run()
     }
 
-    private func checked(isGrowing: Bool = false) throws -> RecordingSums {
+    private func check(isGrowing: Bool = false) throws -> RecordingSums {
         try #require(try RecordingSums(path: path, isGrowing: isGrowing))
     }
 
@@ -38,7 +38,7 @@ import TestKit
         SampleRange(SamplePosition(start), SamplePosition(end))
     }
 
-    @Test("the checksum equals zip's, however the data is divided")
+    @Test("the checksum equals that of zip, no matter how the data is divided")
     func checkValue() {
         let bytes = Array("123456789".utf8)
         for cut in 0...9 {
@@ -52,7 +52,7 @@ import TestKit
     @Test("every sample has a valid checksum, including gaps and the last partial second")
     func whole() async throws {
         try await record([.samples(numbered(30_000)), .lost(40_000), .samples(numbered(from: 70_000, 12_345))])
-        #expect(try checked() == RecordingSums())
+        #expect(try check() == RecordingSums())
         #expect(try Data(contentsOf: URL(filePath: sums)).count == 6 * SumLine.size)
         #expect(try RecordingSums.complete(path: path) == 0)
     }
@@ -62,47 +62,47 @@ import TestKit
         try await record([.samples(numbered(50_000))])
         try change(path) { $0[512 + 2 * Int(sample) + 1] ^= 0x10 }
         let start = sample / 16_000 * 16_000
-        #expect(try checked().damaged == [range(start, min(50_000, start + 16_000))])
-        #expect(try checked().unknown == [])
+        #expect(try check().damaged == [range(start, min(50_000, start + 16_000))])
+        #expect(try check().unknown == [])
         // Damaged audio gets no new checksum.
         #expect(try RecordingSums.complete(path: path) == 0)
-        #expect(try checked().damaged.count == 1)
+        #expect(try check().damaged.count == 1)
     }
 
     @Test("damage across several seconds is one range")
     func longDamage() async throws {
         try await record([.samples(numbered(80_000))])
         try change(path) { data in for index in 20_000..<50_000 { data[512 + 2 * index] = 0x55 } }
-        #expect(try checked().damaged == [range(16_000, 64_000)])
+        #expect(try check().damaged == [range(16_000, 64_000)])
     }
 
     @Test("a recording from an earlier version is reported as having no checksums, which can be added")
     func legacy() async throws {
         try await record([.samples(numbered(50_000))])
         unlink(sums)
-        #expect(try checked().damaged == [] && checked().unknown == [range(0, 50_000)])
+        #expect(try check().damaged == [] && check().unknown == [range(0, 50_000)])
         #expect(try RecordingSums.complete(path: path, afterLast: true) == 0)
         #expect(try RecordingSums.complete(path: path) == 50_000)
-        #expect(try checked() == RecordingSums())
+        #expect(try check() == RecordingSums())
     }
 
     @Test(
         "checksums lost in a power cut are computed again, but only after the last remaining one",
         arguments: [0, 1, 20, 37])
-    func tail(tornBytes: Int) async throws {
+    func lostEnd(incompleteLineBytes: Int) async throws {
         try await record([.samples(numbered(50_000))])
-        try change(sums) { $0 = $0.prefix(2 * SumLine.size + tornBytes) }
+        try change(sums) { $0 = $0.prefix(2 * SumLine.size + incompleteLineBytes) }
         try change(path) { $0[512 + 2 * 5] ^= 1 }
-        #expect(try checked().unknown == [range(32_000, 50_000)])
+        #expect(try check().unknown == [range(32_000, 50_000)])
         #expect(try RecordingSums.complete(path: path, afterLast: true) == 18_000)
-        #expect(try checked().unknown == [] && checked().damaged == [range(0, 16_000)])
+        #expect(try check().unknown == [] && check().damaged == [range(0, 16_000)])
     }
 
     @Test("damaged checksums are not reported as damaged audio", arguments: 0..<39)
     func damagedLine(byte: Int) async throws {
         try await record([.samples(numbered(50_000))])
         try change(sums) { $0[SumLine.size + byte] ^= 0x04 }
-        let result = try checked()
+        let result = try check()
         #expect(result.damaged == [])
         #expect(result.unknown == [range(16_000, 32_000)])
     }
@@ -111,18 +111,18 @@ import TestKit
     func shortened() async throws {
         try await record([.samples(numbered(50_000))])
         try change(path) { $0.removeLast(40_000) }
-        #expect(try checked().damaged == [] && checked().unknown == [range(16_000, 30_000)])
+        #expect(try check().damaged == [] && check().unknown == [range(16_000, 30_000)])
         #expect(try RecordingSums.complete(path: path) == 14_000)
-        #expect(try checked() == RecordingSums())
+        #expect(try check() == RecordingSums())
     }
 
     @Test("in a growing recording, only audio that has a checksum is checked")
     func growing() async throws {
         try await record([.samples(numbered(50_000))])
         try change(sums) { $0 = $0.prefix(SumLine.size) }
-        #expect(try checked(isGrowing: true) == RecordingSums())
+        #expect(try check(isGrowing: true) == RecordingSums())
         try change(path) { $0[600] ^= 1 }
-        #expect(try checked(isGrowing: true).damaged == [range(0, 16_000)])
+        #expect(try check(isGrowing: true).damaged == [range(0, 16_000)])
     }
 
     @Test("no checksum is lost by a failed sync or by joining")
@@ -136,7 +136,7 @@ import TestKit
             throw DeviceError(.failed, "fdatasync", status: EIO, "\(path): broken")
         }
         #expect(try samples(of: path).count == 96_000)
-        #expect(try checked() == RecordingSums())
+        #expect(try check() == RecordingSums())
     }
 
     @Test("checking and computing can be cancelled")
@@ -152,17 +152,17 @@ import TestKit
         try await record([.samples(numbered(50_000))])
         try change(sums) { $0 = Data(String(decoding: $0, as: UTF8.self).replacing("\n", with: "\r\n").utf8) }
         if isLong { #expect(truncate(sums, 1 << 26) == 0) }
-        #expect(try checked().unknown == [range(0, 50_000)])
+        #expect(try check().unknown == [range(0, 50_000)])
         #expect(try RecordingSums.complete(path: path) == 50_000)
-        #expect(try checked() == RecordingSums())
+        #expect(try check() == RecordingSums())
         #expect(access("\(sums).damaged-1", F_OK) == (isLong ? 0 : -1))
     }
 
-    @Test("a folder in place of the checksums is ignored")
-    func foreign() async throws {
+    @Test("a folder in place of the checksum file does not disturb the recording")
+    func folderInPlace() async throws {
         #expect(mkdir(sums, 0o700) == 0)
         try await record([.samples(numbered(20_000))])
-        #expect(try checked().unknown == [range(0, 20_000)])
+        #expect(try check().unknown == [range(0, 20_000)])
         #expect(throws: DeviceError.self) { try RecordingSums.complete(path: path) }
     }
 }

@@ -8,18 +8,18 @@ import TestKit
 @testable import System
 
 @Suite struct SampleRingTests {
-    /// Empties the ring; returns the samples, with nil for each lost one.
+    /// Empties the ring. Returns the samples, with nil for each lost one.
     private func drain(_ ring: SampleRing) -> [Int16?] {
-        var out: [Int16?] = []
-        while ring.consume({ append($0, to: &out) }) {}
+        var output: [Int16?] = []
+        while ring.consume({ append($0, to: &output) }) {}
         ring.release()
-        return out
+        return output
     }
 
-    private func append(_ piece: SampleRing.Element, to out: inout [Int16?]) {
-        switch piece {
-        case .samples(let samples): out += samples.map { $0 }
-        case .lost(let count, _): out += [Int16?](repeating: nil, count: count)
+    private func append(_ element: SampleRing.Element, to output: inout [Int16?]) {
+        switch element {
+        case .samples(let samples): output += samples.map { $0 }
+        case .lost(let count, _): output += [Int16?](repeating: nil, count: count)
         }
     }
 
@@ -44,7 +44,7 @@ import TestKit
     func lossAtTheEnd() {
         let ring = SampleRing(capacity: 4)
         #expect(put([1], into: ring))
-        ring.lose(5, cause: .overrun)
+        ring.addLoss(5, cause: .overrun)
         #expect(drain(ring) == [1])
         var rest: [(Int, Gap.Cause)] = []
         for _ in 1...2 {
@@ -57,9 +57,9 @@ import TestKit
     @Test("a loss with several causes is attributed to the disk if the disk was one of them", arguments: [true, false])
     func mixedCauses(diskFirst: Bool) {
         let ring = SampleRing(capacity: 1)
-        if diskFirst { ring.lose(2, cause: .disk) }
-        ring.lose(3, cause: .overrun)
-        if !diskFirst { ring.lose(2, cause: .disk) }
+        if diskFirst { ring.addLoss(2, cause: .disk) }
+        ring.addLoss(3, cause: .overrun)
+        if !diskFirst { ring.addLoss(2, cause: .disk) }
         #expect(put([1], into: ring))
         var causes: [Gap.Cause] = []
         while ring.consume({ if case .lost(5, let cause) = $0 { causes.append(cause) } }) {}
@@ -69,7 +69,7 @@ import TestKit
     @Test("samples stay in the ring if the consumer throws")
     func keepsSamplesAfterError() throws {
         let ring = SampleRing(capacity: 4)
-        ring.lose(1, cause: .overrun)
+        ring.addLoss(1, cause: .overrun)
         #expect(put([1, 2], into: ring))
         let failure = DeviceError(.full, "test", "a test")
         #expect(throws: failure) { _ = try ring.consume { _ in throw failure } }
@@ -81,22 +81,22 @@ import TestKit
         let ring = SampleRing(capacity: 4)
         #expect(put([1], into: ring))
         #expect(drain(ring) == [1])
-        ring.lose(2, cause: .overrun)
+        ring.addLoss(2, cause: .overrun)
         #expect(put([2, 3], into: ring))
-        var out: [Int16?] = []
-        while ring.consume({ append($0, to: &out) }) {}
+        var output: [Int16?] = []
+        while ring.consume({ append($0, to: &output) }) {}
         #expect(put([4], into: ring))
-        ring.lose(1, cause: .overrun)
+        ring.addLoss(1, cause: .overrun)
         #expect(!ring.hasSpace(for: 2), "unreleased samples keep their slots")
-        while ring.consume({ append($0, to: &out) }) {}
-        ring.consumeRest { append($0, to: &out) }
-        #expect(out == [nil, nil, 2, 3, 4, nil])
+        while ring.consume({ append($0, to: &output) }) {}
+        ring.consumeRest { append($0, to: &output) }
+        #expect(output == [nil, nil, 2, 3, 4, nil])
         ring.rewind()
-        out = []
-        while ring.consume({ append($0, to: &out) }) {}
-        ring.consumeRest { append($0, to: &out) }
-        ring.consumeRest { append($0, to: &out) }
-        #expect(out == [nil, nil, 2, 3, 4, nil])
+        output = []
+        while ring.consume({ append($0, to: &output) }) {}
+        ring.consumeRest { append($0, to: &output) }
+        ring.consumeRest { append($0, to: &output) }
+        #expect(output == [nil, nil, 2, 3, 4, nil])
         ring.release()
         #expect(ring.hasSpace(for: 4))
         ring.rewind()
@@ -116,56 +116,56 @@ import TestKit
         #expect(!ring.needsRelease)
     }
 
-    @Test("if losses exceed the markers, further blocks are also lost and counted")
+    @Test("if there are more losses than markers, further blocks are also lost and counted")
     func markersRunOut() {
         let ring = SampleRing(capacity: 10_000)
         var (accepted, lost) = (0, 0)
         for _ in 0..<1000 {
-            ring.lose(1, cause: .overrun)
+            ring.addLoss(1, cause: .overrun)
             lost += 1
             if put([7], into: ring) { accepted += 1 } else { lost += 1 }
         }
         #expect(accepted < 1000)
-        var out = drain(ring)
-        ring.consumeRest { append($0, to: &out) }
-        #expect(out.count { $0 == 7 } == accepted)
-        #expect(out.count { $0 == nil } == lost)
-        #expect(out.prefix(4) == [nil, 7, nil, 7])
+        var output = drain(ring)
+        ring.consumeRest { append($0, to: &output) }
+        #expect(output.count { $0 == 7 } == accepted)
+        #expect(output.count { $0 == nil } == lost)
+        #expect(output.prefix(4) == [nil, 7, nil, 7])
     }
 
-    @Test("two threads preserve order and count, whichever blocks are dropped", arguments: [1, 7, 64, 1000])
+    @Test("two threads preserve order and count, no matter which blocks are dropped", arguments: [1, 7, 64, 1000])
     func twoThreads(capacity: Int) async throws {
         let ring = SampleRing(capacity: capacity)
         let blocks = 20_000
-        let produced = Counter()
+        let producedBlocks = Counter()
         let randomness = SeededGenerator()
         let seed = randomness.seed
 
-        async let dropped = onThread(named: "producer") {
+        async let producerResult = onThread(named: "producer") {
             var random = randomness
             var (position, lost) = (0, 0)
             for _ in 0..<blocks {
                 let count = Int.random(in: 0...(capacity + 1), using: &random)
                 if Int.random(in: 0..<20, using: &random) == 0 {
-                    ring.lose(count, cause: .overrun)
+                    ring.addLoss(count, cause: .overrun)
                     lost += count
                 } else {
                     let block = numbered(from: position, count)
                     if !block.withUnsafeBufferPointer({ ring.put($0) }) { lost += count }
                 }
                 position += count
-                produced.value.wrappingAdd(1, ordering: .releasing)
+                producedBlocks.value.wrappingAdd(1, ordering: .releasing)
             }
-            produced.value.store(.max, ordering: .releasing)
+            producedBlocks.value.store(.max, ordering: .releasing)
             return (position, lost)
         }
-        async let consumed = onThread(named: "consumer") {
+        async let consumerResult = onThread(named: "consumer") {
             var random = SeededGenerator(seed: ~seed)
-            var (position, lost, wrong) = (0, 0, 0)
-            func check(_ piece: SampleRing.Element) {
-                switch piece {
+            var (position, lost, mismatches) = (0, 0, 0)
+            func check(_ element: SampleRing.Element) {
+                switch element {
                 case .samples(let samples):
-                    if Array(samples) != numbered(from: position, samples.count) { wrong += 1 }
+                    if Array(samples) != numbered(from: position, samples.count) { mismatches += 1 }
                     position += samples.count
                 case .lost(let count, _):
                     position += count
@@ -174,21 +174,21 @@ import TestKit
             }
             var ended = false
             while !ended {
-                ended = produced.value.load(ordering: .acquiring) == .max
+                ended = producedBlocks.value.load(ordering: .acquiring) == .max
                 while ring.consume(check) {
                     ring.release()
                     guard Int.random(in: 0..<50, using: &random) == 0 else { continue }
-                    // Stalls while the producer continues for some blocks, so that the ring fills up.
-                    let now = produced.value.load(ordering: .acquiring)
-                    while now != .max, produced.value.load(ordering: .acquiring) < now + 5 { sched_yield() }
+                    // Stall while the producer continues for some blocks, so that the ring fills up.
+                    let now = producedBlocks.value.load(ordering: .acquiring)
+                    while now != .max, producedBlocks.value.load(ordering: .acquiring) < now + 5 { sched_yield() }
                 }
             }
             ring.consumeRest(check)
-            return (position, lost, wrong)
+            return (position, lost, mismatches)
         }
-        let (producedPosition, producedLost) = try await dropped
-        let (consumedPosition, consumedLost, wrong) = try await consumed
-        #expect(wrong == 0, "seed \(seed)")
+        let (producedPosition, producedLost) = try await producerResult
+        let (consumedPosition, consumedLost, mismatches) = try await consumerResult
+        #expect(mismatches == 0, "seed \(seed)")
         #expect(consumedPosition == producedPosition, "seed \(seed)")
         #expect(consumedLost == producedLost, "seed \(seed)")
         #expect(consumedLost > 0 && consumedLost < consumedPosition, "seed \(seed)")

@@ -5,7 +5,7 @@ import Synchronization
 @testable import Core
 @testable import System
 
-/// A sink that records all calls in order, and calls a closure for each.
+/// A sink that keeps all reports in order, and calls a closure for each.
 final class RecordingLog: RecordingSink {
     enum Entry: Hashable, Sendable {
         case written(Int64)
@@ -67,7 +67,7 @@ struct ScriptedRecording {
     func run() async throws -> RecordingResult { try await session.record(to: path, sink: sink) }
 }
 
-/// A sink that passes progress on.
+/// A sink that forwards progress.
 struct ProgressSink: RecordingSink {
     let progress: RecordingProgress
 
@@ -75,13 +75,13 @@ struct ProgressSink: RecordingSink {
     func closed(at position: SamplePosition, reason: StopReason) { progress.end(at: position) }
 }
 
-/// All samples of a recording.
+/// Returns all samples of a recording.
 func samples(of path: String) throws -> [Int16] {
     let reader = try RecordingReader(path: path)
     return try samples(of: reader, at: .zero, count: Int(reader.length.samples))
 }
 
-/// The samples in a range of a recording, as far as they exist.
+/// Returns the samples of a recording from a position on, at most `count`.
 func samples(of reader: RecordingReader, at position: SamplePosition, count: Int) throws -> [Int16] {
     try [Int16](unsafeUninitializedCapacity: count) { buffer, initializedCount in
         initializedCount = try reader.read(at: position, into: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
@@ -98,7 +98,7 @@ extension WaveFile {
     }
 }
 
-/// Runs a command; returns its output, including standard error, and its exit status.
+/// Runs a command. Returns its output, including standard error, and its exit status.
 func shell(_ command: String) -> (output: String, status: Int32) {
     guard let stream = popen("\(command) 2>&1", "r") else { return ("", -1) }
     var output: [UInt8] = []
@@ -112,15 +112,15 @@ func shell(_ command: String) -> (output: String, status: Int32) {
     return (String(decoding: output, as: UTF8.self), status)
 }
 
-/// A session that a scripted microphone can stop.
+/// Gives scripted microphones and sinks access to the session, for example to stop it.
 final class SessionHolder: Sendable {
     let session = Mutex<RecordingSession?>(nil)
 
     func stop() { session.withLock { $0 }?.stop(reason: .button) }
 }
 
-/// Reports to a sink that turned out to be wrong.
-final class WrongEntries: Sendable {
+/// The reports to a sink that turned out to be false.
+final class FalseReports: Sendable {
     let entries = Mutex<[RecordingLog.Entry]>([])
 
     func add(_ entry: RecordingLog.Entry) { entries.withLock { $0.append(entry) } }

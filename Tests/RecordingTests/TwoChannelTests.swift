@@ -14,7 +14,7 @@ import TestKit
     var path: String { folder.file("audio.wav") }
 
     /// Interleaved samples of two channels: the second is the bitwise complement of the first, so none are equal.
-    private static func both(from start: Int = 0, _ count: Int) -> [Int16] {
+    private static func stereo(from start: Int = 0, _ count: Int) -> [Int16] {
         numbered(from: start, count).flatMap { [$0, ~$0] }
     }
 
@@ -49,10 +49,10 @@ import TestKit
     }
 
     private let script: [ScriptedMicrophone.Step] = [
-        .samples(both(30_000)), .lost(2_000), .samples(both(from: 32_000, 32_000)), .lost(500),
+        .samples(stereo(30_000)), .lost(2_000), .samples(stereo(from: 32_000, 32_000)), .lost(500),
     ]
     private var expected: [Int16] {
-        Self.both(30_000) + [Int16](repeating: 0, count: 4_000) + Self.both(from: 32_000, 32_000)
+        Self.stereo(30_000) + [Int16](repeating: 0, count: 4_000) + Self.stereo(from: 32_000, 32_000)
             + [Int16](repeating: 0, count: 1_000)
     }
 
@@ -77,18 +77,18 @@ import TestKit
         let levels = log.entries.filter { if case .level = $0 { true } else { false } }
         #expect(levels.count == 62_000 / 1_600, "as many as with one channel")
         let verification = try RecordingVerification(path: path, gaps: result.gaps)
-        #expect(verification.length == result.length && verification.claimed == result.length)
+        #expect(verification.length == result.length && verification.headerLength == result.length)
         #expect(!verification.hasHalfSample && verification.noisyGaps == [])
-        let loud = try RecordingVerification(path: path, gaps: [gap(0, 400, .disk)])
-        #expect(loud.noisyGaps.count == 1, "although the mean of both channels is silent there")
+        let notSilent = try RecordingVerification(path: path, gaps: [gap(0, 400, .disk)])
+        #expect(notSilent.noisyGaps.count == 1, "although the mean of both channels is silent there")
     }
 
-    @Test("the mix is the mean of both channels, wherever reading starts")
+    @Test("the mix is the mean of both channels, no matter where reading starts")
     func mixed() async throws {
-        let spoken: [Int16] = (0..<40_000).flatMap { (index: Int) -> [Int16] in
+        let input: [Int16] = (0..<40_000).flatMap { (index: Int) -> [Int16] in
             [Int16(index % 1_000), Int16(index % 700 * 3)]
         }
-        try await record(ScriptedMicrophone(channels: 2, [.samples(spoken)]))
+        try await record(ScriptedMicrophone(channels: 2, [.samples(input)]))
         let expected = (0..<40_000).map { (index: Int) -> Int16 in Int16((index % 1_000 + index % 700 * 3) / 2) }
         #expect(try samples(of: path) == expected)
         let reader = try RecordingReader(path: path)
@@ -98,17 +98,19 @@ import TestKit
     @Test(
         "a failing operation loses nothing in either channel",
         arguments: [DiskOperation.write, .sync, .truncate], [1, 3])
-    func faults(operation: DiskOperation, skipped: Int) async throws {
+    func faults(operation: DiskOperation, precedingOperations: Int) async throws {
         let count = Mutex(0)
         let log = RecordingLog()
         let result = try await record(ScriptedMicrophone(channels: 2, script), log: log) {
             current, path throws(DeviceError) in
             guard current == operation, path.hasSuffix("audio.wav") else { return }
-            let number = count.withLock { count in
+            let ordinal = count.withLock { count in
                 count += 1
                 return count
             }
-            if number == skipped + 1 { throw DeviceError(.failed, "write", status: EIO, "card: broken; replace it") }
+            if ordinal == precedingOperations + 1 {
+                throw DeviceError(.failed, "write", status: EIO, "card: broken; replace it")
+            }
         }
         #expect(result.length == SamplePosition(64_500))
         #expect(try frames(path) == expected)
@@ -127,16 +129,16 @@ import TestKit
         #expect(log.messages.count == 1 && log.messages[0].contains("set capture.channels = 1"), "\(log.messages)")
     }
 
-    @Test("identical channels are reported after 10 s, a silent channel is reported by number, and so is recovery")
-    func troubles() async throws {
+    @Test("identical channels and a silent channel are reported, and so is their recovery")
+    func channelFaults() async throws {
         let log = RecordingLog()
         let voice = (0..<16_000 * 12).map { (index: Int) -> Int16 in Int16(index * 7_919 % 2_001 - 1_000) }
-        let twice = voice.flatMap { (sample: Int16) -> [Int16] in [sample, sample] }
-        let alone = voice.flatMap { (sample: Int16) -> [Int16] in [sample, 0] }
+        let identical = voice.flatMap { (sample: Int16) -> [Int16] in [sample, sample] }
+        let firstOnly = voice.flatMap { (sample: Int16) -> [Int16] in [sample, 0] }
         let different = voice.flatMap { (sample: Int16) -> [Int16] in [sample, sample / 2 + 1] }
         try await record(
             ScriptedMicrophone(
-                isMonitored: true, channels: 2, [.samples(twice), .samples(alone), .samples(different)]),
+                isMonitored: true, channels: 2, [.samples(identical), .samples(firstOnly), .samples(different)]),
             log: log)
         let reports = log.entries.compactMap {
             switch $0 {
@@ -150,7 +152,7 @@ import TestKit
         #expect(log.messages.last?.hasPrefix("microphone scripted:, channel 2: delivers only zeros") == true)
     }
 
-    @Test("channels that cancel each other are reported, and so is recovery")
+    @Test("channels that cancel each other out are reported, and so is their recovery")
     func cancelling() async throws {
         let log = RecordingLog()
         try await record(CancellingMicrophone(), log: log)
@@ -165,26 +167,26 @@ import TestKit
         #expect(log.messages.first?.contains("balanced plug") == true, "\(log.messages)")
     }
 
-    @Test("a reopened microphone with a different channel count is converted to the recording's")
-    func fitted() async throws {
+    @Test("audio from a reopened microphone is converted to the recording's channel count")
+    func reopened() async throws {
         let lost = DeviceError(.disconnected, "read", "gone; plug it in again")
         let mono = numbered(1_000)
         try await record(
             ChangingMicrophone([
-                ScriptedMicrophone(channels: 2, [.samples(Self.both(1_000)), .failure(lost)]),
+                ScriptedMicrophone(channels: 2, [.samples(Self.stereo(1_000)), .failure(lost)]),
                 ScriptedMicrophone(channels: 2, actualChannels: 1, [.samples(mono)]),
             ]))
-        let twice = try frames(path)
-        #expect(Array(twice.prefix(2_000)) == Self.both(1_000))
-        #expect(Array(twice.suffix(2_000)) == mono.flatMap { (sample: Int16) -> [Int16] in [sample, sample] })
-        let other = TwoChannelTests()
-        try await other.record(
+        let stereoFrames = try frames(path)
+        #expect(Array(stereoFrames.prefix(2_000)) == Self.stereo(1_000))
+        #expect(Array(stereoFrames.suffix(2_000)) == mono.flatMap { (sample: Int16) -> [Int16] in [sample, sample] })
+        let monoTest = TwoChannelTests()
+        try await monoTest.record(
             ChangingMicrophone([
                 ScriptedMicrophone(channels: 2, actualChannels: 1, [.samples(mono), .failure(lost)]),
                 ScriptedMicrophone(
                     channels: 2, [.samples(mono.flatMap { (sample: Int16) -> [Int16] in [sample, 0] })]),
             ]))
-        let mixed = try samples(of: other.path)
+        let mixed = try samples(of: monoTest.path)
         #expect(Array(mixed.prefix(1_000)) == mono && Array(mixed.suffix(1_000)) == mono.map { $0 / 2 })
     }
 
@@ -195,27 +197,27 @@ import TestKit
             ScriptedMicrophone(
                 isRealTime: true, channels: 2,
                 [
-                    .samples(Self.both(32_000)), .perform { ready.signal() }, .perform { proceed.wait() },
-                    .samples(Self.both(from: 32_000, 16_000)), .perform { proceed.wait() },
+                    .samples(Self.stereo(32_000)), .perform { ready.signal() }, .perform { proceed.wait() },
+                    .samples(Self.stereo(from: 32_000, 16_000)), .perform { proceed.wait() },
                 ]), seconds: 1)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await microphone.run() }
-            try await signalled(ready)
+            try await waitForSignal(ready)
             let log = RecordingLog { if $0 == .written(16_000) { proceed.signal() } }
             var settings = settings()
             settings.ringSeconds = 30
             settings.length = SamplePosition(32_000)
             let session = ScriptedRecording(microphone: microphone, path: path, settings: settings, sink: log)
             #expect(try await session.run().length == SamplePosition(32_000))
-            #expect(try frames(path) == Self.both(from: 16_000, 32_000))
+            #expect(try frames(path) == Self.stereo(from: 16_000, 32_000))
             proceed.signal()
             group.cancelAll()
         }
     }
 
-    @Test("a partial frame at the end is dropped, even if it has one channel's complete sample", arguments: 1...3)
+    @Test("an incomplete frame at the end is removed, even if one channel's sample is complete", arguments: 1...3)
     func halfFrame(bytes: Int) async throws {
-        try await record(ScriptedMicrophone(channels: 2, [.samples(Self.both(20_000))]))
+        try await record(ScriptedMicrophone(channels: 2, [.samples(Self.stereo(20_000))]))
         let whole = try Data(contentsOf: URL(filePath: path))
         try change(path) { $0.append(contentsOf: [UInt8](repeating: 7, count: bytes)) }
         #expect(try RecordingVerification(path: path, gaps: []).hasHalfSample)
@@ -226,8 +228,8 @@ import TestKit
 
     @Test("a lost header is restored with the channel count that matches the checksums", arguments: [1, 2])
     func headerLost(channels: Int) async throws {
-        let spoken = channels == 2 ? Self.both(50_000) : numbered(50_000)
-        try await record(ScriptedMicrophone(channels: channels, [.samples(spoken)]))
+        let input = channels == 2 ? Self.stereo(50_000) : numbered(50_000)
+        try await record(ScriptedMicrophone(channels: channels, [.samples(input)]))
         try change(path) { for index in 0..<512 { $0[index] = 0 } }
         let repair = try RecordingRepair.run(path: path)
         #expect(repair.length == SamplePosition(50_000))
@@ -237,11 +239,11 @@ import TestKit
 
     @Test("redacted audio is silent in both channels and has valid checksums; nothing else changes")
     func redacted() async throws {
-        try await record(ScriptedMicrophone(channels: 2, [.samples(Self.both(50_000))]))
+        try await record(ScriptedMicrophone(channels: 2, [.samples(Self.stereo(50_000))]))
         let range = SampleRange(SamplePosition(10_001), SamplePosition(30_003))
         try SoundRedaction.silence([range], in: path)
         try RecordingSums.recompute([range], path: path)
-        var expected = Self.both(50_000)
+        var expected = Self.stereo(50_000)
         for index in 20_002..<60_006 { expected[index] = 0 }
         #expect(try frames(path) == expected)
         #expect(try RecordingSums(path: path) == RecordingSums())
@@ -265,7 +267,7 @@ private final class ChangingMicrophone: MicrophoneProvider {
     }
 }
 
-/// A microphone whose channels cancel each other in the second of four blocks.
+/// A microphone whose channels cancel each other out in the second of four blocks.
 private struct CancellingMicrophone: MicrophoneProvider {
     let name = "scripted:"
     let isRealTime = false

@@ -14,27 +14,27 @@ import TestKit
         try Array(Data(contentsOf: URL(fileURLWithPath: path)).prefix(WaveHeader.size))
     }
 
-    /// The expected header, written by hand.
-    private func golden(samples: UInt32, reason: String) -> [UInt8] {
-        func little(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
-        var bytes = Array("RIFF".utf8) + little(504 + 2 * samples) + Array("WAVE".utf8)
+    /// Returns the expected header, written by hand.
+    private func expectedHeader(samples: UInt32, reason: String) -> [UInt8] {
+        func littleEndian(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+        var bytes = Array("RIFF".utf8) + littleEndian(504 + 2 * samples) + Array("WAVE".utf8)
         bytes += Array("JUNK".utf8) + [28, 0, 0, 0] + [UInt8](repeating: 0, count: 28)
         bytes += Array("fmt ".utf8) + [16, 0, 0, 0, 1, 0, 1, 0, 0x80, 0x3E, 0, 0, 0, 0x7D, 0, 0, 2, 0, 16, 0]
         bytes += Array("LIST".utf8) + [64, 0, 0, 0] + Array("INFOISFT".utf8) + [12, 0, 0, 0]
         bytes += Array("Fieldscribe\0ICMT".utf8) + [32, 0, 0, 0] + Array(reason.utf8)
         bytes += [UInt8](repeating: 0, count: 32 - reason.utf8.count)
         bytes += Array("JUNK".utf8) + [0x60, 0x01, 0, 0] + [UInt8](repeating: 0, count: 352)
-        return bytes + Array("data".utf8) + little(2 * samples)
+        return bytes + Array("data".utf8) + littleEndian(2 * samples)
     }
 
     @Test("a new recording is a valid WAV that is marked as cut short")
     func initiallyCutShort() throws {
         let file = try WaveFile(new: path)
-        #expect(try header() == golden(samples: 0, reason: "cut short"))
+        #expect(try header() == expectedHeader(samples: 0, reason: "cut short"))
         try file.append([1, -2, 3])
-        #expect(try header() == golden(samples: 0, reason: "cut short"))
+        #expect(try header() == expectedHeader(samples: 0, reason: "cut short"))
         try file.sync()
-        #expect(try header() == golden(samples: 3, reason: "cut short"))
+        #expect(try header() == expectedHeader(samples: 3, reason: "cut short"))
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         #expect(Array(bytes.dropFirst(512)) == [1, 0, 0xFE, 0xFF, 3, 0])
     }
@@ -44,7 +44,7 @@ import TestKit
         let file = try WaveFile(new: path)
         try file.append([5])
         try file.close(reason: reason)
-        #expect(try header() == golden(samples: 1, reason: reason.rawValue))
+        #expect(try header() == expectedHeader(samples: 1, reason: reason.rawValue))
         #expect(try RecordingReader(path: path).stopReason == reason)
     }
 
@@ -63,7 +63,7 @@ import TestKit
             try file.append(numbered(from: Int(file.end.samples), 1000 * round))
             try file.sync()
             #expect(shell("sox --i -s \(path)").output == "\(file.end.samples)")
-            // Samples beyond the header's length do no harm.
+            // sox ignores samples after the length in the header.
             try file.append(numbered(from: Int(file.end.samples), 10))
             #expect(shell("sox \(path) -n stat").status == 0)
         }

@@ -76,7 +76,7 @@ import Testing
             #expect(row.title == "Talk" && row.length == SamplePosition(20_000) && row.stopReason == .ended)
             #expect(row.startedAt == Self.modified - 1.25 && row.clock == .unverified && row.powerOn == nil)
             #expect(try await archive.unfinished().map(\.id) == [1])
-            #expect(try await archive.unsigned().map { $0.recording } == [1])
+            #expect(try await archive.recordingsToSign().map { $0.recording } == [1])
             #expect(try await archive.history(of: 1).map(\.entry.act) == [.added, .recorded])
             #expect(try await verify(archive) == [])
         }
@@ -181,7 +181,7 @@ import Testing
         let archive = try storage.archive()
         let row = try #require(try await archive.recordings().first)
         #expect(row.title == "talk" && row.startedAt == prepared.file.startedAt && row.length == SamplePosition(16_000))
-        #expect(try await archive.unsigned().map { $0.recording } == [1])
+        #expect(try await archive.recordingsToSign().map { $0.recording } == [1])
         #expect(try names() == Self.converted)
         #expect(try await verify(archive) == [])
     }

@@ -21,7 +21,9 @@ import TestKit
         return WorkerPool(
             WorkerCommand(
                 path: "/usr/bin/python3",
-                arguments: ["\(tests)/RecognizingTests/worker.py", "meet", meeting.here, meeting.go], model: "meet"),
+                arguments: [
+                    "\(tests)/RecognizingTests/worker.py", "meet", meeting.arrivalsPath, meeting.departuresPath,
+                ], model: "meet"),
             size: 1)
     }
 
@@ -29,8 +31,8 @@ import TestKit
     private func erase(
         _ id: Int, from archive: SQLiteArchive, at meeting: WorkerMeeting, while run: () async throws -> [Int]
     ) async throws -> [Int] {
-        let arrived = try FileDescriptor(opening: meeting.here, O_RDWR)
-        let release = try FileDescriptor(opening: meeting.go, O_RDWR)
+        let arrived = try FileDescriptor(opening: meeting.arrivalsPath, O_RDWR)
+        let release = try FileDescriptor(opening: meeting.departuresPath, O_RDWR)
         async let erased: Void = {
             try await onThread(named: "meeting") {
                 var byte: UInt8 = 0
@@ -94,11 +96,11 @@ import TestKit
         let meeting = try WorkerMeeting()
         let pool = pool(at: meeting)
         #expect(progress.now == nil)
-        let arrived = try FileDescriptor(opening: meeting.here, O_RDWR)
-        let release = try FileDescriptor(opening: meeting.go, O_RDWR)
-        async let reported: [SecondPassProgress.Reading?] = onThread(named: "meeting") {
+        let arrived = try FileDescriptor(opening: meeting.arrivalsPath, O_RDWR)
+        let release = try FileDescriptor(opening: meeting.departuresPath, O_RDWR)
+        async let reported: [SecondPassProgress.Snapshot?] = onThread(named: "meeting") {
             // When the worker has an utterance, its segment is not committed yet.
-            var reported: [SecondPassProgress.Reading?] = []
+            var reported: [SecondPassProgress.Snapshot?] = []
             var byte: UInt8 = 0
             for _ in 1...24 {
                 _ = Glibc.read(arrived.number, &byte, 1)

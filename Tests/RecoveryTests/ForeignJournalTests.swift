@@ -54,7 +54,9 @@ import TestKit
         try Data(foreignJournal).write(to: URL(filePath: journal(1)))
         if isMoved { unlink(journal(2)) }
         let found = try await storage.recover()
-        let reported = found.filter { $0.message.contains("is the journal of recording 2, not of recording 1") }
+        let reported = found.filter {
+            $0.message.contains("is the journal of recording 2, so it does not belong to recording 1")
+        }
         #expect(reported.map(\.outcome) == [.repaired] && reported.map(\.recording) == [1], "\(found)")
         #expect(try bytes("\(journal(1)).foreign-1") == foreignJournal)
         #expect(try await texts() == [1: "", 2: isMoved ? "" : "two"])

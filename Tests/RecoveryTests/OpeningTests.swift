@@ -61,7 +61,7 @@ import TestKit
     ) -> OpenedRecordings {
         OpenedRecordings(
             storage: storage.folder.path, archive: archive, in: places ?? [memory.path], for: duration,
-            changed: changed)
+            onChange: changed)
     }
 
     private func folder(_ id: Int = 1) -> String { storage.folder.file("recordings/\(RecordingFolder.name(of: id))") }
@@ -206,8 +206,8 @@ import TestKit
         let manifest = try #require(row.seal.flatMap { SealedManifest($0) })
         let (source, target) = (try Folder(opening: folder()), try Folder(opening: memory.path))
         let small = try RecordingDecryptor(source, manifest, key: key, memory: { 5_000_000 }) { true }
-        let journal = thrown { try small.journal(into: target) }
-        let sound = thrown { try small.sound(SamplePosition(40_000_000), .ended, into: target) }
+        let journal = thrown { try small.writeJournal(into: target) }
+        let sound = thrown { try small.writeAudio(SamplePosition(40_000_000), .ended, into: target) }
         for error in [journal, sound] {
             let reported = error?.message ?? "nothing was thrown"
             #expect(error?.code == .full, "\(reported)")
@@ -220,7 +220,7 @@ import TestKit
             let name = "open-\(free ?? 0)"
             try target.makeFolder(name)
             let large = try RecordingDecryptor(source, manifest, key: key, memory: { free }) { true }
-            try large.journal(into: target.folder(name))
+            try large.writeJournal(into: target.folder(name))
             #expect(try found("zanzibar", below: "\(memory.path)/\(name)") == "./journal.jsonl\n")
         }
     }
@@ -411,7 +411,7 @@ import TestKit
         try await open.archive.endPass(pass, recording: 1)
         let manifest = try #require(open.manifests[1])
         let target = try Folder(opening: "\(open.storage)/recordings/000001")
-        try RecordingDecryptor(Folder(opening: folder()), manifest, key: open.key) { true }.sound(
+        try RecordingDecryptor(Folder(opening: folder()), manifest, key: open.key) { true }.writeAudio(
             SamplePosition(frames), .command, into: target)
         return open
     }
@@ -437,7 +437,7 @@ import TestKit
         let open = try await openAndAddPass(opening, frames: Int64(20_000 / channels))
         #expect(try samples(of: RecordingFolder(storage: open.storage, recording: 1).audio) == sound)
         let manifestAfter = try #require(
-            try await SealingJob(configuration(), archive: archive).seal(again: 1, from: open))
+            try await SealingJob(configuration(), archive: archive).reseal(1, from: open))
         await opening.updateManifest(of: 1, to: manifestAfter)
         #expect(try await archive.recordings().first?.seal == manifestAfter.text && manifestAfter.text != before)
         #expect(

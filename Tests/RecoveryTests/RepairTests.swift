@@ -73,7 +73,7 @@ import TestKit
         try Data(make(.button).dropLast(2001)).write(to: URL(filePath: path))
         let repair = try RecordingRepair.run(path: path, archived: (SamplePosition(5000), .button))
         #expect(repair.reason == .cutShort)
-        #expect(repair.lost == 1001)
+        #expect(repair.missingSamples == 1001)
         #expect(try samples(of: path) == numbered(3999))
     }
 

@@ -16,34 +16,34 @@ struct ConcurrentReadTests {
         archive = try SQLiteArchive(path: folder.archive)
     }
 
-    /// Starts a read that continues until it is signalled.
+    /// Starts a read that continues until `finish` is signalled.
     private func startRead(
-        until end: DispatchSemaphore, in archive: SQLiteArchive
+        until finish: DispatchSemaphore, in archive: SQLiteArchive
     ) async -> Task<Int, any Error> {
         let (started, signal) = AsyncStream<Void>.makeStream()
-        let reading = Task {
+        let readTask = Task {
             try await archive.readers.read { queries in
                 signal.yield()
                 signal.finish()
-                end.wait()
+                finish.wait()
                 return try queries.recordings().count
             }
         }
         for await _ in started {}
-        return reading
+        return readTask
     }
 
-    @Test("a recording can begin, grow and end during a read, which sees the earlier state")
+    @Test("a recording can begin, grow and end during a read, which sees the archive as it was when the read began")
     func concurrent() async throws {
         try await archive.record("before")
-        let end = DispatchSemaphore(value: 0)
-        let reading = await startRead(until: end, in: archive)
+        let finish = DispatchSemaphore(value: 0)
+        let readTask = await startRead(until: finish, in: archive)
         let (recording, _) = try await archive.record("while it is read")
         try await archive.endRecording(recording, length: SamplePosition(8_000), reason: .button)
         // Another read does not wait for the first.
         #expect(try await archive.search("while", limit: 1).count == 1)
-        end.signal()
-        #expect(try await reading.value == 1)
+        finish.signal()
+        #expect(try await readTask.value == 1)
         #expect(try await archive.recordings().count == 2)
     }
 
@@ -52,7 +52,7 @@ struct ConcurrentReadTests {
         try await archive.record("one")
         let (started, signal) = AsyncStream<Void>.makeStream()
         let archive = archive
-        let reading = Task {
+        let readTask = Task {
             try await archive.readers.read { queries in
                 signal.yield()
                 signal.finish()
@@ -61,8 +61,8 @@ struct ConcurrentReadTests {
             }
         }
         for await _ in started {}
-        reading.cancel()
-        await #expect(throws: CancellationError.self) { try await reading.value }
+        readTask.cancel()
+        await #expect(throws: CancellationError.self) { try await readTask.value }
         #expect(try await archive.search("one", limit: 1).count == 1)
     }
 
@@ -71,37 +71,37 @@ struct ConcurrentReadTests {
         try await archive.record("one")
         let archive = archive
         try await archive.readers.pausing {
-            let reading = Task { try await archive.readers.read { try $0.recordings().count } }
-            // wait: usually long enough for the read to start waiting; if it has not started, it stops as well.
+            let readTask = Task { try await archive.readers.read { try $0.recordings().count } }
+            // wait: usually long enough for the read to start waiting; if it has not started, it is cancelled as well.
             try await Task.sleep(for: .milliseconds(50))
-            reading.cancel()
-            await #expect(throws: CancellationError.self) { try await reading.value }
+            readTask.cancel()
+            await #expect(throws: CancellationError.self) { try await readTask.value }
         }
         #expect(try await archive.search("one", limit: 1).count == 1)
     }
 
     @Test("an erasure interrupts a read, which then starts again")
-    func erased() async throws {
+    func erasureRestartsRead() async throws {
         let (first, _) = try await archive.record("the secret")
         try await archive.record("the rest")
         let (started, signal) = AsyncStream<Void>.makeStream()
         let archive = archive
-        let reading = Task {
+        let readTask = Task {
             try await archive.readers.read { queries in
                 signal.yield()
                 // The first attempt, with the old rows, is endless; the second, with the remaining rows, is not.
                 let count = try queries.recordings().count
                 let limit = count > 1 ? Int.max : 1
-                let slow =
+                let slowQuery =
                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT \(limit)) SELECT count(*) "
                     + "FROM n"
-                _ = try queries.connection.rows(slow) { $0.integer(0) }
+                _ = try queries.connection.rows(slowQuery) { $0.integer(0) }
                 return count
             }
         }
         for await _ in started { break }
         try await archive.delete(recordings: [first])
-        #expect(try await reading.value == 1)
+        #expect(try await readTask.value == 1)
         var status = stat()
         #expect(stat(folder.archive + "-wal", &status) == 0 && status.st_size == 0)
     }
@@ -122,7 +122,7 @@ struct ConcurrentReadTests {
     }
 
     @Test("after reads, an archive is closed when it is released, and its log is applied")
-    func closed() async throws {
+    func closedOnRelease() async throws {
         for index in 0..<20 {
             let path = "\(folder.path)/closed-\(index).sqlite"
             try await recordAndRead(path)
@@ -133,19 +133,19 @@ struct ConcurrentReadTests {
     }
 
     @Test("recording continues between the steps of an erasure, and nothing is added to an erased recording")
-    func between() async throws {
-        let (long, pass) = try await archive.record()
+    func recordingDuringErasure() async throws {
+        let (longRecording, pass) = try await archive.record()
         let segments = (1...2_000).map { segment($0, at: Int64($0) * 10_000, "word number \($0)") }
-        try await archive.commit(segments, adaptation: nil, pass: pass, recording: long)
+        try await archive.commit(segments, adaptation: nil, pass: pass, recording: longRecording)
         let archive = archive
-        let erasure = Task { try await archive.delete(recordings: [long]) }
+        let erasure = Task { try await archive.delete(recordings: [longRecording]) }
         var count = 0
         while await !archive.erasing.isEmpty || count == 0 {
             _ = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "m")
             count += 1
             let error = await failure {
                 try await archive.commit(
-                    [segment(2_001, at: 30_000_000, "late")], adaptation: nil, pass: pass, recording: long)
+                    [segment(2_001, at: 30_000_000, "late")], adaptation: nil, pass: pass, recording: longRecording)
             }
             #expect(error != nil || count == 1)
         }
@@ -164,11 +164,11 @@ struct ConcurrentReadTests {
     }
 
     @Test("a search for a very common word finds its newest matches; with a rarer word, the best matches")
-    func common() async throws {
+    func commonWord() async throws {
         let recording = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "file:talk.wav")
-        let old = try await archive.beginPass(recording: recording, engine: engine, profile: "live")
+        let oldPass = try await archive.beginPass(recording: recording, engine: engine, profile: "live")
         let count = ArchiveQueries.maximumRanked + 100
-        for pass in [old, try await archive.beginPass(recording: recording, engine: engine, profile: "final")] {
+        for pass in [oldPass, try await archive.beginPass(recording: recording, engine: engine, profile: "final")] {
             let segments = (1...count).map { number in
                 segment(number, at: Int64(number) * 10_000, number == 7 ? "the needle in the hay" : "the hay")
             }

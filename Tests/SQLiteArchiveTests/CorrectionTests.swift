@@ -20,7 +20,7 @@ import Testing
     }
 
     /// Transcribes a recording with the engine, and has two people correct it.
-    private func corrected(_ archive: SQLiteArchive) async throws -> Int {
+    private func recordAndCorrect(_ archive: SQLiteArchive) async throws -> Int {
         let (id, pass) = try await archive.record("one two", "three four")
         try await archive.add(Bookmark(SamplePosition(5), text: "recorded"), recording: id)
         try await archive.endRecording(id, length: SamplePosition(200_000), reason: .button)
@@ -40,44 +40,45 @@ import Testing
         let passes = try await archive.passes(of: id)
         #expect(passes.prefix(3).map(\.correction) == [nil, Self.correction("Anna"), Self.correction("Ben")])
         #expect(passes.allSatisfy { $0.isComplete })
-        let (summary, shown) = try #require(try await archive.transcript(of: id))
-        let listed = try await archive.recordings().first { $0.id == id }
-        #expect(listed?.title == "By Ben" && summary.title == "By Ben")
-        #expect(shown.segments.map(\.text) == ["Ben two", "Ben four"] && shown.pass == 3)
-        #expect(shown.engine.name == "person" && shown.annotations == Self.correction("Ben").annotations)
-        #expect(shown.marks.map(\.text) == ["mine"])
-        let (_, anna) = try #require(try await archive.transcript(of: id, pass: passes[1].id))
-        #expect(anna.segments.map(\.text) == ["Anna two", "Anna four"] && anna.pass == 2)
-        let (_, first) = try #require(try await archive.transcript(of: id, pass: passes[0].id))
-        #expect(first.segments.map(\.text) == ["one two", "three four"] && first.marks.map(\.text) == ["recorded"])
+        let (summary, timeline) = try #require(try await archive.transcript(of: id))
+        let listedSummary = try await archive.recordings().first { $0.id == id }
+        #expect(listedSummary?.title == "By Ben" && summary.title == "By Ben")
+        #expect(timeline.segments.map(\.text) == ["Ben two", "Ben four"] && timeline.pass == 3)
+        #expect(timeline.engine.name == "person" && timeline.annotations == Self.correction("Ben").annotations)
+        #expect(timeline.marks.map(\.text) == ["mine"])
+        let (_, annasTimeline) = try #require(try await archive.transcript(of: id, pass: passes[1].id))
+        #expect(annasTimeline.segments.map(\.text) == ["Anna two", "Anna four"] && annasTimeline.pass == 2)
+        let (_, engineTimeline) = try #require(try await archive.transcript(of: id, pass: passes[0].id))
+        #expect(engineTimeline.segments.map(\.text) == ["one two", "three four"])
+        #expect(engineTimeline.marks.map(\.text) == ["recorded"])
         #expect(try await archive.search("ben", limit: 9).count == 2)
         for limit in [0, -1, Int.min] { #expect(try await archive.search("ben", limit: limit).isEmpty) }
         #expect(try await archive.search("ben", limit: .max).count == 2)
         #expect(try await archive.search("anna", limit: 9).isEmpty)
         #expect(passes.enginePass(under: passes[2])?.id == passes[0].id)
-        var circle = passes
-        circle[0].correction = Correction(person: "", savedAt: 0, base: 3)
-        #expect(circle.enginePass(under: passes[2]) == nil)
+        var circularPasses = passes
+        circularPasses[0].correction = Correction(person: "", savedAt: 0, base: 3)
+        #expect(circularPasses.enginePass(under: passes[2]) == nil)
         #expect(try await archive.journalFindings(of: id).differs == false)
     }
 
     @Test("is shown by default, even if there is a later pass")
-    func stays() async throws {
+    func shownByDefault() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
-        let id = try await corrected(archive)
+        let id = try await recordAndCorrect(archive)
         try await check(archive, id)
-        let second = try await archive.beginPass(recording: id, engine: engine, profile: "final")
-        try await archive.commit(segment(1, at: 0, "better than all"), pass: second, recording: id)
-        try await archive.endPass(second, recording: id)
+        let finalPass = try await archive.beginPass(recording: id, engine: engine, profile: "final")
+        try await archive.commit(segment(1, at: 0, "better than all"), pass: finalPass, recording: id)
+        try await archive.endPass(finalPass, recording: id)
         try await check(archive, id)
     }
 
     @Test("is restored from the original or a rewritten journal if the database is lost")
-    func restored() async throws {
+    func restoredFromJournal() async throws {
         var id = 0
         do {
             let archive = try SQLiteArchive(path: folder.archive)
-            id = try await corrected(archive)
+            id = try await recordAndCorrect(archive)
         }
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.archive + suffix) }
         do {
@@ -92,9 +93,9 @@ import Testing
     }
 
     @Test("is ignored if its journal line is incomplete")
-    func incomplete() async throws {
+    func incompleteLine() async throws {
         var id = 0
-        do { id = try await corrected(try SQLiteArchive(path: folder.archive)) }
+        do { id = try await recordAndCorrect(try SQLiteArchive(path: folder.archive)) }
         let path = "\(folder.path)/recordings/000001/journal.jsonl"
         let journal = try Data(contentsOf: URL(filePath: path))
         try journal.prefix(journal.count - 40).write(to: URL(filePath: path))

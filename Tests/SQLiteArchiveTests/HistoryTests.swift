@@ -18,8 +18,8 @@ import Testing
             String.init)
     }
 
-    private func put(_ lines: [String], end: String = "\n") throws {
-        try Data((lines.joined(separator: "\n") + end).utf8).write(to: URL(filePath: file))
+    private func write(_ lines: [String], ending: String = "\n") throws {
+        try Data((lines.joined(separator: "\n") + ending).utf8).write(to: URL(filePath: file))
     }
 
     private let copy = ExportEntry(
@@ -56,21 +56,24 @@ import Testing
         try await archive.add(
             Gap(SampleRange(SamplePosition(0), SamplePosition(16_000)), cause: .redacted), recording: 1)
         try await archive.redact(recording: 1)
-        let all = try await archive.history(of: nil)
-        #expect(try lines() == all.map(\.text))
+        let history = try await archive.history(of: nil)
+        #expect(try lines() == history.map(\.text))
         #expect(
-            all.map(\.entry.act.rawValue) == [
+            history.map(\.entry.act.rawValue) == [
                 "paused", "recorded", "written", "paused", "recorded", "written", "corrected", "copied", "struck",
             ])
-        #expect(all.map(\.entry.number) == Array(1...9) && all.map(\.entry.recording) == [1, 1, 1, 2, 2, 2, 1, 1, 1])
-        for (previous, line) in zip(all, all.dropFirst()) { #expect(line.entry.before == Digest.of(previous.text)) }
-        #expect(all[0].entry.before == HistoryEntry.initialDigest && all[0].entry.own == nil)
-        let history = try await archive.history(of: 1)
+        #expect(history.map(\.entry.number) == Array(1...9))
+        #expect(history.map(\.entry.recording) == [1, 1, 1, 2, 2, 2, 1, 1, 1])
         for (previous, line) in zip(history, history.dropFirst()) {
+            #expect(line.entry.before == Digest.of(previous.text))
+        }
+        #expect(history[0].entry.before == HistoryEntry.initialDigest && history[0].entry.own == nil)
+        let recordingHistory = try await archive.history(of: 1)
+        for (previous, line) in zip(recordingHistory, recordingHistory.dropFirst()) {
             #expect(line.entry.own == Digest.of(previous.text))
         }
-        #expect(history.count == 6 && all[7].entry.volume == "1A2B-3C4D" && all[8].entry.to == 1)
-        #expect(all.allSatisfy { $0.entry.time.hasSuffix("Z") && $0.entry.sinceBoot > 0 })
+        #expect(recordingHistory.count == 6 && history[7].entry.volume == "1A2B-3C4D" && history[8].entry.to == 1)
+        #expect(history.allSatisfy { $0.entry.time.hasSuffix("Z") && $0.entry.sinceBoot > 0 })
         let text = try lines().joined()
         for word in ["secret", "Maria", "two"] { #expect(!text.contains(word)) }
         #expect(try await findings(archive).isEmpty)
@@ -87,27 +90,27 @@ import Testing
         #expect(try await archive.history(of: 1).filter { $0.entry.act == .erased }.count == 1)
     }
 
-    @Test("a copy of a pass that sealing removed in the meantime is recorded without the pass")
+    @Test("if sealing has removed the pass of a copy, the copy is stored without the pass")
     func removedPass() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)
-        var late = copy
-        late.pass = 77
-        late.folder = "late"
-        try await archive.add(late)
+        var lateCopy = copy
+        lateCopy.pass = 77
+        lateCopy.folder = "late"
+        try await archive.add(lateCopy)
         #expect(try await archive.exports(of: 1).last?.pass == nil)
         #expect(try await archive.exports(of: 1).first?.pass == 1)
     }
 
-    @Test("the same copy is recorded once, but never a folder's path")
+    @Test("the same copy is entered once, and a folder's path never")
     func copies() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await fill(archive)
-        var again = copy
-        again.pass = 2
-        try await archive.add(again)
-        again.volume = "folder:/home/maria/interviews"
-        try await archive.add(again)
+        var sameCopy = copy
+        sameCopy.pass = 2
+        try await archive.add(sameCopy)
+        sameCopy.volume = "folder:/home/maria/interviews"
+        try await archive.add(sameCopy)
         let entries = try await archive.history(of: 1).filter { $0.entry.act == .copied }
         #expect(entries.map(\.entry.volume) == ["1A2B-3C4D", "folder"])
     }
@@ -141,8 +144,8 @@ import Testing
         case .deleted, .link, .pipe, .folder: expected = ""
         case .emptied: remaining = []; expected = "entries 1 to 8 are missing"
         case .changedBoth:
-            let old = remaining[2]
-            remaining[2] = old.replacing("pocketsphinx", with: "pocketsphinY")
+            let original = remaining[2]
+            remaining[2] = original.replacing("pocketsphinx", with: "pocketsphinY")
             try await archive.rewrite(3, line: remaining[2])
             expected = "entry 4 (recording 2, paused) does not follow from entry 3: one of them was changed"
         case .missingBoth:
@@ -150,7 +153,7 @@ import Testing
             try await archive.rewrite(3, line: nil)
             expected = "entry 3 is missing"
         }
-        try put(remaining, end: remaining.isEmpty ? "" : "\n")
+        try write(remaining, ending: remaining.isEmpty ? "" : "\n")
         switch kind {
         case .deleted: unlink(file)
         case .link:
@@ -171,40 +174,40 @@ import Testing
         try await archive.add(Gap(SampleRange(SamplePosition(0), SamplePosition(9)), cause: .paused), recording: 2)
         #expect(try await archive.history(of: 2).last?.entry.number == 9)
         #expect(try await !archive.historyFindings().isEmpty)
-        // The repair fixes the file, unless the database was also changed.
-        let aside = try await archive.repairHistory()
-        let isBoth = [.changedBoth, .missingBoth].contains(kind)
-        #expect((aside == nil) == isBoth)
-        #expect(try await archive.historyFindings().isEmpty == !isBoth)
-        if !isBoth { #expect(try await archive.history(of: nil).last?.entry.act == .mended) }
+        // The repair restores the file, unless the database was changed too.
+        let outcome = try await archive.repairHistory()
+        let databaseDiffers = [.changedBoth, .missingBoth].contains(kind)
+        #expect((outcome == nil) == databaseDiffers)
+        #expect(try await archive.historyFindings().isEmpty == !databaseDiffers)
+        if !databaseDiffers { #expect(try await archive.history(of: nil).last?.entry.act == .mended) }
         #expect(try await archive.repairHistory() == nil)
     }
 
     @Test(
         "an incomplete entry left by a power cut is not reported",
         arguments: [#"{"act":"rec"#, "\0\0\0\0", ""])
-    func torn(rest: String) async throws {
+    func incompleteEntry(rest: String) async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             try await fill(archive)
         }
-        let whole = try lines()
-        try put(whole, end: "\n" + rest)
+        let entries = try lines()
+        try write(entries, ending: "\n" + rest)
         let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive).archive
         #expect(try await findings(opened).isEmpty)
         try await opened.delete(recordings: [2])
-        #expect(try lines().count == 9 && lines().prefix(8) == whole[...])
+        #expect(try lines().count == 9 && lines().prefix(8) == entries[...])
         #expect(try await findings(opened).isEmpty)
     }
 
     @Test(
         "an entry that is only in the file is valid; an action that is only in the journal gets an entry"
     )
-    func unsynchronized() async throws {
+    func onlyInOneFile() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             try await fill(archive)
-            // As after a power cut before the last transaction was committed.
+            // Simulates a power cut before the last transaction was committed.
             try await archive.rewrite(8, line: nil)
             #expect(try await findings(archive).isEmpty)
         }
@@ -246,7 +249,7 @@ import Testing
         try Connection(path: folder.archive).run(
             "INSERT INTO history (number, recording, act, line, end_bytes) VALUES (?, 1, 'recorded', ?, ?)",
             .integer(Int(number)), .text(line), .integer(Int(-number)))
-        try put(try lines() + [line])
+        try write(try lines() + [line])
         let archive = try SQLiteArchive(path: folder.archive)
         try await archive.delete(recordings: [2])
         #expect(try lines().last?.contains("erased") ?? false)
@@ -292,5 +295,4 @@ extension SQLiteArchive {
             throw DeviceError(.full, "sqlite3_step", "no space")
         }
     }
-
 }

@@ -21,28 +21,28 @@ import Testing
     }
 
     private func contents(in archive: SQLiteArchive) async throws -> [Contents] {
-        var all: [Contents] = []
+        var contents: [Contents] = []
         for summary in try await archive.recordings() {
             let (_, timeline) = try #require(try await archive.transcript(of: summary.id))
-            all.append(
+            contents.append(
                 Contents(
                     summary: summary, segments: timeline.segments, gaps: timeline.gaps, marks: timeline.marks,
                     exports: try await archive.exports(of: summary.id),
                     passes: try await archive.passes(of: summary.id), speakers: timeline.speakers))
         }
-        return all
+        return contents
     }
 
     /// Adds two recordings with everything that an archive can contain.
     private func fill(_ archive: SQLiteArchive) async throws {
         for _ in 1...2 {
-            let (id, first) = try await archive.record("one one", "two two")
-            var rich = segment(3, at: 300_000, "don't \u{202E}👩‍🚀", endedBy: .rotation)
-            rich.alternatives = [Alternative(text: "dont", confidence: 0.25)]
-            try await archive.commit(rich, pass: first, recording: id)
-            try await archive.endPass(first, recording: id)
-            let second = try await archive.beginPass(recording: id, engine: engine, profile: "final")
-            try await archive.commit(segment(1, at: 0, "begun"), pass: second, recording: id)
+            let (id, livePass) = try await archive.record("one one", "two two")
+            var segmentWithAlternative = segment(3, at: 300_000, "don't \u{202E}👩‍🚀", endedBy: .rotation)
+            segmentWithAlternative.alternatives = [Alternative(text: "dont", confidence: 0.25)]
+            try await archive.commit(segmentWithAlternative, pass: livePass, recording: id)
+            try await archive.endPass(livePass, recording: id)
+            let finalPass = try await archive.beginPass(recording: id, engine: engine, profile: "final")
+            try await archive.commit(segment(1, at: 0, "begun"), pass: finalPass, recording: id)
             try await archive.add(
                 Gap(SampleRange(SamplePosition(5), SamplePosition(9)), cause: .overrun), recording: id)
             try await archive.add(Bookmark(SamplePosition(7), text: "here\nand there"), recording: id)
@@ -52,7 +52,7 @@ import Testing
             try await archive.redate(recording: id, startedAt: 1_800_000_000.25)
             try await archive.add(
                 ExportEntry(
-                    recording: id, pass: first, volume: "stick", folder: "f", manifest: "m", exportedAt: 2.5))
+                    recording: id, pass: livePass, volume: "stick", folder: "f", manifest: "m", exportedAt: 2.5))
         }
     }
 
@@ -90,7 +90,7 @@ import Testing
             before = try await contents(in: archive)
         }
         try apply(loss)
-        let damaged = try? Data(contentsOf: URL(filePath: folder.archive))
+        let damagedBytes = try? Data(contentsOf: URL(filePath: folder.archive))
         let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
         #expect(opened.restored == [1, 2])
         #expect(try await contents(in: opened.archive) == before)
@@ -101,21 +101,21 @@ import Testing
         } else {
             let aside = try #require(opened.setAside)
             #expect(aside == folder.archive + ".damaged-1")
-            #expect(try Data(contentsOf: URL(filePath: aside)) == damaged)
+            #expect(try Data(contentsOf: URL(filePath: aside)) == damagedBytes)
         }
     }
 
     @Test("segments in journals from version 1.0 are read, with or without voice measures")
-    func released() throws {
+    func version1Segments() throws {
         let voice = #""voice":{"pitch":120,"jitter":0.01,"shimmer":0.02,"voicing":0.5},"#
         for voice in ["", voice] {
             let json =
                 #"{"segment":{"content":{"id":1,"range":{"start":0,"end":8000},"words":[{"text":"one","#
                 + #""range":{"start":10,"end":20},"confidence":0.5}],"alternatives":[{"text":"won","confidence":0.25}],"#
                 + voice + #""endedBy":"silence"},"pass":1}}"#
-            let (entries, damaged) = Journal.entries(in: "\(CRC32.text(of: json.utf8)) \(json)\n".utf8)
+            let (entries, damagedLines) = Journal.entries(in: "\(CRC32.text(of: json.utf8)) \(json)\n".utf8)
             guard case .segment(let segment, pass: 1) = try #require(entries.first) else {
-                Issue.record("\(entries), \(damaged) damaged")
+                Issue.record("\(entries), \(damagedLines) damaged")
                 return
             }
             #expect(segment.text == "one" && segment.words[0].range.count == 10)
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test("an intact archive is opened unchanged, even with a full log, but only by one process")
-    func intact() async throws {
+    func intactArchive() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             try await fill(archive)
@@ -139,26 +139,26 @@ import Testing
         "the archive writes to its renamed folder, but no recording begins until the name is restored"
     )
     func renamedFolder() async throws {
-        let (home, moved) = (folder.path + "/home", folder.path + "/moved")
-        let archive = try SQLiteArchive(path: home + "/archive.sqlite")
+        let (original, renamed) = (folder.path + "/original", folder.path + "/renamed")
+        let archive = try SQLiteArchive(path: original + "/archive.sqlite")
         try await archive.record("one")
-        #expect(rename(home, moved) == 0)
+        #expect(rename(original, renamed) == 0)
         try await archive.add(Bookmark(SamplePosition(5), text: "a place"), recording: 1)
         try await archive.endRecording(1, length: SamplePosition(900_000), reason: .button)
-        #expect(access(home, F_OK) != 0)
+        #expect(access(original, F_OK) != 0)
         for (name, text) in [("recordings/000001/journal.jsonl", "a place"), ("history.jsonl", "button")] {
-            #expect(try String(contentsOf: URL(filePath: "\(moved)/\(name)"), encoding: .utf8).contains(text))
+            #expect(try String(contentsOf: URL(filePath: "\(renamed)/\(name)"), encoding: .utf8).contains(text))
         }
         do {
             _ = try await archive.beginRecording(startedAt: 1, clock: .unverified, microphone: "tone:")
             Issue.record("a recording began in a folder where nobody would find it")
         } catch let error as DeviceError {
-            #expect(error.code == .missing && error.message.contains("and is now \(moved)"))
+            #expect(error.code == .missing && error.message.contains("and is now \(renamed)"))
         }
         // A different folder now has the original name.
-        #expect(mkdir(home, 0o700) == 0)
+        #expect(mkdir(original, 0o700) == 0)
         #expect(throws: DeviceError.self) { try archive.checkLocation() }
-        #expect(rmdir(home) == 0 && rename(moved, home) == 0)
+        #expect(rmdir(original) == 0 && rename(renamed, original) == 0)
         #expect(try await archive.beginRecording(startedAt: 1, clock: .unverified, microphone: "tone:") == 2)
     }
 
@@ -168,22 +168,22 @@ import Testing
             let archive = try SQLiteArchive(path: folder.archive)
             try await archive.record("one")
         }
-        let old = try Data(contentsOf: URL(filePath: folder.archive))
+        let oldDatabase = try Data(contentsOf: URL(filePath: folder.archive))
         let journal = folder.path + "/recordings/000001/journal.jsonl"
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             try await archive.commit(segment(2, at: 200_000, "two"), pass: 1, recording: 1)
             try await archive.record("other")
         }
-        try old.write(to: URL(filePath: folder.archive))
+        try oldDatabase.write(to: URL(filePath: folder.archive))
         do {
             let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
             #expect(opened.restored == [1, 2])
             #expect(try await opened.archive.transcript(of: 1)?.1.segments.map(\.text) == ["one", "two"])
             #expect(try await opened.archive.transcript(of: 2)?.1.segments.map(\.text) == ["other"])
         }
-        let torn = try Data(contentsOf: URL(filePath: journal)).dropLast(9)
-        try Data(torn).write(to: URL(filePath: journal))
+        let incomplete = try Data(contentsOf: URL(filePath: journal)).dropLast(9)
+        try Data(incomplete).write(to: URL(filePath: journal))
         let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)
         try await opened.archive.commit(segment(3, at: 300_000, "three"), pass: 1, recording: 1)
         let texts = try await opened.archive.transcript(of: 1)?.1.segments.map(\.text)
@@ -196,7 +196,7 @@ import Testing
         #expect(try await opened.archive.journalFindings(of: 1) == (0, false))
     }
 
-    @Test("a journal that is compared while segments are committed does not differ")
+    @Test("the check finds no difference between journal and database while segments are committed")
     func comparedWhileWritten() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (recording, pass) = try await archive.record("one")
@@ -220,7 +220,7 @@ import Testing
     }
 
     @Test("a commit that the database refuses is not restored from the journal")
-    func refused() async throws {
+    func refusedCommit() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             let (id, pass) = try await archive.record("one", "two")
@@ -242,7 +242,7 @@ import Testing
             "UPDATE segment_text_data SET block = zeroblob(length(block)) WHERE id > 10",
             "DELETE FROM segment_text_docsize",
         ])
-    func index(damage: String) async throws {
+    func damagedIndex(damage: String) async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             try await archive.record("findable")
@@ -250,7 +250,7 @@ import Testing
             if damage.contains("delete-all") {
                 #expect(try await archive.search("findable", limit: 1).isEmpty)
             }
-            // The check or a search finds the damage; before SQLite 3.44, no read-only check noticed zeroed blocks.
+            // The check or a search finds the damage. Before SQLite 3.44, the check did not notice zeroed blocks.
             let isReported = (try? await archive.check()) == nil
             let hits = try? await archive.search("findable", limit: 1)
             #expect(isReported || hits?.isEmpty != false)
@@ -263,8 +263,8 @@ import Testing
     @Test(
         "the number of an erased recording is never reused, even after damage to the database",
         arguments: ["erased", "erased before", "file damaged"])
-    func numbers(_ state: String) async throws {
-        let numberPath = folder.path + "/last-number"
+    func erasedNumbers(_ state: String) async throws {
+        let numberFile = folder.path + "/last-number"
         func fill() async throws {
             let archive = try SQLiteArchive(path: folder.archive)
             for _ in 1...3 { try await archive.record("one") }
@@ -277,10 +277,10 @@ import Testing
         switch state {
         case "erased": break
         case "erased before":
-            // An earlier version did not store the number; then this version starts.
-            unlink(numberPath)
+            // An earlier version, which did not store the number, erased the recordings. Then this version starts.
+            unlink(numberFile)
             _ = try await SQLiteArchive.openCatchingUp(path: folder.archive)
-        default: try Data("999999998\n".utf8).write(to: URL(filePath: numberPath))
+        default: try Data("999999998\n".utf8).write(to: URL(filePath: numberFile))
         }
         for suffix in ["", "-wal"] { unlink(folder.archive + suffix) }
         let opened = try await SQLiteArchive.openCatchingUp(path: folder.archive)

@@ -23,7 +23,7 @@ import Testing
                         (5, 1, 'unverified', '', NULL, NULL), (6, 1, 'unverified', '', 'b', -1),
                         (7, 1, 'unverified', '', 'b', 9223372036854775807);
                 """)
-            connection.keepsLog(false)
+            connection.keepLog(false)
         }
         let archive = try SQLiteArchive(path: folder.archive)
         let expected: [String?] = [
@@ -43,8 +43,8 @@ import Testing
             var ordinals: [Int: Int] = [:]
             for recording in try await archive.recordings() {
                 ordinals[recording.id] = recording.powerOn?.order
-                let shown = try await archive.transcript(of: recording.id)?.0.powerOn
-                #expect(shown == recording.powerOn)
+                let powerOn = try await archive.transcript(of: recording.id)?.0.powerOn
+                #expect(powerOn == recording.powerOn)
             }
             return ordinals
         }
@@ -66,7 +66,7 @@ import Testing
             try await begin(archive)
             try await erase(1, in: archive)
             #expect(try await ordinals(archive) == [3: 3, 5: 5])
-            // A recording without sound is also removed.
+            // A recording without sound is discarded, but still counts.
             let empty = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")
             try await begin(archive)
             try await archive.discard(recording: empty)
@@ -79,7 +79,7 @@ import Testing
         #expect(try await ordinals(rebuilt) == [3: 3, 5: 5, 7: 7])
     }
 
-    @Test("the shown pass is the latest, but passes with text, complete passes and those without errors come first")
+    @Test("the default pass is the latest, but complete passes, passes with text and passes without errors come first")
     func bestPass() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (id, first) = try await archive.record("first")
@@ -97,9 +97,9 @@ import Testing
         #expect(await failure { try await archive.endPass(second, recording: 99) }?.code == .missing)
         // A pass whose workers crashed does not hide text.
         let third = try await archive.beginPass(recording: id, engine: engine, profile: "final")
-        var unread = segment(1, at: 0, "")
-        unread.endedBy = .error
-        try await archive.commit(unread, pass: third, recording: id)
+        var failedSegment = segment(1, at: 0, "")
+        failedSegment.endedBy = .error
+        try await archive.commit(failedSegment, pass: third, recording: id)
         try await archive.endPass(third, recording: id)
         #expect(try await archive.shownPass(of: id)?.id == second)
         #expect(try await archive.search("second", limit: 9).count == 1)
@@ -116,22 +116,26 @@ import Testing
         #expect(try await archive.passes(of: id).map(\.adaptation) == [nil, nil, nil])
     }
 
-    @Test("of segments committed together, either all or none are stored, also in the journal")
-    func together() async throws {
+    @Test("of segments that are committed together, the archive and the journal store either all or none")
+    func atomicCommit() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (id, pass) = try await archive.record("one")
         let adaptation = AdaptationState(.object(["cepstralMean": .array([.number(1)])]))
         let journal = folder.path + "/recordings/000001/journal.jsonl"
         let before = try Data(contentsOf: URL(filePath: journal))
-        // The last one overlaps the previous one.
-        let bad = [segment(2, at: 100_000, "two"), segment(3, at: 200_000, "three"), segment(4, at: 200_500, "four")]
-        #expect(
-            await failure { try await archive.commit(bad, adaptation: adaptation, pass: pass, recording: id) } != nil)
+        // The last segment overlaps the previous one.
+        let invalid = [
+            segment(2, at: 100_000, "two"), segment(3, at: 200_000, "three"), segment(4, at: 200_500, "four"),
+        ]
+        let error = await failure {
+            try await archive.commit(invalid, adaptation: adaptation, pass: pass, recording: id)
+        }
+        #expect(error != nil)
         #expect(try await archive.transcript(of: id)?.1.segments.map(\.text) == ["one"])
         #expect(try Data(contentsOf: URL(filePath: journal)) == before)
         #expect(try await archive.passes(of: id).map(\.adaptation) == [nil])
-        let good = Array(bad.prefix(2))
-        try await archive.commit(good, adaptation: adaptation, pass: pass, recording: id)
+        let valid = Array(invalid.prefix(2))
+        try await archive.commit(valid, adaptation: adaptation, pass: pass, recording: id)
         try await archive.commit([], adaptation: nil, pass: pass, recording: id)
         #expect(try await archive.transcript(of: id)?.1.segments.map(\.text) == ["one", "two", "three"])
         #expect(try await archive.passes(of: id).map(\.adaptation) == [adaptation])
@@ -139,16 +143,16 @@ import Testing
     }
 
     @Test("erased text is in none of the archive's files, and other recordings stay")
-    func erased() async throws {
+    func erasedText() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let names = (1...40).map { "canary\($0)zebra" }
-        let (stays, _) = try await archive.record("neighbour")
+        let (otherID, _) = try await archive.record("neighbour")
         var erasedIDs: [Int] = []
         for name in names {
             let (id, pass) = try await archive.record(name)
-            var rich = segment(7, at: 700_000, "more \(name)")
-            rich.alternatives = [Alternative(text: "other\(name)", confidence: 0.5)]
-            try await archive.commit(rich, pass: pass, recording: id)
+            var lastSegment = segment(7, at: 700_000, "more \(name)")
+            lastSegment.alternatives = [Alternative(text: "other\(name)", confidence: 0.5)]
+            try await archive.commit(lastSegment, pass: pass, recording: id)
             try await archive.add(Bookmark(.zero, text: "mark\(name)"), recording: id)
             erasedIDs.append(id)
         }
@@ -162,7 +166,7 @@ import Testing
         #expect(try occurrences() > 0)
         try await archive.delete(recordings: erasedIDs)
         #expect(try occurrences() == 0)
-        #expect(try await archive.recordings().map(\.id) == [stays])
+        #expect(try await archive.recordings().map(\.id) == [otherID])
         #expect(try await archive.search("neighbour", limit: 9).count == 1)
         #expect(try await archive.search("canary", limit: 9).isEmpty)
         #expect(try await archive.count("SELECT count(*) FROM erasure") == 40)
@@ -189,7 +193,7 @@ import Testing
     }
 
     @Test("a start before the clock was set is found by its boot")
-    func starts() async throws {
+    func unverifiedStarts() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let id = try await archive.beginRecording(startedAt: 0, clock: .unverified, microphone: "")
         let boot = try #require(

@@ -14,7 +14,7 @@ struct MigrationTests {
         let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "schema-11.sql")
         let connection = try Connection(path: folder.archive)
         try connection.execute(String(contentsOf: dump, encoding: .utf8))
-        connection.keepsLog(false)
+        connection.keepLog(false)
     }
 
     private func schema(of archive: SQLiteArchive) async throws -> [String] {
@@ -34,18 +34,18 @@ struct MigrationTests {
         #expect(opened.setAside == nil)
         #expect(try await archive.count("PRAGMA user_version") == 1)
         #expect(try await archive.count("SELECT version FROM house") == 1)
-        let other = try TemporaryFolder()
-        #expect(try await schema(of: archive) == schema(of: SQLiteArchive(path: other.archive)))
+        let newFolder = try TemporaryFolder()
+        #expect(try await schema(of: archive) == schema(of: SQLiteArchive(path: newFolder.archive)))
 
         #expect(try await archive.recordings().map(\.length.samples) == [47_840, 134_400])
         #expect(try await archive.passes(of: 1).map(\.profile) == ["live", "final"])
         #expect(try await archive.passes(of: 2).map { $0.correction?.person } == [nil, nil, "Ann"])
         #expect(try await archive.unfinished().isEmpty)
-        let (_, first) = try #require(try await archive.transcript(of: 1))
-        #expect(first.segments.map(\.text) == ["he was not until exposed young man"])
-        let (_, second) = try #require(try await archive.transcript(of: 2))
-        #expect(second.segments.first?.words.prefix(4).map(\.text) == ["Mr.", "John", "Dashwood", "had"])
-        #expect(second.marks == [Bookmark(SamplePosition(67_200), text: "third chair")])
+        let (_, firstTimeline) = try #require(try await archive.transcript(of: 1))
+        #expect(firstTimeline.segments.map(\.text) == ["he was not until exposed young man"])
+        let (_, secondTimeline) = try #require(try await archive.transcript(of: 2))
+        #expect(secondTimeline.segments.first?.words.prefix(4).map(\.text) == ["Mr.", "John", "Dashwood", "had"])
+        #expect(secondTimeline.marks == [Bookmark(SamplePosition(67_200), text: "third chair")])
         #expect(try await archive.search("Dashwood", limit: 9).map(\.recording) == [2])
         #expect(try await archive.exports(of: 2).map(\.volume) == ["folder:/media/usb"])
         #expect(try await archive.count("SELECT max(number) FROM history") >= 9)
@@ -64,7 +64,7 @@ struct MigrationTests {
         do {
             let connection = try Connection(path: folder.archive)
             try connection.execute("ALTER TABLE turn ADD COLUMN other TEXT")
-            connection.keepsLog(false)
+            connection.keepLog(false)
         }
         #expect(await failure { _ = try SQLiteArchive(path: folder.archive) }?.code == .damaged)
         let connection = try Connection(path: folder.archive)

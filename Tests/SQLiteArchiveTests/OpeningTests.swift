@@ -48,7 +48,7 @@ struct OpeningTests {
             try await archive.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         }
         var bytes = try Data(contentsOf: URL(filePath: folder.archive))
-        // SQLite would read the page from the log.
+        // Removes the log, because SQLite would read the page from it.
         for suffix in ["-wal", "-shm"] { unlink(folder.archive + suffix) }
         bytes[offset] ^= 0x40
         try bytes.write(to: URL(filePath: folder.archive))
@@ -57,23 +57,23 @@ struct OpeningTests {
     }
 
     @Test("a database from a newer fieldscribe or another program is not changed")
-    func foreign() async throws {
+    func foreignDatabase() async throws {
         do {
             let archive = try SQLiteArchive(path: folder.archive)
             try await archive.execute("PRAGMA user_version = 1000; UPDATE house SET version = 1000")
         }
-        let newer = try await refusal(of: folder.archive)
-        #expect(newer.code == .unsupported)
-        #expect(newer.message.contains("newer fieldscribe"))
+        let newerError = try await refusal(of: folder.archive)
+        #expect(newerError.code == .unsupported)
+        #expect(newerError.message.contains("newer fieldscribe"))
 
-        let other = folder.path + "/other.sqlite"
+        let otherPath = folder.path + "/other.sqlite"
         do {
-            let connection = try Connection(path: other)
+            let connection = try Connection(path: otherPath)
             try connection.execute("CREATE TABLE bookmark (url TEXT)")
         }
-        let foreign = try await refusal(of: other)
-        #expect(foreign.code == .unsupported)
-        #expect(foreign.message.contains("another program"))
+        let foreignError = try await refusal(of: otherPath)
+        #expect(foreignError.code == .unsupported)
+        #expect(foreignError.message.contains("another program"))
     }
 
     @Test(
@@ -93,15 +93,16 @@ struct OpeningTests {
         let victim = "\(folder.path)/victim"
         try Data("precious".utf8).write(to: URL(filePath: victim))
         let database = try Data(contentsOf: URL(filePath: folder.archive))
-        let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
-        func number(_ value: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(value).bigEndian) { Array($0) } }
+        let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        func bytes(_ value: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(value).bigEndian) { Array($0) } }
         let pageSize = Int(database[16]) << 8 | Int(database[17])
-        // No pages to restore; the sizes of the database, a sector and a page; then the name, its length and checksum.
-        var journal = mark + number(0) + number(1) + number(database.count / pageSize) + number(512) + number(pageSize)
+        // The page count (0), a checksum seed, and the sizes of the database, a sector and a page.
+        var journal = magic + bytes(0) + bytes(1) + bytes(database.count / pageSize) + bytes(512) + bytes(pageSize)
         journal += [UInt8](repeating: 0, count: 512 - journal.count)
+        // The page number that marks the name; the name, its length and its checksum.
         let name = Array(victim.utf8)
-        journal += number((1 << 30) / pageSize + 1) + name + number(name.count)
-        journal += number(name.reduce(0) { $0 + Int($1) }) + mark
+        journal += bytes((1 << 30) / pageSize + 1) + name + bytes(name.count)
+        journal += bytes(name.reduce(0) { $0 + Int($1) }) + magic
         try Data(journal).write(to: URL(filePath: "\(folder.archive)-journal"))
 
         let error = try await refusal(of: folder.archive)
@@ -160,17 +161,17 @@ struct OpeningTests {
     }
 
     @Test("a full disk is reported; committed text stays, and the same segment is accepted once there is space")
-    func full() async throws {
+    func fullDisk() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         let (recording, pass) = try await archive.record("kept")
         try await archive.execute("PRAGMA max_page_count = \(try await archive.count("PRAGMA page_count"))")
-        let long = segment(2, at: 50_000, String(repeating: "word ", count: 5_000))
-        let error = await failure { try await archive.commit(long, pass: pass, recording: recording) }
+        let longSegment = segment(2, at: 50_000, String(repeating: "word ", count: 5_000))
+        let error = await failure { try await archive.commit(longSegment, pass: pass, recording: recording) }
         #expect(error?.code == .full)
         #expect(try await archive.transcript(of: recording)?.1.segments.map(\.text) == ["kept"])
         try await archive.execute("PRAGMA max_page_count = 100000")
-        try await archive.commit(long, pass: pass, recording: recording)
-        #expect(try await archive.transcript(of: recording)?.1.segments.last == long)
+        try await archive.commit(longSegment, pass: pass, recording: recording)
+        #expect(try await archive.transcript(of: recording)?.1.segments.last == longSegment)
     }
 
     @Test(
@@ -197,11 +198,11 @@ struct OpeningTests {
         }
     }
 
-    @Test("after the owner is killed, its files contain every committed segment")
+    @Test("after the process is killed, the archive's files contain every committed segment")
     func killed() async throws {
         let archive = try SQLiteArchive(path: folder.archive)
         try await archive.record("one", "two", "three")
-        // Copies the files as they are after a kill: the owner has not closed them.
+        // Copies the files while they are open, as a killed process would leave them.
         let copy = folder.path + "/copy.sqlite"
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: folder.archive + suffix, toPath: copy + suffix)

@@ -37,8 +37,8 @@ struct ReadOnlyTests {
         #expect(try content() == before)
     }
 
-    @Test("includes a log that was left when the owner was killed")
-    func log() async throws {
+    @Test("includes a log that a killed process left")
+    func remainingLog() async throws {
         let owner = try SQLiteArchive(path: folder.archive)
         try await owner.record("only in the log")
         let card = try TemporaryFolder()
@@ -52,15 +52,15 @@ struct ReadOnlyTests {
     }
 
     @Test("is refused with a reason if it is missing, or from another version or program")
-    func refused() async throws {
+    func otherVersionsAndPrograms() async throws {
         try await fill()
         do {
             let connection = try Connection(path: folder.archive)
             try connection.execute("PRAGMA user_version = 2; PRAGMA wal_checkpoint(TRUNCATE)")
-            connection.keepsLog(false)
+            connection.keepLog(false)
         }
-        let older = await failure { _ = try ReadOnlyArchive(path: folder.archive) }
-        #expect(older?.code == .unsupported && older?.message.contains("another version") == true)
+        let versionError = await failure { _ = try ReadOnlyArchive(path: folder.archive) }
+        #expect(versionError?.code == .unsupported && versionError?.message.contains("another version") == true)
         let letter = folder.path + "/100%?#.sqlite"
         try Data("This is a letter, and it is long enough.".utf8).write(to: URL(filePath: letter))
         #expect(await failure { _ = try ReadOnlyArchive(path: letter) }?.code == .damaged)
@@ -69,12 +69,12 @@ struct ReadOnlyTests {
 
     // wait: a timeout; code that opens the pipe would hang
     @Test("is refused without waiting if it is a pipe, a folder or a link", .timeLimit(.minutes(60)))
-    func noFile() async throws {
+    func notRegularFile() async throws {
         let path = folder.path + "/archive"
-        let make: [(String) -> Int32] = [
+        let makers: [(String) -> Int32] = [
             { mkfifo($0, 0o600) }, { mkdir($0, 0o700) }, { symlink("nowhere", $0) },
         ]
-        for make in make {
+        for make in makers {
             #expect(make(path) == 0)
             let failure = await failure { _ = try ReadOnlyArchive(path: path) }
             #expect(failure?.code == .damaged, "\(failure as Any)")

@@ -28,15 +28,15 @@ struct RefusalTests {
         let after = try #require(try await archive.transcript(of: recording))
         #expect(after.0 == before.0)
         #expect(after.1.segments == before.1.segments)
-        // An adjacent segment does neither.
+        // A later segment is accepted, even if it is adjacent.
         try await archive.commit(segment(9, at: 102_000, "three"), pass: pass, recording: recording)
     }
 
     @Test("another pass of the recording may cover the same time")
     func separatePasses() async throws {
         let (recording, _) = try await archive.record("one one")
-        let other = try await archive.beginPass(recording: recording, engine: engine, profile: "final")
-        try await archive.commit(segment(1, at: 0, "won won"), pass: other, recording: recording)
+        let finalPass = try await archive.beginPass(recording: recording, engine: engine, profile: "final")
+        try await archive.commit(segment(1, at: 0, "won won"), pass: finalPass, recording: recording)
         #expect(try await archive.transcript(of: recording)?.1.segments.map(\.text) == ["won won"])
     }
 
@@ -49,11 +49,11 @@ struct RefusalTests {
         ])
     func immutable(sql: String) async throws {
         let (recording, pass) = try await archive.record()
-        var kept = segment(1, at: 0, "as it is")
-        kept.alternatives = [Alternative(text: "as it was", confidence: 0.5)]
-        try await archive.commit(kept, pass: pass, recording: recording)
+        var committed = segment(1, at: 0, "as it is")
+        committed.alternatives = [Alternative(text: "as it was", confidence: 0.5)]
+        try await archive.commit(committed, pass: pass, recording: recording)
         await #expect(throws: DeviceError.self) { try await archive.execute(sql) }
-        #expect(try await archive.transcript(of: recording)?.1.segments == [kept])
+        #expect(try await archive.transcript(of: recording)?.1.segments == [committed])
     }
 
     @Test("deleting a recording deletes its text and index entries, and its number is not reused")
@@ -74,7 +74,7 @@ struct RefusalTests {
     @Test("calls for an unknown recording are refused with a message")
     func unknownRecording() async throws {
         let (recording, pass) = try await archive.record("here")
-        let other = try await archive.record()
+        let (otherRecording, _) = try await archive.record()
         let gap = Gap(SampleRange(.zero, SamplePosition(1)), cause: .disk)
         let calls: [@Sendable (SQLiteArchive) async throws -> Void] = [
             { try await $0.endRecording(99, length: .zero, reason: .button) },
@@ -84,10 +84,10 @@ struct RefusalTests {
             { try await $0.add(Bookmark(.zero), recording: 99) },
             { try await $0.commit(segment(5, at: 900_000, "lost"), pass: pass, recording: 99) },
             { try await $0.commit(segment(5, at: 900_000, "lost"), pass: 99, recording: recording) },
-            { try await $0.commit(segment(5, at: 900_000, "lost"), pass: pass, recording: other.recording) },
+            { try await $0.commit(segment(5, at: 900_000, "lost"), pass: pass, recording: otherRecording) },
         ]
-        for (number, call) in calls.enumerated() {
-            #expect(await failure { try await call(archive) }?.code == .missing, "call \(number)")
+        for (index, call) in calls.enumerated() {
+            #expect(await failure { try await call(archive) }?.code == .missing, "call \(index)")
         }
         #expect(try await archive.search("lost", limit: 10).isEmpty)
     }

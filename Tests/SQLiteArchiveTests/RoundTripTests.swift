@@ -142,41 +142,41 @@ struct RoundTripTests {
     }
 
     @Test("the flag for estimated times is stored, and can be restored from the journal alone")
-    func spreadWords() async throws {
+    func estimatedTimes() async throws {
         let (recording, pass) = try await archive.record()
-        var written = segment(1, at: 0, "hello world")
-        written.words[1].hasEstimatedTime = true
-        try await archive.commit(written, pass: pass, recording: recording)
+        var original = segment(1, at: 0, "hello world")
+        original.words[1].hasEstimatedTime = true
+        try await archive.commit(original, pass: pass, recording: recording)
         let (_, timeline) = try #require(try await archive.transcript(of: recording))
-        #expect(timeline.segments == [written])
+        #expect(timeline.segments == [original])
         let entries = try await archive.journalEntries(of: recording)
-        #expect(JournalRecord(entries).passes.map(\.ordered) == [[written]])
-        let plain = try JSONEncoder().encode(segment(1, at: 0, "hello").words)
-        #expect(!String(decoding: plain, as: UTF8.self).contains("isSpread"))
+        #expect(JournalRecord(entries).passes.map(\.orderedSegments) == [[original]])
+        let json = try JSONEncoder().encode(segment(1, at: 0, "hello").words)
+        #expect(!String(decoding: json, as: UTF8.self).contains("isSpread"))
     }
 
     @Test("withheld text is stored, and can be restored from the journal alone")
-    func heldBack() async throws {
+    func withheldText() async throws {
         let (recording, pass) = try await archive.record()
-        var written = segment(1, at: 0, "")
-        written.words = []
-        written.alternatives = [Alternative(text: "lobster a la newberg", confidence: 0)]
-        try await archive.commit(written, pass: pass, recording: recording)
+        var original = segment(1, at: 0, "")
+        original.words = []
+        original.alternatives = [Alternative(text: "lobster a la newberg", confidence: 0)]
+        try await archive.commit(original, pass: pass, recording: recording)
         let (_, timeline) = try #require(try await archive.transcript(of: recording))
-        #expect(timeline.segments == [written] && timeline.segments[0].heldBack == "lobster a la newberg")
+        #expect(timeline.segments == [original] && timeline.segments[0].heldBack == "lobster a la newberg")
         let entries = try await archive.journalEntries(of: recording)
-        #expect(JournalRecord(entries).passes.map(\.ordered) == [[written]])
+        #expect(JournalRecord(entries).passes.map(\.orderedSegments) == [[original]])
         #expect(try await archive.search("lobster", limit: 10).isEmpty)
     }
 
     @Test("2,000 segments stay in order, each with its own words")
     func manySegments() async throws {
         let (recording, pass) = try await archive.record()
-        let written = (1...2_000).map { segment($0, at: Int64($0) * 5_000, "number \($0)") }
-        for segment in written { try await archive.commit(segment, pass: pass, recording: recording) }
+        let original = (1...2_000).map { segment($0, at: Int64($0) * 5_000, "number \($0)") }
+        for segment in original { try await archive.commit(segment, pass: pass, recording: recording) }
         let (summary, timeline) = try #require(try await archive.transcript(of: recording))
-        #expect(timeline.segments == written)
-        #expect(summary.transcribedUpTo == written.last?.range.end)
+        #expect(timeline.segments == original)
+        #expect(summary.transcribedUpTo == original.last?.range.end)
         #expect(try await archive.search("1999", limit: 10).map(\.segment) == [1_999])
     }
 

@@ -22,7 +22,7 @@ func turn(_ start: Int64, _ end: Int64, _ speaker: Int) -> Speakers.Turn {
 extension SQLiteArchive {
     /// Opens the archive as the recorder does when it starts, and completes all recordings from their journals.
     ///
-    /// - Returns: the archive, the path of a damaged database that was set aside, and the IDs of changed recordings.
+    /// - Returns: The archive, the path of a damaged database that was set aside, and the IDs of changed recordings.
     static func openCatchingUp(
         path: String
     ) async throws -> (archive: SQLiteArchive, setAside: String?, restored: [Int]) {
@@ -47,7 +47,7 @@ extension SQLiteArchive {
     }
 }
 
-/// The error that `body` throws; nil if it is not a `DeviceError`.
+/// Returns the error that `body` throws; nil if it throws none or another type of error.
 func failure(of body: () async throws -> Void) async -> DeviceError? {
     do {
         try await body()

@@ -27,7 +27,7 @@ struct SearchTests {
             ("bir birds", []), ("birds café", []), ("text:birds", []), ("^birds", [4, 3]), ("birds\tabout", [3]),
             ("birds\0about", [3]), ("?", []),
         ])
-    func found(query: String, segments: [Int]) async throws {
+    func matches(query: String, segments: [Int]) async throws {
         #expect(try await archive.search(query, limit: 10).map(\.segment) == segments)
     }
 
@@ -40,13 +40,13 @@ struct SearchTests {
             "--",
             String(repeating: "\"(", count: 500), String(repeating: "a ", count: 300),
         ])
-    func hostile(query: String) async throws {
+    func unusualQueries(query: String) async throws {
         #expect(try await archive.search(query, limit: 10).allSatisfy { !$0.text.isEmpty })
         #expect(try await archive.search("café", limit: 10).count == 1)
     }
 
     @Test("a query without words finds nothing", arguments: ["", "  ", "\"", "*", "-- ?", "'", "👩‍🚀"])
-    func wordless(query: String) async throws {
+    func noWords(query: String) async throws {
         #expect(try await archive.search(query, limit: 10).isEmpty)
     }
 
@@ -58,7 +58,7 @@ struct SearchTests {
             ("“wasn’t,” FRIEND.", "He said, 'Hello!' — and Mr. Smith's well-known “[friend]” [wasn't]."),
             ("hello — and", "He said, '[Hello]!' — [and] Mr. Smith's well-known “friend” wasn't."),
         ])
-    func marks(query: String, excerpt: String) async throws {
+    func punctuation(query: String, excerpt: String) async throws {
         let text = "He said, 'Hello!' — and Mr. Smith's well-known “friend” wasn't."
         let (recording, _) = try await archive.record(text)
         let hits = try await archive.search(query, limit: 10)

@@ -22,9 +22,9 @@ import Testing
     }
 
     @Test("are identified once the transcript is complete")
-    func waiting() async throws {
+    func identifiedWhenComplete() async throws {
         let archive = try archive()
-        let (open, _) = try await archive.record("still being recorded")
+        let (unfinished, _) = try await archive.record("still being recorded")
         let id = try await record(in: archive)
         #expect(try await archive.withoutSpeakers().map(\.id) == [id])
         #expect(try await archive.transcript(of: id)?.1.speakers == nil)
@@ -35,7 +35,7 @@ import Testing
         let timeline = try #require(try await archive.transcript(of: id)?.1)
         #expect(timeline.speakers == Self.speakers)
         #expect(timeline.segments.map { timeline.speaker(of: $0) } == [0, 1])
-        #expect(try await archive.transcript(of: open)?.1.speakers == nil)
+        #expect(try await archive.transcript(of: unfinished)?.1.speakers == nil)
         #expect(await failure { try await archive.keep(Self.speakers, recording: 99) }?.code == .missing)
     }
 
@@ -44,17 +44,17 @@ import Testing
         let archive = try archive()
         let id = try await record(in: archive)
         try await archive.keep(Self.speakers, recording: id)
-        func found(_ query: String) async throws -> [Int] {
+        func matches(_ query: String) async throws -> [Int] {
             try await archive.search(query, limit: 10).map(\.segment)
         }
-        #expect(try await found("and") == [1, 2])
-        #expect(try await found("and speaker:A") == [1])
-        #expect(try await found("speaker:b and") == [2])
-        #expect(try await found("speaker:A") == [1])
-        #expect(try await found("speaker:C and") == [])
-        #expect(try await found("speaker:A two") == [])
+        #expect(try await matches("and") == [1, 2])
+        #expect(try await matches("and speaker:A") == [1])
+        #expect(try await matches("speaker:b and") == [2])
+        #expect(try await matches("speaker:A") == [1])
+        #expect(try await matches("speaker:C and") == [])
+        #expect(try await matches("speaker:A two") == [])
         // No speaker has this name.
-        #expect(try await found("speaker:one") == [])
+        #expect(try await matches("speaker:one") == [])
         for _ in 1...2 { _ = try await record(in: archive) }
         #expect(try await archive.search("speaker:A", limit: 2).count == 1)
     }
@@ -71,29 +71,29 @@ import Testing
             Speakers(turns: [
                 turn(0, 1_000, 0), turn(1_000, 10_000, 1), turn(100_000, 102_000, 1), turn(102_000, 110_000, 0),
             ]), recording: id)
-        func found(_ query: String) async throws -> [Int] {
+        func matches(_ query: String) async throws -> [Int] {
             try await archive.search(query, limit: 10).map(\.segment).sorted()
         }
-        #expect(try await found("wasser speaker:A") == [1])
-        #expect(try await found("wasser speaker:B") == [])
-        #expect(try await found("fields speaker:A") == [])
-        #expect(try await found("the fie speaker:b") == [1])
-        #expect(try await found("wasser fields speaker:A") == [], "A said only one of the words")
-        #expect(try await found("water speaker:B") == [2])
-        #expect(try await found("water speaker:A") == [2], "A said a word that begins with it")
-        #expect(try await found("water more speaker:A") == [])
-        #expect(try await found("wässer speaker:A") == [1], "without accents, as in the index")
-        #expect(try await found("speaker:Anna") == [])
+        #expect(try await matches("wasser speaker:A") == [1])
+        #expect(try await matches("wasser speaker:B") == [])
+        #expect(try await matches("fields speaker:A") == [])
+        #expect(try await matches("the fie speaker:b") == [1])
+        #expect(try await matches("wasser fields speaker:A") == [], "A said only one of the words")
+        #expect(try await matches("water speaker:B") == [2])
+        #expect(try await matches("water speaker:A") == [2], "A said a longer word that begins with water")
+        #expect(try await matches("water more speaker:A") == [])
+        #expect(try await matches("wässer speaker:A") == [1], "accents are ignored")
+        #expect(try await matches("speaker:Anna") == [])
         var correction = Correction(person: "P", savedAt: 1, base: 1)
         correction.annotations.speakers = ["A": "Anna Rossi", "B": "Bo"]
         let segments = try #require(try await archive.transcript(of: id)?.1.segments)
         _ = try await archive.correct(segments, correction, recording: id)
-        #expect(try await found("speaker:anna wasser") == [1])
-        #expect(try await found("fields speaker:BO") == [1])
-        #expect(try await found("speaker:Anna_Rossi wasser") == [1])
-        #expect(try await found("speaker:rossi") == [1, 2])
-        #expect(try await found("speaker:Anna fields") == [])
-        #expect(try await found("speaker:Zoe") == [])
+        #expect(try await matches("speaker:anna wasser") == [1])
+        #expect(try await matches("fields speaker:BO") == [1])
+        #expect(try await matches("speaker:Anna_Rossi wasser") == [1])
+        #expect(try await matches("speaker:rossi") == [1, 2])
+        #expect(try await matches("speaker:Anna fields") == [])
+        #expect(try await matches("speaker:Zoe") == [])
     }
 
     @Test("exclude redacted ranges, whether speakers are added before or after the redaction")

@@ -14,7 +14,7 @@ import Testing
         return levels
     }
 
-    @Test("A square wave at half of full scale is -6 dBFS", arguments: [1, 7, 320, 1_000])
+    @Test("a square wave at half of full scale is -6 dBFS", arguments: [1, 7, 320, 1_000])
     func squareWave(blockSize: Int) {
         let samples = (0..<3_200).map { Int16($0 % 2 == 0 ? 16_384 : -16_384) }
         let levels = levels(samples, blockSize: blockSize)
@@ -22,12 +22,12 @@ import Testing
         #expect(levels.allSatisfy { abs($0 + 6.0206) < 0.001 })
     }
 
-    @Test("A constant offset is silence")
+    @Test("a constant offset is silence")
     func offset() {
         #expect(levels([Int16](repeating: 12_345, count: 320), blockSize: 320) == [FrameLevels.silence])
     }
 
-    @Test("Full scale does not overflow")
+    @Test("full scale does not overflow")
     func fullScale() {
         let samples = (0..<320).map { $0 % 2 == 0 ? Int16.max : Int16.min }
         #expect(abs((levels(samples, blockSize: 64).first ?? -1) - 0) < 0.001)

@@ -24,27 +24,27 @@ import TestKit
     }
 
     @Test("utterances form a group if their audio fits the limit and the pauses are short")
-    func fits() {
-        let four = [
+    func limits() {
+        let utterances = [
             Self.utterance(1, 1, 3), Self.utterance(2, 3.5, 8), Self.utterance(3, 10, 12.5), Self.utterance(4, 13, 14),
         ]
-        #expect(Self.groups(four) == [[1, 2, 3], [4]])
-        // The limit of 12 s, counted from 0.75 s, is exact to the sample.
+        #expect(Self.groups(utterances) == [[1, 2, 3], [4]])
+        // The audio begins at 0.75 s; the limit of 12 s is exact.
         #expect(Self.groups([Self.utterance(1, 1, 3), Self.utterance(2, 4, 12.5)]) == [[1, 2]])
         #expect(Self.groups([Self.utterance(1, 1, 3), Self.utterance(2, 4, 12.51)]) == [[1], [2]])
         #expect(Self.groups([Self.utterance(1, 1, 3), Self.utterance(2, 6, 7)]) == [[1, 2]])
         #expect(Self.groups([Self.utterance(1, 1, 3), Self.utterance(2, 6.01, 7)]) == [[1], [2]])
-        #expect(Self.groups(four, GroupSettings()) == [[1], [2], [3], [4]])
+        #expect(Self.groups(utterances, GroupSettings()) == [[1], [2], [3], [4]])
     }
 
-    @Test("No utterance joins one that did not end with silence", arguments: [EndReason.gap, .rotation, .stop])
-    func interrupted(reason: EndReason) {
-        let two = [Self.utterance(1, 1, 3, by: reason), Self.utterance(2, 3.5, 4)]
-        #expect(Self.groups(two) == [[1], [2]])
+    @Test("no utterance joins one that did not end with silence", arguments: [EndReason.gap, .rotation, .stop])
+    func noSilence(reason: EndReason) {
+        let utterances = [Self.utterance(1, 1, 3, by: reason), Self.utterance(2, 3.5, 4)]
+        #expect(Self.groups(utterances) == [[1], [2]])
     }
 
     @Test("a group is reported as soon as no utterance can join it")
-    func early() {
+    func earlyReport() {
         func isComplete(_ speech: Double, _ earliestEnd: Double?) -> Bool {
             var grouping = Grouping(GroupSettings(maximumSeconds: 12))
             _ = grouping.add(Self.utterance(1, 1, 9))
@@ -54,14 +54,15 @@ import TestKit
         }
         #expect(!isComplete(10, 12.75) && isComplete(10, 12.8))
         #expect(!isComplete(12, nil) && isComplete(12.1, nil))
-        // Here the audio of any further utterance would exceed the limit.
-        var long = Grouping(GroupSettings(maximumSeconds: 12))
-        _ = long.add(Self.utterance(1, 1, 12))
-        #expect(long.advance(toSpeech: SamplePosition(seconds: 12.7), earliestEnd: nil) == nil)
-        #expect(long.advance(toSpeech: SamplePosition(seconds: 12.75), earliestEnd: nil)?.utterances.map(\.id) == [1])
+        // The audio of any further utterance would exceed the limit.
+        var fullGroup = Grouping(GroupSettings(maximumSeconds: 12))
+        _ = fullGroup.add(Self.utterance(1, 1, 12))
+        #expect(fullGroup.advance(toSpeech: SamplePosition(seconds: 12.7), earliestEnd: nil) == nil)
+        let group = fullGroup.advance(toSpeech: SamplePosition(seconds: 12.75), earliestEnd: nil)
+        #expect(group?.utterances.map(\.id) == [1])
     }
 
-    @Test("Parts count from the group's first sample; a single utterance is one part")
+    @Test("the positions of parts count from the group's first sample; a single utterance is one part")
     func parts() {
         let group = UtteranceGroup(Self.utterance(3, 10, 11), [Self.utterance(4, 12, 14, by: .gap)])
         #expect(group.parts.map(\.start.samples) == [4_000, 36_000])
@@ -75,9 +76,9 @@ import TestKit
 
 @Suite("Utterances of limited length") struct LimitedLengthTests {
     @Test("continuous speech is cut at the quietest point in the last quarter, even if that is loud")
-    func quietest() throws {
+    func quietestPoint() throws {
         var marbles = Marbles(SpeechSettings().limited(toSeconds: 12))
-        // A dip at 8 s, before the last quarter, and one at 10 s that is hardly quieter than the rest.
+        // One dip at 8 s, before the last quarter, and one at 10 s that is hardly quieter than the speech.
         _ = marbles.play("_____" + times(80, "#") + "--" + times(18, "#") + "++" + times(60, "#") + "_____")
         try #require(marbles.utterances.count == 2)
         let (first, second) = (marbles.utterances[0], marbles.utterances[1])
@@ -128,16 +129,16 @@ import TestKit
     }
 
     @Test("the certain part of an open utterance stays in it, and groups reported early equal those reported late")
-    func certain() {
+    func certainPart() {
         var random = SeededGenerator()
         let seed = random.seed
-        var merged = 0
+        var mergedCount = 0
         for _ in 0..<20 {
             var segmenter = Segmenter(settings: SpeechSettings().limited(toSeconds: 12))
-            var (early, late) = (
+            var (earlyGrouping, lateGrouping) = (
                 Grouping(GroupSettings(maximumSeconds: 12)), Grouping(GroupSettings(maximumSeconds: 12))
             )
-            var (reported, whole): ([UtteranceGroup], [UtteranceGroup]) = ([], [])
+            var (earlyGroups, lateGroups): ([UtteranceGroup], [UtteranceGroup]) = ([], [])
             var certain: (utterance: Int, upTo: SamplePosition)?
             func handle(_ effects: [Segmenter.Effect]) {
                 for effect in effects {
@@ -147,8 +148,8 @@ import TestKit
                         #expect(certain?.utterance == utterance.id, "seed \(seed)")
                         #expect(certain?.upTo ?? .zero <= utterance.audio.end, "seed \(seed)")
                         certain = nil
-                        reported += early.add(utterance)
-                        whole += late.add(utterance)
+                        earlyGroups += earlyGrouping.add(utterance)
+                        lateGroups += lateGrouping.add(utterance)
                     }
                 }
             }
@@ -160,20 +161,20 @@ import TestKit
                         #expect(upTo >= certain?.upTo ?? .zero, "seed \(seed)")
                         certain = (id, upTo)
                     }
-                    if let group = early.advance(
+                    if let group = earlyGrouping.advance(
                         toSpeech: segmenter.earliestSpeech, earliestEnd: segmenter.certainWatermark)
                     {
-                        reported.append(group)
+                        earlyGroups.append(group)
                     }
                 }
             }
             handle(segmenter.finish(at: segmenter.position))
-            reported += [early.close()].compactMap(\.self)
-            whole += [late.close()].compactMap(\.self)
-            #expect(reported == whole, "seed \(seed)")
-            #expect(whole.allSatisfy { $0.whole.audio.count <= 12 * 16_000 }, "seed \(seed)")
-            merged += whole.count { !$0.others.isEmpty }
+            earlyGroups += [earlyGrouping.close()].compactMap(\.self)
+            lateGroups += [lateGrouping.close()].compactMap(\.self)
+            #expect(earlyGroups == lateGroups, "seed \(seed)")
+            #expect(lateGroups.allSatisfy { $0.whole.audio.count <= 12 * 16_000 }, "seed \(seed)")
+            mergedCount += lateGroups.count { !$0.others.isEmpty }
         }
-        #expect(merged > 10)
+        #expect(mergedCount > 10)
     }
 }

@@ -1,10 +1,10 @@
 @testable import Core
 
-/// Sound and the segmenter's results as strings in which a character is 100 ms.
+/// Draws sound, and the segmenter's results, as strings in which a character is 100 ms.
 ///
 /// Input: `#` speech at -30 dBFS, `+` speech at -40 dBFS, both with a dip of one frame between syllables, `-` a dip at
-/// -50 dBFS, `_` noise at -70 dBFS, `!` a click of 20 ms, `k` a knock of 80 ms. Output: `B` an utterance began; it ended
-/// with `S` silence, `T` a stop, `G` a gap, or `R` a rotation.
+/// -50 dBFS, `_` noise at -70 dBFS, `!` a click of 20 ms, `k` a knock of 80 ms. Output: `B` an utterance began. It ended
+/// with: `S` silence, `T` a stop, `G` a gap, `R` a rotation, `E` an error.
 struct Marbles {
     private(set) var segmenter: Segmenter
     private(set) var utterances: [Utterance] = []
@@ -13,7 +13,7 @@ struct Marbles {
 
     init(_ settings: SpeechSettings = SpeechSettings()) { segmenter = Segmenter(settings: settings) }
 
-    /// Segments a drawn sound and returns the results as a line.
+    /// Segments the sound in a drawing and returns the results as a line.
     mutating func play(_ drawing: String) -> String {
         line = ""
         for character in drawing {

@@ -68,7 +68,7 @@ import TestKit
         #expect(shared.middle == first.speech.end)
     }
 
-    @Test("Speech that ends within the window is not cut")
+    @Test("speech that ends by itself within 12 s is not cut")
     func endsByItself() {
         var marbles = Marbles()
         #expect(marbles.play("_____" + times(118, "#") + "_____").filter { $0 != "." } == "BS")
@@ -119,13 +119,13 @@ import TestKit
     }
 
     @Test("before the cut is decided, an utterance is certain up to the quietest point so far")
-    func certainToTheQuietest() throws {
+    func certainUpToQuietestPoint() throws {
         // Every tenth frame is silent; otherwise the speech would count as background noise.
         let syllable = { (level: Double) in [-75] + [Double](repeating: level, count: 9) }
         var segmenter = Segmenter(settings: SpeechSettings())
         let loud = [Double](repeating: -75, count: 50) + (0..<45).flatMap { _ in syllable(-20) }
         #expect(loud.reduce(0) { $0 + segmenter.handle(level: $1).count } == 1)
-        // Speech began at 1 s and the audio a quarter of a second earlier. After 8 s of speech it may be cut anywhere.
+        // Speech began at 1 s, and its audio 0.25 s earlier. After 8 s of speech, the utterance may be cut anywhere.
         let start = segmenter.neededFrom
         let before = try #require(segmenter.certainWatermark)
         #expect(abs(before - start - (128_000 + 4_000)) <= 1_600)
@@ -137,10 +137,10 @@ import TestKit
     }
 
     @Test("wherever an open utterance is cut, its certain part stays in it and never shrinks")
-    func certain() throws {
+    func certainPart() throws {
         var random = SeededGenerator()
         let seed = random.seed
-        var reported = 0
+        var watermarkCount = 0
         for _ in 0..<20 {
             var segmenter = Segmenter(settings: SpeechSettings())
             var certain: (utterance: Int, upTo: SamplePosition)?
@@ -161,12 +161,12 @@ import TestKit
                     guard let id = certain?.utterance, let upTo = segmenter.certainWatermark else { continue }
                     if id == before?.utterance { #expect(upTo >= before?.upTo ?? .zero, "seed \(seed)") }
                     certain = (id, upTo)
-                    reported += 1
+                    watermarkCount += 1
                 }
             }
             check(segmenter.finish(at: segmenter.position))
             #expect(certain == nil)
         }
-        #expect(reported > 1_000)
+        #expect(watermarkCount > 1_000)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Segmenter") struct SegmenterTests {
     @Test(
-        "Sound becomes utterances",
+        "sound becomes utterances",
         arguments: [
             // Speech begins after 100 ms and ends after 300 ms of silence.
             ("_____#####_____", ".....B......S.."),
@@ -32,7 +32,7 @@ import Testing
         return line
     }
 
-    @Test("An utterance has padding before and after its speech")
+    @Test("an utterance has padding before and after its speech")
     func padding() throws {
         var marbles = Marbles()
         _ = marbles.play("__________#####_____")
@@ -53,7 +53,7 @@ import Testing
         #expect(utterance.speech == SampleRange(tenths(1), tenths(5)))
     }
 
-    @Test("an utterance stopped during its hangover ends with the speech")
+    @Test("if a stop comes during the hangover, the speech ends before the hangover, and the audio at the stop")
     func stopInHangover() throws {
         var marbles = Marbles()
         _ = marbles.play("_____####__")
@@ -63,7 +63,7 @@ import Testing
         #expect(utterance.audio.end == tenths(11))
     }
 
-    @Test("Paddings of close utterances overlap only in silence")
+    @Test("the paddings of close utterances overlap only in silence")
     func closeUtterances() throws {
         var marbles = Marbles()
         _ = marbles.play("_____#####___#####_____")
@@ -98,23 +98,25 @@ import Testing
         #expect(marbles.utterances.count == before + 1)
     }
 
-    @Test("speech may dip for one frame while it begins, but not twice")
+    @Test("while speech begins, it may dip for one frame, but not twice")
     func dips() {
         var settings = SpeechSettings()
         settings.threshold = .fixed(decibels: -40)
-        for (frames, began) in [
+        for (frames, expected) in [
             ("##-###", 6), ("##-##-####", nil), ("#-#-#-#-#-", nil), ("#####", 5), ("##--####-#", 6),
         ] {
             var activity = VoiceActivity(settings: settings)
-            var found: Int?
+            var beganFramesAgo: Int?
             for character in frames {
-                if case .began(let framesAgo) = activity.handle(character == "#" ? -30 : -60) { found = framesAgo }
+                if case .began(let framesAgo) = activity.handle(character == "#" ? -30 : -60) {
+                    beganFramesAgo = framesAgo
+                }
             }
-            #expect(found == began, "\(frames)")
+            #expect(beganFramesAgo == expected, "\(frames)")
         }
     }
 
-    @Test("A fixed threshold does not adapt")
+    @Test("a fixed threshold does not adapt")
     func fixedThreshold() {
         var settings = SpeechSettings()
         settings.threshold = .fixed(decibels: -35)
@@ -123,8 +125,8 @@ import Testing
         #expect(marbles.play("####____").contains("B"))
     }
 
-    @Test("positions only increase, and the settled watermark never passes the open utterance")
-    func settled() {
+    @Test("the settled watermark never decreases, and lies between the needed audio and the current position")
+    func settledWatermark() {
         var marbles = Marbles()
         var last = SamplePosition.zero
         for character in "_____#####_____####__####______" {

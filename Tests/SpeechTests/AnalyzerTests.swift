@@ -8,11 +8,11 @@ import Testing
 
 extension Recognizing {
     @Suite("SpeechAnalyzer") struct AnalyzerTests {
-        @Test("canceling at any point finishes the results, all calls and the engine's thread", arguments: 0..<8)
+        @Test("cancelling at any point finishes the results, all calls and the engine's thread", arguments: 0..<8)
         func cancelling(variant: Int) async throws {
             var random = SeededGenerator()
             let inputs = Sounds.buffers(try Sounds.talk())
-            // The number of buffers before the cancellation. The sequence then waits.
+            // The number of buffers before the cancellation. After them, the sequence yields nothing.
             let count = variant == 0 ? 0 : Int.random(in: 0...inputs.count, using: &random)
             let transcriber = SpeechTranscriber(
                 locale: Sounds.english, preset: variant % 2 == 0 ? .transcription : .progressiveTranscription)
@@ -37,7 +37,7 @@ extension Recognizing {
             #expect(try await detector.results.collected().count <= 5)
             let error = await speechError { try await analyzer.analyzeSequence(inputs.stream) }
             #expect(error?.code == .canceled)
-            try await eventually("no thread of an engine") { Threads.named("decode") == 0 }
+            try await eventually("no thread of an engine") { Threads.count(named: "decode") == 0 }
             continuation.finish()
         }
 
@@ -53,12 +53,12 @@ extension Recognizing {
                 try await {
                     let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
                     try await analyzer.start(inputSequence: stream)
-                    try await eventually("a thread of an engine") { Threads.named("decode") > 0 }
+                    try await eventually("a thread of an engine") { Threads.count(named: "decode") > 0 }
                 }()
                 _ = try await results.value
                 continuation.finish()
             }()
-            try await eventually("no thread of an engine") { Threads.named("decode") == 0 }
+            try await eventually("no thread of an engine") { Threads.count(named: "decode") == 0 }
             try await eventually("no transcriber") { releasedTranscriber == nil }
         }
 
@@ -91,15 +91,15 @@ extension Recognizing {
             let second = try #require(try await iterator.next())
             #expect(second.range.start >= end)
             #expect(try await iterator.next() == nil)
-            let spoken = try await detector.results.filter { $0.isFinal && $0.speechDetected }.collected()
-            #expect(spoken.count >= 2)
-            let seen = ranges.withLock { $0 }
-            #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.start <= $1.start && $0.end <= $1.end })
-            #expect(seen.last == AudioTimeRange(start: end + end, end: end + end))
+            let speech = try await detector.results.filter { $0.isFinal && $0.speechDetected }.collected()
+            #expect(speech.count >= 2)
+            let allRanges = ranges.withLock { $0 }
+            #expect(zip(allRanges, allRanges.dropFirst()).allSatisfy { $0.start <= $1.start && $0.end <= $1.end })
+            #expect(allRanges.last == AudioTimeRange(start: end + end, end: end + end))
         }
 
         @Test("if there is no audio, the results finish immediately")
-        func nothing() async throws {
+        func noAudio() async throws {
             let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
             try await analyzer.finalizeAndFinishThroughEndOfInput()
@@ -128,7 +128,7 @@ extension Recognizing {
 
 extension Recognizing {
     @Suite("SpeechDetector") struct SpeechDetectorTests {
-        @Test("speech and silence alternate without gaps; sensitivity has an effect")
+        @Test("results cover all audio without gaps; low sensitivity ignores quiet sounds")
         func ranges() async throws {
             var samples = try Sounds.talk()
             func results(_ sensitivity: SpeechDetector.SensitivityLevel) async throws -> [SpeechDetector.Result] {
@@ -144,22 +144,22 @@ extension Recognizing {
             #expect(medium.last?.range.end == AudioTime(value: Int64(samples.count)))
             #expect(zip(medium, medium.dropFirst()).allSatisfy { $0.range.end == $1.range.start })
             #expect(medium.filter(\.speechDetected).count >= 2 && medium.contains { !$0.speechDetected })
-            func speech(_ results: [SpeechDetector.Result]) -> Int64 {
+            func speechSamples(_ results: [SpeechDetector.Result]) -> Int64 {
                 results.filter(\.speechDetected).reduce(0) { $0 + $1.range.duration.value }
             }
-            // Audio 11 dB above the background. By default, 9 dB count as speech.
-            samples = Sounds.quiet(2) + Sounds.quiet(1).map { $0 * 7 / 2 } + Sounds.quiet(1)
-            #expect(try await speech(results(.low)) == 0)
-            #expect(try await speech(results(.medium)) > 0)
-            #expect(try await speech(results(.high)) > 0)
+            // One second is 11 dB above the background. The thresholds are 13, 9 and 6 dB.
+            samples = Sounds.noise(2) + Sounds.noise(1).map { $0 * 7 / 2 } + Sounds.noise(1)
+            #expect(try await speechSamples(results(.low)) == 0)
+            #expect(try await speechSamples(results(.medium)) > 0)
+            #expect(try await speechSamples(results(.high)) > 0)
         }
     }
 }
 
 /// The threads of this process.
 enum Threads {
-    /// Returns the number of threads with a name.
-    static func named(_ name: String) -> Int {
+    /// Returns the number of threads with the given name.
+    static func count(named name: String) -> Int {
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         return tasks.count { task in
             (try? String(contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8)) == name + "\n"

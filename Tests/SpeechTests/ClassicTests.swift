@@ -31,18 +31,18 @@ extension Recognizing {
         @Test("a file yields partial results and a final one with times, confidences, voices and metadata")
         func file() async throws {
             let folder = TemporaryFolder()
-            let request = SFSpeechURLRecognitionRequest(url: try Sounds.talkFile(in: folder))
-            let reported = HandlerCalls()
-            let task = try recognizer().recognitionTask(with: request, resultHandler: reported.handle)
-            try await eventually("the end") { reported.isOver }
-            #expect(reported.error == nil && task.error == nil)
+            let request = SFSpeechURLRecognitionRequest(url: try Sounds.writeTalk(in: folder))
+            let calls = HandlerCalls()
+            let task = try recognizer().recognitionTask(with: request, resultHandler: calls.handle)
+            try await eventually("the end") { calls.isOver }
+            #expect(calls.error == nil && task.error == nil)
             try await eventually("completion") { task.state == .completed }
-            let results = reported.results
+            let results = calls.results
             #expect(results.dropLast().allSatisfy { !$0.isFinal })
             let final = try #require(results.last)
             #expect(final.isFinal)
             let best = final.bestTranscription
-            let expected = try await Sounds.finals(request.url).map(\.string).joined(separator: " ")
+            let expected = try await Sounds.finalResults(request.url).map(\.string).joined(separator: " ")
             #expect(best.formattedString == expected)
             #expect(best.segments.map(\.substring).joined(separator: " ") == expected)
             let text = best.formattedString as NSString
@@ -61,28 +61,28 @@ extension Recognizing {
         func buffers() async throws {
             let request = SFSpeechAudioBufferRecognitionRequest()
             request.shouldReportPartialResults = false
-            let reported = HandlerCalls()
-            let task = try recognizer().recognitionTask(with: request, resultHandler: reported.handle)
+            let calls = HandlerCalls()
+            let task = try recognizer().recognitionTask(with: request, resultHandler: calls.handle)
             for input in Sounds.buffers(try Sounds.talk()) { request.append(input.buffer) }
             request.endAudio()
             request.append(AudioBuffer(int16: [1, 2, 3]))
-            try await eventually("the end") { reported.isOver }
-            #expect(reported.results.count == 1 && reported.error == nil)
-            #expect(reported.results.first?.bestTranscription.formattedString.contains("young man") == true)
+            try await eventually("the end") { calls.isOver }
+            #expect(calls.results.count == 1 && calls.error == nil)
+            #expect(calls.results.first?.bestTranscription.formattedString.contains("young man") == true)
             #expect(task.isFinishing && !task.isCancelled)
         }
 
-        @Test("releasing a request finishes it, and its result arrives")
+        @Test("releasing a request ends its audio, and its result arrives")
         func releasing() async throws {
-            let reported = HandlerCalls()
+            let calls = HandlerCalls()
             try {
                 let request = SFSpeechAudioBufferRecognitionRequest()
-                _ = try recognizer().recognitionTask(with: request, resultHandler: reported.handle)
+                _ = try recognizer().recognitionTask(with: request, resultHandler: calls.handle)
                 for input in Sounds.buffers(try Sounds.samples(Sounds.amiable)) { request.append(input.buffer) }
             }()
-            try await eventually("the end") { reported.isOver }
-            #expect(reported.results.last?.bestTranscription.formattedString.contains("amiable") == true)
-            try await eventually("no thread of an engine") { Threads.named("decode") == 0 }
+            try await eventually("the end") { calls.isOver }
+            #expect(calls.results.last?.bestTranscription.formattedString.contains("amiable") == true)
+            try await eventually("no thread of an engine") { Threads.count(named: "decode") == 0 }
         }
 
         @Test("delegate methods are called in order; finish() ends the audio")
@@ -102,7 +102,7 @@ extension Recognizing {
             #expect(calls.contains { $0.hasPrefix("processed") })
         }
 
-        @Test("a cancelled task reports its cancellation, and nothing afterwards", arguments: [false, true])
+        @Test("a cancelled task reports its cancellation last", arguments: [false, true])
         func cancelled(isEarly: Bool) async throws {
             let request = SFSpeechAudioBufferRecognitionRequest()
             var delegate: Delegate? = Delegate()
@@ -116,34 +116,34 @@ extension Recognizing {
                 try await eventually("a hypothesis") { calls.all.contains { $0.hasPrefix("hypothesis") } }
             }
             task.cancel()
-            // The delegate stays alive as long as anything can call it.
+            // The task retains the delegate until it has made the last call.
             try await eventually("the release of the delegate") { released == nil }
             #expect(calls.all.suffix(2) == ["cancelled", "successfully false"])
             #expect(task.isCancelled && task.state == .completed)
             #expect((task.error as? SFSpeechError)?.code == .canceled)
-            try await eventually("no thread of an engine") { Threads.named("decode") == 0 }
+            try await eventually("no thread of an engine") { Threads.count(named: "decode") == 0 }
         }
 
         @Test("the handler receives an error for a missing file")
-        func missing() async throws {
-            let reported = HandlerCalls()
+        func missingFile() async throws {
+            let calls = HandlerCalls()
             let request = SFSpeechURLRecognitionRequest(url: URL(filePath: "/nowhere/talk.wav"))
-            try recognizer().recognitionTask(with: request, resultHandler: reported.handle)
-            try await eventually("the end") { reported.isOver }
-            #expect(reported.error?.code == .audioReadFailed && reported.results.isEmpty)
-            #expect(reported.error?.message.contains("/nowhere/talk.wav") == true)
+            try recognizer().recognitionTask(with: request, resultHandler: calls.handle)
+            try await eventually("the end") { calls.isOver }
+            #expect(calls.error?.code == .audioReadFailed && calls.results.isEmpty)
+            #expect(calls.error?.message.contains("/nowhere/talk.wav") == true)
         }
 
         @Test("the task hint `confirmation` restricts recognition to yes, no and numbers")
         func confirmation() async throws {
             let recognizer = try recognizer()
             recognizer.defaultTaskHint = .confirmation
-            let reported = HandlerCalls()
+            let calls = HandlerCalls()
             recognizer.recognitionTask(
-                with: SFSpeechURLRecognitionRequest(url: Sounds.young), resultHandler: reported.handle)
-            try await eventually("the end") { reported.isOver }
-            #expect(reported.error == nil)
-            #expect(reported.results.last?.bestTranscription.formattedString.contains("young") == false)
+                with: SFSpeechURLRecognitionRequest(url: Sounds.young), resultHandler: calls.handle)
+            try await eventually("the end") { calls.isOver }
+            #expect(calls.error == nil)
+            #expect(calls.results.last?.bestTranscription.formattedString.contains("young") == false)
         }
 
         @Test("a custom language model is exported, prepared and preferred; an error names the invalid line")
@@ -169,11 +169,11 @@ extension Recognizing {
             try await SFSpeechLanguageModel.prepareCustomLanguageModel(for: asset, configuration: prepared)
             let request = SFSpeechURLRecognitionRequest(url: Sounds.young)
             request.customizedLanguageModel = prepared
-            let reported = HandlerCalls()
-            try recognizer().recognitionTask(with: request, resultHandler: reported.handle)
-            try await eventually("the end") { reported.isOver }
+            let calls = HandlerCalls()
+            try recognizer().recognitionTask(with: request, resultHandler: calls.handle)
+            try await eventually("the end") { calls.isOver }
             #expect(
-                reported.results.last?.bestTranscription.formattedString.contains("ill-disposed young man") == true)
+                calls.results.last?.bestTranscription.formattedString.contains("ill-disposed young man") == true)
 
             try Data("fine\nmore * often\n".utf8).write(to: asset)
             let error = await speechError {
@@ -211,7 +211,7 @@ private final class HandlerCalls: Sendable {
 
 /// Records the calls of a delegate's methods.
 private final class Delegate: SFSpeechRecognitionTaskDelegate {
-    /// The calls, which outlive the delegate.
+    /// The calls; it outlives the delegate.
     final class Record: Sendable {
         private let calls = Mutex<[String]>([])
 

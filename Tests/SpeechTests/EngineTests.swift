@@ -7,7 +7,7 @@ import Testing
 @testable import Recognition
 @testable import Speech
 
-/// The folder of Moonshine's model. If FIELDSCRIBE_TEST_MODEL is not set, prints a message and is nil.
+/// The folder of Moonshine's model; nil, with a message, if FIELDSCRIBE_TEST_MODEL is not set.
 private let moonshine: URL? = {
     guard let path = getenv("FIELDSCRIBE_TEST_MODEL").map({ String(cString: $0) }), !path.isEmpty else {
         print("skipped: the library with Moonshine; set FIELDSCRIBE_TEST_MODEL to the model's folder")
@@ -23,20 +23,20 @@ extension Recognizing {
         @Test("a helper process returns the same text, times, confidences and alternatives as a thread")
         func process() async throws {
             let folder = TemporaryFolder()
-            let url = try Sounds.talkFile(in: folder)
+            let url = try Sounds.writeTalk(in: folder)
             var options = Sounds.options
             options.isolation = .process(helper: try helper())
             let preset = SpeechTranscriber.Preset.timeIndexedTranscriptionWithAlternatives
-            let inProcess = try await Sounds.finals(url, options: options, preset: preset)
+            let inProcess = try await Sounds.finalResults(url, options: options, preset: preset)
             #expect(inProcess.count == 2)
-            #expect(try await Sounds.finals(url, preset: preset) == inProcess)
+            #expect(try await Sounds.finalResults(url, preset: preset) == inProcess)
         }
 
         @Test("the error for a missing helper names the helper")
-        func noHelper() async throws {
+        func missingHelper() async throws {
             var options = Sounds.options
             options.isolation = .process(helper: URL(filePath: "/nowhere/fieldscribe"))
-            let error = await speechError { _ = try await Sounds.finals(Sounds.amiable, options: options) }
+            let error = await speechError { _ = try await Sounds.finalResults(Sounds.amiable, options: options) }
             #expect(error?.message.contains("/nowhere/fieldscribe") == true)
         }
 
@@ -65,12 +65,12 @@ extension Recognizing {
         func moonshineIsolation() async throws {
             guard let moonshine else { return }
             let folder = TemporaryFolder()
-            let url = try Sounds.talkFile(in: folder)
+            let url = try Sounds.writeTalk(in: folder)
             var options = SpeechAnalyzer.Options(engine: .moonshine, modelFolders: [moonshine])
-            let onThread = try await Sounds.finals(url, options: options)
+            let onThread = try await Sounds.finalResults(url, options: options)
             #expect(onThread.map(\.string).joined(separator: " ").contains("young man. He might even have been made"))
             options.isolation = .process(helper: try helper())
-            #expect(try await Sounds.finals(url, options: options) == onThread)
+            #expect(try await Sounds.finalResults(url, options: options) == onThread)
         }
 
         @Test("Moonshine is preferred by default, and returns volatile text", .enabled(if: moonshine != nil))
@@ -82,7 +82,7 @@ extension Recognizing {
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: options)
             let (stream, continuation) = AsyncStream.makeStream(of: AnalyzerInput.self)
             let inputs = Sounds.buffers(try Sounds.samples(Sounds.amiable))
-            // Sends only part of the sentence.
+            // Only part of the sentence.
             for input in inputs.prefix(100) { continuation.yield(input) }
             try await analyzer.start(inputSequence: stream)
             var iterator = transcriber.results.makeAsyncIterator()

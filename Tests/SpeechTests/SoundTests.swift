@@ -9,7 +9,7 @@ import Testing
 @testable import Speech
 
 @Suite("Audio input of the library") struct SoundTests {
-    /// Returns the total length of chunks, in samples, including gaps.
+    /// Returns the length of chunks in samples, including gaps. The first chunk must start at 0.
     private func length(of chunks: [AudioChunk]) -> Int64 {
         chunks.reduce(0) { sum, chunk in
             switch chunk {
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test("16-bit samples at 16 kHz stay unchanged")
-    func exact() throws {
+    func nativeSamples() throws {
         var converter = InputConverter(start: SamplePosition(5))
         let samples = (0..<1_000).map { Int16(truncatingIfNeeded: $0 &* 7_919) }
         #expect(try converter.chunks(of: AnalyzerInput(buffer: AudioBuffer(int16: samples))) == [.samples(samples)])
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test("a late start is a gap, an early start is an error, and differences of up to 20 ms are ignored")
-    func starts() throws {
+    func bufferStartTimes() throws {
         var converter = InputConverter(start: .zero)
         let buffer = AudioBuffer(int16: [Int16](repeating: 0, count: 16_000))
         func chunks(at seconds: Double) throws -> [AudioChunk] {
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test("missing parts of a file become gaps, also at the end of the file and after another file")
-    func missing() throws {
+    func missingParts() throws {
         var converter = InputConverter(start: SamplePosition(5_000))
         let buffer = AudioBuffer(int16: [Int16](repeating: 0, count: 16_000))
         func chunks(_ buffer: AudioBuffer, missing: Int64, at samples: Int64) throws -> [AudioChunk] {
@@ -81,7 +81,7 @@ import Testing
         #expect(converter.position == SamplePosition(30_001))
     }
 
-    @Test("each iteration reads a file again; the error for a missing file names it")
+    @Test("each iteration reads a file again; the error for a missing file names the file")
     func file() async throws {
         let file = try AudioFile(url: Sounds.amiable)
         let samples = try Sounds.samples(Sounds.amiable)
@@ -89,8 +89,8 @@ import Testing
         for _ in 0..<2 {
             var samplesRead: [Int16] = []
             for try await input in file {
-                guard case .int16(let more) = input.buffer.samples else { continue }
-                samplesRead += more
+                guard case .int16(let newSamples) = input.buffer.samples else { continue }
+                samplesRead += newSamples
             }
             #expect(samplesRead == samples && file.damage == nil)
         }
@@ -112,18 +112,18 @@ import Testing
         var captured: [Int16] = []
         for try await input in Microphone(device: "alsa+fast:play") {
             #expect(input.bufferStartTime == AudioTime(value: Int64(captured.count)))
-            guard case .int16(let more) = input.buffer.samples else { continue }
-            captured += more
+            guard case .int16(let newSamples) = input.buffer.samples else { continue }
+            captured += newSamples
             if captured.count >= samples.count { break }
         }
         #expect(Array(captured.prefix(samples.count)) == samples)
-        try await eventually("no thread of a microphone") { Threads.named("microphone") == 0 }
+        try await eventually("no thread of a microphone") { Threads.count(named: "microphone") == 0 }
         let error = await speechError { for try await _ in Microphone(device: "absent") {} }
         #expect(error?.code == .microphoneUnavailable)
         let task = Task { for try await _ in Microphone(device: "play") {} }
         task.cancel()
         _ = await task.result
-        try await eventually("no thread of a microphone") { Threads.named("microphone") == 0 }
+        try await eventually("no thread of a microphone") { Threads.count(named: "microphone") == 0 }
     }
 
     @Test("times count samples at 16 kHz; an empty range ends where it starts")
@@ -149,14 +149,14 @@ import Testing
         while let number = try await queue.next() {
             received.append(number)
             if number % 7 == 0 { await Task.yield() }
-            if number % 100 == 3, let more = try await queue.nextAll() { received += more }
+            if number % 100 == 3, let elements = try await queue.nextAll() { received += elements }
         }
         #expect(received == Array(0..<2_000))
         try await writer.value
         #expect(try await queue.next() == nil)
     }
 
-    @Test("a canceled reader or writer stops waiting; others continue")
+    @Test("a cancelled reader or writer stops waiting; others continue")
     func cancelling() async throws {
         let queue = AsyncQueue<Int>(capacity: 1)
         let reader = Task { try await queue.next() }
@@ -176,7 +176,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await queue.send(4) }
     }
 
-    @Test("many readers and writers lose no elements, even if some writers are canceled", arguments: 0..<20)
+    @Test("no elements are lost among many readers and writers, even if a writer is cancelled", arguments: 0..<20)
     func stress(round: Int) async throws {
         let queue = AsyncQueue<Int>(capacity: 4)
         let (received, sent) = (Numbers(), Numbers())

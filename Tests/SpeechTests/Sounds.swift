@@ -10,10 +10,10 @@ import Testing
 /// threads.
 @Suite("Speech", .serialized) enum Recognizing {}
 
-/// Test audio: readings from a novel, from Debian's package pocketsphinx-testdata.
+/// Test audio: sentences from an audiobook, from Debian's package pocketsphinx-testdata.
 enum Sounds {
     static let english = Locale(identifier: "en_US")
-    /// Selects PocketSphinx, whose words are the same on every machine.
+    /// Selects PocketSphinx, because it recognizes the same words on every machine.
     static let options = SpeechAnalyzer.Options(engine: .pocketSphinx)
 
     private static let folder = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-"
@@ -24,61 +24,64 @@ enum Sounds {
 
     static func samples(_ url: URL) throws -> [Int16] { try AudioFileReader(path: url.path).samples() }
 
-    /// Returns faint noise, like in a quiet room.
-    static func quiet(_ seconds: Double) -> [Int16] {
+    /// Returns faint noise, as in a quiet room.
+    static func noise(_ seconds: Double) -> [Int16] {
         var random = SeededGenerator(seed: 5)
         return (0..<Int(seconds * 16_000)).map { _ in Int16.random(in: -8...8, using: &random) }
     }
 
     /// Returns both sentences, with pauses before, between and after them.
     static func talk() throws -> [Int16] {
-        try quiet(0.5) + samples(young) + quiet(1) + samples(amiable) + quiet(1)
+        try noise(0.5) + samples(young) + noise(1) + samples(amiable) + noise(1)
     }
 
     /// Returns short utterances: the first second of a sentence, repeated with pauses.
-    static func short(_ count: Int) throws -> [Int16] {
-        let words = try samples(amiable).prefix(16_000) + quiet(0.7)
-        return (0..<count).flatMap { _ in words }
+    static func shortUtterances(_ count: Int) throws -> [Int16] {
+        let utterance = try samples(amiable).prefix(16_000) + noise(0.7)
+        return (0..<count).flatMap { _ in utterance }
     }
 
-    static func buffers(_ samples: [Int16], every count: Int = 320) -> [AnalyzerInput] {
-        stride(from: 0, to: samples.count, by: count).map {
-            AnalyzerInput(buffer: AudioBuffer(int16: Array(samples[$0..<min(samples.count, $0 + count)])))
+    /// Splits audio into buffers of `length` samples, 20 ms by default.
+    static func buffers(_ samples: [Int16], length: Int = 320) -> [AnalyzerInput] {
+        stride(from: 0, to: samples.count, by: length).map {
+            AnalyzerInput(buffer: AudioBuffer(int16: Array(samples[$0..<min(samples.count, $0 + length)])))
         }
     }
 
     /// Writes a WAV file with 16-bit or floating-point samples.
-    static func wave(_ buffer: AudioBuffer, in folder: TemporaryFolder, named name: String = "talk.wav") throws -> URL {
-        let (data, bytes): (Data, Int) =
+    static func writeWAV(_ buffer: AudioBuffer, in folder: TemporaryFolder) throws -> URL {
+        let (data, bytesPerSample): (Data, Int) =
             switch buffer.samples {
             case .int16(let samples): (samples.withUnsafeBytes { Data($0) }, 2)
             case .float32(let samples): (samples.withUnsafeBytes { Data($0) }, 4)
             }
         var file = Data("RIFF".utf8)
-        func add(_ value: Int, _ count: Int) {
-            withUnsafeBytes(of: UInt32(value).littleEndian) { file.append(contentsOf: $0.prefix(count)) }
+        func append(_ value: Int, byteCount: Int) {
+            withUnsafeBytes(of: UInt32(value).littleEndian) { file.append(contentsOf: $0.prefix(byteCount)) }
         }
-        add(36 + data.count, 4)
+        append(36 + data.count, byteCount: 4)
         file += Data("WAVEfmt ".utf8)
-        add(16, 4)
-        add(bytes == 4 ? 3 : 1, 2)
-        add(buffer.channelCount, 2)
-        add(buffer.sampleRate, 4)
-        add(buffer.sampleRate * buffer.channelCount * bytes, 4)
-        add(buffer.channelCount * bytes, 2)
-        add(8 * bytes, 2)
+        append(16, byteCount: 4)
+        append(bytesPerSample == 4 ? 3 : 1, byteCount: 2)
+        append(buffer.channelCount, byteCount: 2)
+        append(buffer.sampleRate, byteCount: 4)
+        append(buffer.sampleRate * buffer.channelCount * bytesPerSample, byteCount: 4)
+        append(buffer.channelCount * bytesPerSample, byteCount: 2)
+        append(8 * bytesPerSample, byteCount: 2)
         file += Data("data".utf8)
-        add(data.count, 4)
-        let url = URL(filePath: folder.file(name))
+        append(data.count, byteCount: 4)
+        let url = URL(filePath: folder.file("talk.wav"))
         try (file + data).write(to: url)
         return url
     }
 
     /// Writes `talk()` as a WAV file.
-    static func talkFile(in folder: TemporaryFolder) throws -> URL { try wave(AudioBuffer(int16: talk()), in: folder) }
+    static func writeTalk(in folder: TemporaryFolder) throws -> URL {
+        try writeWAV(AudioBuffer(int16: talk()), in: folder)
+    }
 
     /// Returns the final results for a sequence.
-    static func finals(
+    static func finalResults(
         _ inputs: [AnalyzerInput], preset: SpeechTranscriber.Preset = .transcription
     ) async throws -> [SpeechTranscriber.Result] {
         let transcriber = SpeechTranscriber(locale: english, preset: preset)
@@ -90,7 +93,7 @@ enum Sounds {
     }
 
     /// Returns the final results for a file.
-    static func finals(
+    static func finalResults(
         _ url: URL, options: SpeechAnalyzer.Options = options, preset: SpeechTranscriber.Preset = .transcription
     ) async throws -> [SpeechTranscriber.Result] {
         let transcriber = SpeechTranscriber(locale: english, preset: preset)

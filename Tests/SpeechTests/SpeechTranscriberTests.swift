@@ -12,7 +12,7 @@ extension Recognizing {
         func inputs() async throws {
             let folder = TemporaryFolder()
             let samples = try Sounds.talk()
-            let file = try await Sounds.finals(Sounds.wave(AudioBuffer(int16: samples), in: folder))
+            let file = try await Sounds.finalResults(Sounds.writeWAV(AudioBuffer(int16: samples), in: folder))
             #expect(file.count == 2)
             #expect(file.map(\.string).joined(separator: " ").contains("young man"))
             #expect(file.allSatisfy { !$0.words.isEmpty && $0.alternatives.isEmpty && $0.isFinal })
@@ -21,7 +21,7 @@ extension Recognizing {
                 file.allSatisfy { result in
                     result.words.allSatisfy { result.range.start <= $0.range.start && $0.range.end <= result.range.end }
                 })
-            #expect(try await Sounds.finals(Sounds.buffers(samples)) == file)
+            #expect(try await Sounds.finalResults(Sounds.buffers(samples)) == file)
         }
 
         @Test("two floating-point channels at 44.1 kHz are converted the same way from buffers and from a file")
@@ -32,7 +32,7 @@ extension Recognizing {
             let mono = (0..<samples.count * 441 / 160).map { Float(samples[$0 * 160 / 441]) / 40_000 }
             let stereo = mono.flatMap { [$0, $0 * 0.5] }
             let whole = AudioBuffer(float32: stereo, sampleRate: rate, channelCount: 2)
-            let file = try await Sounds.finals(Sounds.wave(whole, in: folder))
+            let file = try await Sounds.finalResults(Sounds.writeWAV(whole, in: folder))
             #expect(file.map(\.string).joined(separator: " ").contains("might even have been made"))
             let inputs = stride(from: 0, to: stereo.count, by: 960).map { start in
                 AnalyzerInput(
@@ -40,7 +40,7 @@ extension Recognizing {
                         float32: Array(stereo[start..<min(stereo.count, start + 960)]), sampleRate: rate,
                         channelCount: 2))
             }
-            #expect(try await Sounds.finals(inputs) == file)
+            #expect(try await Sounds.finalResults(inputs) == file)
         }
 
         @Test("volatile results precede the final result for the same speech, and do not affect it")
@@ -51,7 +51,7 @@ extension Recognizing {
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
             let (stream, continuation) = AsyncStream.makeStream(of: AnalyzerInput.self)
             let inputs = Sounds.buffers(samples)
-            // Sends only part of the first sentence.
+            // Only part of the first sentence.
             for input in inputs.prefix(100) { continuation.yield(input) }
             try await analyzer.start(inputSequence: stream)
             var iterator = transcriber.results.makeAsyncIterator()
@@ -68,7 +68,7 @@ extension Recognizing {
             }
             #expect(results.first.map { !$0.isFinal && !$0.string.isEmpty } == true)
             let finals = results.filter(\.isFinal)
-            let whole = try await Sounds.finals(Sounds.buffers(samples))
+            let whole = try await Sounds.finalResults(Sounds.buffers(samples))
             #expect(finals.map(\.string) == whole.map(\.string))
             // Each word's range is an attribute of the text.
             let first = try #require(finals.first)
@@ -78,7 +78,7 @@ extension Recognizing {
 
         @Test("the first alternative is the text; confidences are attributes")
         func alternatives() async throws {
-            let results = try await Sounds.finals(
+            let results = try await Sounds.finalResults(
                 Sounds.amiable, preset: .timeIndexedTranscriptionWithAlternatives)
             let result = try #require(results.first)
             #expect(result.alternatives.count > 1 && result.alternatives.first == result.text)
@@ -89,21 +89,20 @@ extension Recognizing {
 
         @Test("a slow consumer delays the analysis, and receives all results")
         func slowConsumer() async throws {
-            let inputs = Sounds.buffers(try Sounds.short(9))
-            let expected = try await Sounds.finals(inputs)
+            let inputs = Sounds.buffers(try Sounds.shortUtterances(9))
+            let expected = try await Sounds.finalResults(inputs)
             #expect(expected.count > 6)
             let transcriber = SpeechTranscriber(
                 locale: Sounds.english, preset: .transcription, hint: .dictation, maxPending: 1)
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
-            // Not a mutex, because the Swift 6.0 compiler crashes on one here.
+            // Not a mutex, because the Swift 6.0 compiler crashes on a mutex here.
             let requested = Numbers()
             try await analyzer.start(
                 inputSequence: inputs.stream.map { input in
                     requested.append(1)
                     return input
                 })
-            // One result waits for the consumer, and another for space in the queue. So some audio was not requested
-            // yet.
+            // One result is in the queue, and another waits for space. Therefore, some audio has not been requested.
             try await eventually("the analysis waits") { transcriber.results.queue.hasWaitingWriter }
             #expect(requested.all.count < inputs.count)
             async let finished: Void = analyzer.finalizeAndFinishThroughEndOfInput()
@@ -113,16 +112,16 @@ extension Recognizing {
         }
 
         @Test("two concurrent analyzers, with buffers of 20 ms and of 1 s, yield the same results")
-        func two() async throws {
+        func concurrentAnalyzers() async throws {
             let samples = try Sounds.talk()
-            async let first = Sounds.finals(Sounds.buffers(samples))
-            async let second = Sounds.finals(Sounds.buffers(samples, every: 16_000))
+            async let first = Sounds.finalResults(Sounds.buffers(samples))
+            async let second = Sounds.finalResults(Sounds.buffers(samples, length: 16_000))
             let results = try await first
             #expect(try await second == results && results.count == 2)
         }
 
-        @Test("several inputs are placed one after the other; missing audio shifts later input")
-        func several() async throws {
+        @Test("times continue across inputs; a gap between inputs shifts later times; an early start is an error")
+        func consecutiveInputs() async throws {
             let samples = try Sounds.samples(Sounds.amiable)
             let transcriber = SpeechTranscriber(locale: Sounds.english, preset: .transcription)
             let analyzer = SpeechAnalyzer(modules: [transcriber], options: Sounds.options)
@@ -160,12 +159,12 @@ extension Recognizing {
             let plainText = try await text([])
             #expect(!plainText.contains("ill-disposed"))
             #expect(try await text(["ill-disposed young man", "= * #"]).contains("ill-disposed young man"))
-            // A phrase without letters has no effect.
+            // Phrases without letters have no effect.
             #expect(try await text(["=", "?!"]) == plainText)
         }
 
         @Test("errors name a language without a model, and the missing file of an incomplete model")
-        func missing() async throws {
+        func missingModels() async throws {
             let icelandic = SpeechTranscriber(locale: Locale(identifier: "is_IS"), preset: .transcription)
             let analyzer = SpeechAnalyzer(modules: [icelandic], options: Sounds.options)
             #expect(await AssetInventory.status(forModules: [icelandic]) == .unsupported)
@@ -192,7 +191,7 @@ extension Recognizing {
             #expect(!recognizer.isAvailable)
         }
 
-        @Test("the inventory lists Debian's model, and can reserve its language")
+        @Test("the inventory lists Debian's model; locales can be reserved and released")
         func inventory() async throws {
             let model = try #require(
                 AssetInventory.installedModels.first { $0.engine == .pocketSphinx && $0.name == "en-us" })
@@ -210,8 +209,8 @@ extension Recognizing {
             #expect(AssetInventory.reservedLocales.isEmpty)
         }
 
-        @Test("an incomplete model is reported as SFSpeechError")
-        func incomplete() async throws {
+        @Test("requireModel throws an SFSpeechError that names an incomplete model")
+        func incompleteModel() async throws {
             let folder = TemporaryFolder()
             let model = "\(folder.path)/is-is"
             try FileManager.default.createDirectory(atPath: "\(model)/is-is", withIntermediateDirectories: true)

@@ -15,7 +15,7 @@ import TestKit
     }
 
     /// A group with speech from 1 to 3 s, from 3.5 to 5 s and from 6 to 8 s.
-    private static let three = UtteranceGroup(utterance(1, 1, 3), [utterance(2, 3.5, 5), utterance(3, 6, 8)])
+    private static let group = UtteranceGroup(utterance(1, 1, 3), [utterance(2, 3.5, 5), utterance(3, 6, 8)])
 
     private static func texts(_ segments: [Segment]) -> [String] { segments.map(\.text) }
 
@@ -27,20 +27,20 @@ import TestKit
             ("now", 1.1, 1.4), ("we", 1.5, 2.9), ("there", 3, 3.4), ("and", 3.4, 3.8), ("on", 4.5, 5.1),
             ("then", 5.5, 5.9), ("far", 7.5, 8.2),
         ].map { Word($0.0, Self.range($0.1, $0.2), confidence: 1) }
-        let segments = stitcher.handle(Self.three, Hypothesis(words: recognized))
+        let segments = stitcher.handle(Self.group, Hypothesis(words: recognized))
         #expect(Self.texts(segments) == ["now we there", "and on", "then far"])
         #expect(segments.map(\.id) == [1, 2, 3] && segments.map(\.endedBy) == [.silence, .silence, .silence])
-        for (segment, utterance) in zip(segments, Self.three.utterances) {
+        for (segment, utterance) in zip(segments, Self.group.utterances) {
             #expect(segment.range.start <= utterance.speech.start && segment.range.end >= utterance.speech.end)
         }
     }
 
     @Test("a word across two utterances ends where the next utterance begins")
-    func shared() {
+    func wordAcrossUtterances() {
         var stitcher = Stitcher()
-        let long = Word("goodbye", Self.range(2, 3.7), confidence: 1)
+        let longWord = Word("goodbye", Self.range(2, 3.7), confidence: 1)
         let segments = stitcher.handle(
-            Self.three, Hypothesis(words: [long, Word("you", Self.range(3.7, 4), confidence: 1)]))
+            Self.group, Hypothesis(words: [longWord, Word("you", Self.range(3.7, 4), confidence: 1)]))
         #expect(Self.texts(segments) == ["goodbye", "you", ""])
         #expect(segments[0].range.end == SamplePosition(seconds: 3.5))
         #expect(segments[2].range == Self.range(6, 8) && segments[2].words.isEmpty)
@@ -71,7 +71,7 @@ import TestKit
     func heldBack() {
         var stitcher = Stitcher()
         let parts = ["Lobster", "", "a la Newberg"].map { Alternative(text: $0, confidence: 0) }
-        let segments = stitcher.handle(Self.three, Hypothesis(alternatives: parts))
+        let segments = stitcher.handle(Self.group, Hypothesis(alternatives: parts))
         #expect(segments.map(\.heldBack) == ["Lobster", nil, "a la Newberg"])
         #expect(segments.map(\.alternatives.count) == [1, 0, 1] && segments.allSatisfy(\.words.isEmpty))
         let single = stitcher.handle(
@@ -115,30 +115,31 @@ import TestKit
     }
 
     @Test("each utterance with words has its own voice measures")
-    func voices() {
+    func voiceMeasures() {
         var stitcher = Stitcher()
         let voices = [120.0, 130, 140].map { VoiceAnalytics(pitch: $0, jitter: 0, shimmer: 0, voicing: 1) }
         let words = StitchingTests.words("          now                       there")
-        let segments = stitcher.handle(Self.three, Hypothesis(words: words, voice: voices[0], voices: voices))
+        let segments = stitcher.handle(Self.group, Hypothesis(words: words, voice: voices[0], voices: voices))
         #expect(segments.map(\.voice) == [voices[0], voices[1], nil])
         var single = Stitcher()
         let segment = single.handle(
-            UtteranceGroup(Self.three.first), Hypothesis(words: words, voice: voices[2], voices: [nil, nil]))
+            UtteranceGroup(Self.group.first), Hypothesis(words: words, voice: voices[2], voices: [nil, nil]))
         #expect(segment.map(\.voice) == [voices[2]])
         var incomplete = Stitcher()
-        let none = incomplete.handle(Self.three, Hypothesis(words: words, voice: voices[0], voices: [voices[0]]))
-        #expect(none.map(\.voice) == [voices[0], nil, nil])
+        let incompleteVoices = incomplete.handle(
+            Self.group, Hypothesis(words: words, voice: voices[0], voices: [voices[0]]))
+        #expect(incompleteVoices.map(\.voice) == [voices[0], nil, nil])
     }
 
     @Test("a group that could not be decoded becomes segments without words")
-    func failed() {
+    func undecodedGroup() {
         var stitcher = Stitcher(firstID: 1)
-        let segments = stitcher.handle(Self.three.failed, Hypothesis())
+        let segments = stitcher.handle(Self.group.failed, Hypothesis())
         #expect(segments.map(\.endedBy) == [.error, .error, .error] && segments.allSatisfy(\.words.isEmpty))
-        #expect(segments.map(\.range) == Self.three.utterances.map(\.speech))
+        #expect(segments.map(\.range) == Self.group.utterances.map(\.speech))
     }
 
-    @Test("at the seam between two groups no word is lost or repeated, even if its spelling differs")
+    @Test("at the seam between two groups, no word is lost or repeated, even if its spelling differs")
     func seam() {
         let first = UtteranceGroup(
             Self.utterance(1, 1, 3),
@@ -157,7 +158,7 @@ import TestKit
     }
 
     @Test("for any hypothesis, each word is in one segment, in order, and segments do not overlap")
-    func anything() {
+    func anyHypothesis() {
         var random = SeededGenerator()
         let seed = random.seed
         for round in 0..<300 {
@@ -209,8 +210,8 @@ import TestKit
         ])
     func keys(text: String, key: String) { #expect(Word.key(of: text) == key) }
 
-    @Test("word errors compare keys, so case and punctuation do not count")
-    func errors() {
+    @Test("the word error rate compares keys, so case and punctuation do not count")
+    func errorRate() {
         let rate = WordErrorRate(
             reference: "he said hello mr smith don't go", hypothesis: "“He said: ‘Hello, Mr. Smith — don’t go!’”")
         #expect(rate.errors == 0 && rate.words == 7)
@@ -220,19 +221,20 @@ import TestKit
 
 @Suite("Seams in punctuated text") struct MarkedSeamTests {
     @Test(
-        "a word matches even if case or punctuation differ",
+        "a word matches even if its case or punctuation differs",
         arguments: [
             ("we      Go,", "         go  on", "we Go, on"), ("we     go", "        Go! on", "we Go! on"),
             ("we      go   —", "         go  on", "we go on"),
         ])
-    func same(left: String, right: String, text: String) {
+    func sameWord(left: String, right: String, text: String) {
         let words = Rotation.stitch(left, right)
         #expect(
             words.map { Word.key(of: $0) }.filter { !$0.isEmpty }.joined(separator: " ")
                 == text.split(separator: " ").map { Word.key(of: String($0)) }.joined(separator: " "))
     }
 
-    @Test("a single dash does not remove a word") func dash() {
+    @Test("a single dash does not remove a word")
+    func dash() {
         #expect(
             Rotation.stitch("we   —  go", "     —   go on").filter { !Word.key(of: $0).isEmpty } == ["we", "go", "on"])
     }

@@ -2,19 +2,18 @@ import Testing
 
 @testable import Core
 
-/// Returns words drawn on a line in which a column is 100 ms. A word lasts from its first to its last column; a `~`
-/// makes it last longer.
+/// Returns the words in a drawing in which a column is 100 ms. A word lasts as long as it is wide; a `~` widens it.
 func words(_ drawing: String, from start: Double = 0) -> [Word] {
     var words: [Word] = []
     var current = ""
-    var begin = 0
+    var firstColumn = 0
     for (column, character) in (drawing + " ").enumerated() {
         if character != " " {
-            if current.isEmpty { begin = column }
+            if current.isEmpty { firstColumn = column }
             current.append(character)
         } else if !current.isEmpty {
             let range = SampleRange(
-                SamplePosition(seconds: start + Double(begin) / 10),
+                SamplePosition(seconds: start + Double(firstColumn) / 10),
                 SamplePosition(seconds: start + Double(column) / 10))
             words.append(Word(current.filter { $0 != "~" }, range, confidence: 1))
             current = ""
@@ -47,27 +46,27 @@ struct Rotation {
 
 @Suite("Stitcher") struct StitcherTests {
     @Test(
-        "Typical seams",
+        "at typical seams, no word is lost, doubled or cut off",
         arguments: [
             // Both sides agree. The first column is 9.0 s; the overlap is from 9.75 to 10.25 s, the cut at 10.0 s.
             Seam("plain", "now we   go", "         go on", "now we go on"),
             Seam("nothing in the overlap", "now", "              on", "now on"),
-            // Dropped: each side leaves the word to the other.
+            // Each side leaves the word to the other.
             Seam("dropped word", "we     ought", "       ought  to", "we ought to"),
             Seam("dropped by late and early timing", "we      ought", "      ought   to", "we ought to"),
-            // Doubled: each side claims the word.
+            // Each side claims the word.
             Seam("doubled word", "we      go", "         go  on", "we go on"),
             Seam("doubled by early and late timing", "we     go", "         go on", "we go on"),
             Seam("a repeated word is kept", "very very", "     very  very good", "very very very good"),
-            // Merged: the right side has only the end of a word that the left side has completely.
-            Seam("glued tail", "we  something", "         ing to", "we something to"),
-            // Missing clause: words on the right side after the overlap never change.
-            Seam("clause behind the cut", "we", "           all go home now", "we all go home now"),
-            // Missing clause: the left side recognized its first word differently and does not contain the rest.
-            Seam("glued to the clause", "    detective", "        activity  hall", "detective activity hall"),
-            // Missing tail: the right side has no words where the left side withheld one.
+            // The right side has only the end of a word that the left side has completely.
+            Seam("end of a word", "we  something", "         ing to", "we something to"),
+            // Words on the right side after the overlap never change.
+            Seam("clause after the cut", "we", "           all go home now", "we all go home now"),
+            // The left side recognized the first word of the clause differently and does not contain the rest.
+            Seam("different first word", "    detective", "        activity  hall", "detective activity hall"),
+            // The right side has no words where the left side withheld one.
             Seam("right side is empty", "we       so", "", "we so"),
-            // Missing head: the left side has no word where the right side has one before the cut.
+            // The left side has no word where the right side has one before the cut.
             Seam("left side is empty", "we", "        so go on", "we so go on"),
             Seam("fragment at the other edge", "we", "       so go on", "we go on"),
             Seam("left side has the word slightly earlier", "we so", "        so go on", "we so go on"),
@@ -99,12 +98,12 @@ struct Rotation {
     func hole(of hole: Hole) {
         var stitcher = Stitcher()
         _ = stitcher.handle(Rotation.left, Hypothesis(words: words(hole.left, from: 9)))
-        let found = stitcher.hole(before: Rotation.right, Hypothesis(words: words(hole.right, from: 9)))
+        let range = stitcher.hole(before: Rotation.right, Hypothesis(words: words(hole.right, from: 9)))
         let expected = hole.tenths.map {
             SampleRange(
                 SamplePosition(seconds: 9 + $0.lowerBound / 10), SamplePosition(seconds: 9 + $0.upperBound / 10))
         }
-        #expect(found == expected, "\(hole.name)")
+        #expect(range == expected, "\(hole.name)")
     }
 
     struct Hole: Sendable {
@@ -117,7 +116,7 @@ struct Rotation {
         }
     }
 
-    @Test("Silence between two utterances is not a hole")
+    @Test("silence between two utterances is not a hole")
     func silenceIsNoHole() {
         var stitcher = Stitcher()
         var left = Rotation.left
@@ -132,19 +131,21 @@ struct Rotation {
             Seam("one word", "now go", "           we", "now go so we", third: "how go  so we"),
             Seam("two words", "now", "           we", "now who can we", third: "now who can we"),
             Seam("mostly outside the hole", "now go", "        we", "now go we", third: "   going  we"),
-            Seam("the word before it, timed later", "now go", "            we", "now go we", third: "       go   we"),
-            Seam("the word after it, timed earlier", "now go", "           we", "now go we", third: "       we"),
+            Seam(
+                "the word before the hole, timed later", "now go", "            we", "now go we",
+                third: "       go   we"),
+            Seam("the word after the hole, timed earlier", "now go", "           we", "now go we", third: "       we"),
             Seam(
                 "a word that reaches into the next", "now go", "           we can", "now go to can",
                 third: "          to  can"),
             Seam(
-                "two words instead of one that ends with them", "now go", "           michel  was",
+                "two words instead of one that ends when they do", "now go", "           michel  was",
                 "now go to show was", third: "          to show  wide"),
             Seam(
                 "a word that reaches into the next and matches no later word", "now go", "           we   can",
                 "now go we can", third: "          to  candies is"),
             Seam(
-                "the word before it, timed into the next", "now   go", "            we can", "now go we can",
+                "the word before the hole, timed into the next", "now   go", "            we can", "now go we can",
                 third: "           go can"),
             Seam("no hole", "now we  go", "          on", "now we go on", third: "now    so on"),
         ])
@@ -153,15 +154,15 @@ struct Rotation {
         #expect(stitched.joined(separator: " ") == seam.expected, "\(seam.name)")
     }
 
-    @Test("Words in the wrong order are sorted by time")
-    func swapped() {
+    @Test("words in the wrong order are sorted by time")
+    func unsortedWords() {
         var stitcher = Stitcher()
         let right = Array(words("            one two", from: 9).reversed())
         _ = stitcher.handle(Rotation.left, Hypothesis(words: words("we", from: 9)))
         #expect(stitcher.handle(Rotation.right, Hypothesis(words: right)).text == "one two")
     }
 
-    @Test("If the right side has two words for one that the left side withheld, they keep their times before the cut")
+    @Test("if the right side has two words for one that the left side withheld, they keep their times before the cut")
     func splitAcrossTheCut() {
         var stitcher = Stitcher()
         _ = stitcher.handle(Rotation.left, Hypothesis(words: words("we      mine", from: 9)))
@@ -170,7 +171,7 @@ struct Rotation {
     }
 
     @Test("an utterance that could not be decoded does not affect the next one")
-    func failedNeighbour() {
+    func undecodedUtterance() {
         var stitcher = Stitcher()
         var left = Rotation.left
         left.endedBy = .error
@@ -201,10 +202,10 @@ struct Rotation {
             id: 2, audio: SampleRange(seconds(2.1), seconds(4)), speech: SampleRange(seconds(2.35), seconds(3.75)),
             endedBy: .silence)
         let breath = Word("a", SampleRange(seconds(2.12), seconds(2.2)), confidence: 0.1)
-        let last = Word("told", SampleRange(seconds(1), seconds(1.5)), confidence: 1)
+        let told = Word("told", SampleRange(seconds(1), seconds(1.5)), confidence: 1)
         let more = Word("more", SampleRange(seconds(2.5), seconds(3)), confidence: 1)
         let texts = [
-            stitcher.handle(first, Hypothesis(words: [last, breath])).text,
+            stitcher.handle(first, Hypothesis(words: [told, breath])).text,
             stitcher.handle(second, Hypothesis(words: [breath, more])).text,
         ]
         #expect(texts == ["told a", "more"])

@@ -3,7 +3,8 @@ import TestKit
 
 @testable import Core
 
-/// Cuts random speech anywhere and recognizes both sides with timing errors. The stitched words must equal the input.
+/// Cuts random speech anywhere and simulates recognition of both sides with timing errors. The stitched words must equal
+/// the spoken ones.
 @Suite("Stitching random speech") struct StitchingPropertyTests {
     private static let vocabulary = ["the", "a", "very", "of", "something", "go", "on", "had", "had", "we"]
 
@@ -12,8 +13,8 @@ import TestKit
         var random = SeededGenerator()
         let seed = random.seed
         for round in 0..<500 {
-            let spoken = speech(&random)
-            let end = (spoken.last?.range.end ?? .zero) + 8_000
+            let spokenWords = speech(&random)
+            let end = (spokenWords.last?.range.end ?? .zero) + 8_000
             var stitcher = Stitcher()
             var segments: [Segment] = []
             var start = SamplePosition.zero
@@ -27,18 +28,18 @@ import TestKit
                     id: segments.count + 1,
                     audio: SampleRange(start, isLast ? end : cut + 4_000),
                     speech: SampleRange(speechStart, isLast ? end : cut), endedBy: isLast ? .silence : .rotation)
-                segments.append(stitcher.handle(utterance, recognized(spoken, in: utterance.audio, &random)))
+                segments.append(stitcher.handle(utterance, recognized(spokenWords, in: utterance.audio, &random)))
                 if isLast { break }
                 start = cut - 4_000
                 speechStart = cut
             }
             #expect(
-                segments.flatMap { $0.words.map(\.text) } == spoken.map(\.text), "seed \(seed), round \(round)")
+                segments.flatMap { $0.words.map(\.text) } == spokenWords.map(\.text), "seed \(seed), round \(round)")
             #expect(segments.map(\.id) == Array(1...segments.count))
-            var last = SamplePosition.zero
+            var segmentEnd = SamplePosition.zero
             for segment in segments {
-                #expect(segment.range.start >= last)
-                last = segment.range.end
+                #expect(segment.range.start >= segmentEnd)
+                segmentEnd = segment.range.end
                 var wordEnd = segment.range.start
                 for word in segment.words {
                     #expect(word.range.start >= wordEnd && word.range.end <= segment.range.end && word.range.count > 0)
@@ -48,7 +49,7 @@ import TestKit
         }
     }
 
-    /// Returns half a minute of words of 150 to 400 ms with short pauses.
+    /// Returns about half a minute of words that last 150 to 400 ms, with short pauses.
     private func speech(_ random: inout SeededGenerator) -> [Word] {
         var position = SamplePosition(4_000)
         return (0..<90).map { _ in
@@ -60,17 +61,19 @@ import TestKit
         }
     }
 
-    /// Returns the words in the audio, with times wrong by up to 40 ms. A word that loses more than a third at the edge
+    /// Returns the words in the audio, with timing errors of up to 40 ms. A word that loses more than a third at the edge
     /// is missing, as with real recognizers.
-    private func recognized(_ spoken: [Word], in audio: SampleRange, _ random: inout SeededGenerator) -> Hypothesis {
+    private func recognized(
+        _ spokenWords: [Word], in audio: SampleRange, _ random: inout SeededGenerator
+    ) -> Hypothesis {
         var words: [Word] = []
-        for word in spoken {
-            guard let inside = word.range.intersection(audio), inside.count * 3 >= word.range.count * 2 else {
+        for word in spokenWords {
+            guard let overlap = word.range.intersection(audio), overlap.count * 3 >= word.range.count * 2 else {
                 continue
             }
             let shift = Int64.random(in: -640...640, using: &random)
             let range = SampleRange(
-                max(audio.start, inside.start + shift), min(audio.end, inside.end + shift))
+                max(audio.start, overlap.start + shift), min(audio.end, overlap.end + shift))
             words.append(Word(word.text, range, confidence: 1))
         }
         return Hypothesis(words: words)

@@ -1,7 +1,7 @@
 import Testing
 import TestKit
 
-@Suite("Word errors") struct WordErrorRateTests {
+@Suite("Word error rate") struct WordErrorRateTests {
     @Test(
         "a transcript and its reference are compared in spoken form",
         arguments: [

@@ -14,9 +14,9 @@ import Testing
             ("", "", 0),
         ])
     func texts(reference: String, hypothesis: String, errors: Int) {
-        let found = WordErrors(referenceText: reference, hypothesisText: hypothesis)
-        #expect(found.errors == errors)
-        #expect(found.words == reference.split(separator: " ").count)
+        let wordErrors = WordErrors(referenceText: reference, hypothesisText: hypothesis)
+        #expect(wordErrors.errors == errors)
+        #expect(wordErrors.words == reference.split(separator: " ").count)
     }
 
     @Test("inserted words count as errors, and the counts of two transcripts can be added")

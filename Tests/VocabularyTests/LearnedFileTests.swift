@@ -10,30 +10,30 @@ import Testing
             key: text.lowercased(), text: text, times: times, recordings: recordings, isNew: isNew)
     }
 
-    private func learned(_ all: LearnedFile.CorrectedPhrase..., proposing: Bool = false) -> LearnedFile {
+    private func learnedFile(_ phrases: LearnedFile.CorrectedPhrase..., proposing: Bool = false) -> LearnedFile {
         var file = LearnedFile("")
-        _ = file.add(all, proposing: proposing)
+        _ = file.add(phrases, proposing: proposing)
         file.markProcessed([4: 2])
         return file
     }
 
-    private func used(_ file: LearnedFile, limit: Int = 200) -> [String] {
+    private func usedPhrases(_ file: LearnedFile, limit: Int = 200) -> [String] {
         VocabularyFile(file.usedText(maximumLines: limit)).phrases.map { $0.words.joined(separator: " ") }
     }
 
     @Test("it is a vocabulary with counts and recordings, and is read back unchanged")
-    func written() {
-        let file = learned(phrase("Awa Ouedraogo", 3, in: [4, 7]), phrase("Koudougou"))
+    func roundTrip() {
+        let file = learnedFile(phrase("Awa Ouedraogo", 3, in: [4, 7]), phrase("Koudougou"))
         #expect(file.text.contains("\nAwa Ouedraogo  # 3 times, in 4 7\nKoudougou  # 1 time, in 4\n"), "\(file.text)")
-        #expect(file.problems.isEmpty && used(file) == ["Awa Ouedraogo", "Koudougou"])
+        #expect(file.problems.isEmpty && usedPhrases(file) == ["Awa Ouedraogo", "Koudougou"])
         let again = LearnedFile(file.text)
         #expect(again.text == file.text && again.processedPasses == [4: 2])
         #expect(again.entries(maximumUsed: 1).map(\.state) == [.used, .beyond])
     }
 
     @Test("forgetting a recording removes the lines that refer only to it, even edited ones")
-    func forgotten() {
-        var file = learned(phrase("Awa", 3, in: [4, 7]), phrase("Bintou"), phrase("Fonio"), phrase("Kadiu"))
+    func forgetRecording() {
+        var file = learnedFile(phrase("Awa", 3, in: [4, 7]), phrase("Bintou"), phrase("Fonio"), phrase("Kadiu"))
         file = LearnedFile(
             file.text.replacing("Bintou", with: "# Bintou").replacing("Fonio ", with: "Fonio * 2 = F OW ") + "Mine\n")
         #expect(file.forget(4, keeping: ["kadiu"]) == 2)
@@ -43,18 +43,18 @@ import Testing
 
     @Test("proposals are unused until they are accepted, and accepting one changes no other line")
     func proposals() {
-        var file = learned(phrase("Awa"), phrase("Bintou"), proposing: true)
-        #expect(file.text.contains("\n#? Awa  # 1 time, in 4\n") && used(file).isEmpty)
+        var file = learnedFile(phrase("Awa"), phrase("Bintou"), proposing: true)
+        #expect(file.text.contains("\n#? Awa  # 1 time, in 4\n") && usedPhrases(file).isEmpty)
         #expect(file.entries(maximumUsed: 9).map(\.state) == [.proposed, .proposed])
-        #expect(file.accept(["bintou", "nobody"]) == ["bintou"] && used(file) == ["Bintou"])
+        #expect(file.accept(["bintou", "nobody"]) == ["bintou"] && usedPhrases(file) == ["Bintou"])
         file = LearnedFile(file.text.replacing("#? Awa", with: "# Awa"))
-        #expect(file.accept(nil).isEmpty && used(file) == ["Bintou"])
+        #expect(file.accept(nil).isEmpty && usedPhrases(file) == ["Bintou"])
         #expect(file.entries(maximumUsed: 9).map(\.state) == [.used, .off])
-        #expect(file.accept(["awa"]) == ["awa"] && used(file) == ["Awa", "Bintou"])
+        #expect(file.accept(["awa"]) == ["awa"] && usedPhrases(file) == ["Awa", "Bintou"])
     }
 
     @Test("lines that a person changed, removed or added stay that way")
-    func edited() {
+    func manualEdits() {
         var file = LearnedFile(
             """
             # mine, and not a word of it may be removed
@@ -64,8 +64,8 @@ import Testing
             <x> = a | b
             zorp(2)
             """)
-        let all = [phrase("Awa", 2, in: [7]), phrase("Bintou", 5), phrase("Kadi", 9), phrase("Ouma")]
-        #expect(file.add(all, proposing: false) == ["Ouma"])
+        let corrections = [phrase("Awa", 2, in: [7]), phrase("Bintou", 5), phrase("Kadi", 9), phrase("Ouma")]
+        #expect(file.add(corrections, proposing: false) == ["Ouma"])
         #expect(
             file.text == """
                 # mine, and not a word of it may be removed
@@ -82,16 +82,16 @@ import Testing
     }
 
     @Test("a deleted line returns only for a new correction")
-    func deleted() {
-        let text = learned(phrase("Awa"), phrase("Bintou")).text.replacing("Awa  # 1 time, in 4\n", with: "")
+    func deletedLine() {
+        let text = learnedFile(phrase("Awa"), phrase("Bintou")).text.replacing("Awa  # 1 time, in 4\n", with: "")
         var file = LearnedFile(text)
-        #expect(file.add([phrase("Awa", isNew: false)], proposing: false).isEmpty && used(file) == ["Bintou"])
+        #expect(file.add([phrase("Awa", isNew: false)], proposing: false).isEmpty && usedPhrases(file) == ["Bintou"])
         #expect(file.add([phrase("Awa", 2, in: [4, 7])], proposing: false) == ["Awa"])
     }
 
-    @Test("the processed recordings are stored in readable lines, even after manual changes")
-    func seen() {
-        var file = learned(phrase("Awa"))
+    @Test("the processed passes are stored in readable lines, and are parsed even after manual changes")
+    func processedPasses() {
+        var file = learnedFile(phrase("Awa"))
         file.markProcessed(Dictionary(uniqueKeysWithValues: (1...40).map { ($0, 3) }))
         let again = LearnedFile(file.text)
         #expect(again.processedPasses.count == 40 && again.processedPasses[4] == 3 && again.text == file.text)
@@ -99,32 +99,32 @@ import Testing
         #expect(LearnedFile("# learned from 4:x :: 7: 99999999999999999999:1 8:2\n").processedPasses == [8: 2])
         var empty = LearnedFile("")
         empty.markProcessed([4: 2])
-        #expect(empty.text.isEmpty, "without words, there is no file")
+        #expect(empty.text.isEmpty, "without words, the file stays empty")
     }
 
-    @Test("if there are too many lines, a person's own are used first, then the most frequently corrected")
-    func limit() {
+    @Test("if there are too many lines, those that a person wrote are used first, then the most frequently corrected")
+    func lineLimit() {
         let file = LearnedFile("Awa  # 1 time, in 4\nBintou  # 3 times, in 4\nKadi\n#? Ouma  # 9 times, in 4\n")
-        #expect(used(file, limit: 1) == ["Kadi"] && used(file, limit: 2) == ["Bintou", "Kadi"])
+        #expect(usedPhrases(file, limit: 1) == ["Kadi"] && usedPhrases(file, limit: 2) == ["Bintou", "Kadi"])
         #expect(VocabularyFile(file.usedText(maximumLines: 2)).phrases.map(\.line) == [2, 3])
     }
 
     @Test("an invalid line is reported and does not take the place of a valid one")
-    func wrong() {
+    func invalidLine() {
         let file = LearnedFile("zor(2)\nAwa\n")
-        #expect(used(file, limit: 1) == ["Awa"] && file.problems.map(\.line) == [1])
+        #expect(usedPhrases(file, limit: 1) == ["Awa"] && file.problems.map(\.line) == [1])
         #expect(file.entries(maximumUsed: 9).map(\.phrase) == ["Awa"])
     }
 
     @Test("only valid phrases are added, and the file's size is limited")
-    func hostile() {
+    func hostilePhrases() {
         var file = LearnedFile("")
-        let bad = ["a # b", "a = b", "<x>", "a * 2", "zo\nrp", "", "# 3 times, in 4"].map { phrase($0) }
-        #expect(file.add(bad, proposing: false).isEmpty && file.text.isEmpty)
-        let letters = (0..<3_000).map { index in
+        let invalidPhrases = ["a # b", "a = b", "<x>", "a * 2", "zo\nrp", "", "# 3 times, in 4"].map { phrase($0) }
+        #expect(file.add(invalidPhrases, proposing: false).isEmpty && file.text.isEmpty)
+        let words = (0..<3_000).map { index in
             "word" + String("\(index)".unicodeScalars.compactMap { Unicode.Scalar($0.value + 49) }.map(Character.init))
         }
-        _ = file.add(letters.map { phrase($0, in: Array(1...500)) }, proposing: false)
+        _ = file.add(words.map { phrase($0, in: Array(1...500)) }, proposing: false)
         #expect(file.entries(maximumUsed: 200).count <= 1_000 && file.text.utf8.count < 1 << 18)
         #expect(VocabularyFile(file.usedText(maximumLines: 200)).phrases.count == 200)
         let crlf = LearnedFile("Awa  # 1 time, in 4\r\n#?\r\n")

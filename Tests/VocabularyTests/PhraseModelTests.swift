@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test("a word after common words is only as likely as in the phrases")
-    func tempered() {
+    func probabilities() {
         let entries = entries(
             model("lord of the manor\nouagadougou now") { word, _ in
                 ["of": 0.03, "the": 0.05, "lord": 0.0001, "manor": 0.00001, "now": 0.001][word] ?? 0
@@ -35,13 +35,13 @@ import Testing
     }
 
     @Test("all phrases together get at most a quarter of the probability")
-    func bounded() {
+    func maximumShare() {
         let entries = entries(model((0..<400).map { "w\($0) * 100" }.joined(separator: "\n")) { _, _ in 0 })
         #expect(abs((entries["w7"] ?? 0) + 3.2041) < 0.01)
     }
 
     @Test("counts match the entries, and each order has entries")
-    func form() {
+    func arpaFormat() {
         for text in ["millet", "millet flour", "millet flour porridge"] {
             let arpa = model(text) { _, _ in 0.01 }
             for order in 1...3 {

@@ -2,19 +2,19 @@ import Testing
 
 @testable import Recognition
 
-@Suite("Sounds and grammars") struct SoundsTests {
+@Suite("Pronunciations and grammars") struct SoundsTests {
     @Test(
         "eSpeak's phonemes become the dictionary's phones, without stress",
         arguments: [
             ("w_,A:_g_a#_d_'u:_g_u:", "W AA G AH D UW G UW"), ("tS_'I_n_@_m_,I_n", "CH IH N AH M IH N"),
             ("f_'0_n_I_,oU", "F AA N IY OW"), ("d_@ l_'u:_k_@", "D AH L UW K AH"), ("n_,0_k_u:_'eI", "N AA K UW EY"),
         ])
-    func first(mnemonics: String, expected: String) {
+    func firstPronunciation(mnemonics: String, expected: String) {
         #expect(SpokenSounds.pronunciations(mnemonics).first?.joined(separator: " ") == expected)
     }
 
     @Test("alternatives come after the first pronunciation, without duplicates; an unknown phoneme gives none")
-    func others() {
+    func alternatives() {
         #expect(
             SpokenSounds.pronunciations("f_'0_n_I_,oU").map { $0.joined(separator: " ") }
                 == ["F AA N IY OW", "F OW N IY OW"])

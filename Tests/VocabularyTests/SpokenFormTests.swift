@@ -29,7 +29,7 @@ import Testing
             ("10-15", "ten fifteen"), ("1914-1918", "nineteen fourteen nineteen eighteen"), ("&", "and"),
             ("20°", "twenty degrees"),
         ])
-    func first(written: String, expected: String) { #expect(variants(written).first == expected) }
+    func mostLikelyForm(written: String, expected: String) { #expect(variants(written).first == expected) }
 
     @Test(
         "alternative forms come next, without duplicates",
@@ -39,7 +39,7 @@ import Testing
             ("$5.50", ["five dollars and fifty cents", "five fifty"]), ("YouTube", ["youtube", "you tube"]),
             ("No.", ["number", "no"]), ("X-ray", ["x-ray"]), ("U.S.", ["u.s."]), ("'em", ["'em"]), ("boys'", ["boys"]),
         ])
-    func others(written: String, expected: [String]) {
+    func alternativeForms(written: String, expected: [String]) {
         let variants = variants(written)
         #expect(expected.allSatisfy(variants.contains), "\(variants)")
         #expect(Set(variants).count == variants.count)
@@ -47,10 +47,10 @@ import Testing
 
     @Test(
         "punctuation alone has no spoken form", arguments: ["", "—", "-", "...", "♪", "♪♪♪", "\"", "'", ".", "🎉", " "])
-    func silent(written: String) { #expect(variants(written).isEmpty, "\(variants(written))") }
+    func punctuationOnly(written: String) { #expect(variants(written).isEmpty, "\(variants(written))") }
 
-    @Test("in $5 million, the word dollars comes last")
-    func money() {
+    @Test("in $5 million, the word dollars is spoken last")
+    func currencyBeforeScale() {
         let forms = SpokenForm.forms(of: ["$5", "million", "dollars"])
         #expect(forms[0].variants.contains(["five"]))
         #expect(forms[1].variants.contains(["million", "dollars"]) && forms[1].variants.contains(["million"]))
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test("any text has a limited number of forms, each a list of words")
-    func bounded() {
+    func formLimit() {
         var random = SeededGenerator()
         let characters = Array("aZ09.,:-/'$%€&+@°é日♪ \u{0}½②")
         for _ in 0..<3_000 {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("vocabulary.txt") struct VocabularyFileTests {
     @Test("words, phrases, frequencies, sounds, classes and templates are parsed")
-    func everything() {
+    func allSyntax() {
         let file = VocabularyFile(
             """
             \u{FEFF}# of the village
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test("a template with too many phrases is refused without being expanded")
-    func explosion() {
+    func tooManyPhrases() {
         let members = (1...300).map { "w\($0)" }.joined(separator: " | ")
         let file = VocabularyFile("<x> = \(members)\n<x> <x> <x>\nmillet\n")
         #expect(file.problems.map(\.line) == [2])
@@ -53,14 +53,14 @@ import Testing
     }
 
     @Test("a class that is defined twice is a problem in the second line")
-    func twice() {
+    func duplicateClass() {
         let file = VocabularyFile("<x> = a\n<x> = b\n<x>\n")
         #expect(file.problems.map(\.line) == [2])
         #expect(file.phrases.map(\.words) == [["a"]])
     }
 
     @Test("any text is parsed to its end, and every line is used or reported", arguments: 0..<40)
-    func anything(seed: UInt64) {
+    func randomText(seed: UInt64) {
         var state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1
         let letters = Array("a<>=|*#\n\t 5é'(/-")
         let text = String(

@@ -14,28 +14,25 @@ package enum ArchiveRequest: Hashable, Sendable {
 
     case search(words: String, limit: Int)
 
-    /// The history of a recording; nil for all recordings and the recorder itself.
+    /// The history of one recording; nil for the history of the recorder and all recordings.
     case history(recording: Int?)
 
     case delete(recordings: [Int])
 
     case redact(RedactionRequest)
 
-    /// Verifies recordings, or all if there are no numbers. A quick check skips the audio.
+    /// Verifies these recordings, or all recordings if the list is empty. A quick check skips the audio.
     case verify(recordings: [Int], isQuick: Bool)
 
-    /// The copies of a recording or on a volume.
     case exportsOf(recording: Int)
     case exportsTo(volume: String)
-
-    /// Adds a copy.
     case exported(ExportEntry)
 
-    /// A part of a file with corrections; `recording` is nil if the user did not give it. `ControlResponder` joins the
-    /// parts: the handler gets only the last one, with the whole text.
+    /// Imports a part of a file with corrections; `recording` is nil if the user gave no number. `ControlResponder` joins
+    /// the parts and passes only the last one to the handler, with the whole text.
     case importing(ImportPart, recording: Int?)
 
-    /// Adds a prepared file, given the name of its folder beside the recordings.
+    /// Adds a file that was prepared in a folder with this name beside the recordings.
     case adding(folder: String)
 
     /// Whether the request can be cancelled when its client disconnects.
@@ -46,7 +43,6 @@ package enum ArchiveRequest: Hashable, Sendable {
         }
     }
 
-    /// Whether the response may take long.
     var mayTakeLong: Bool {
         switch self {
         case .list, .show, .passes, .pass, .search, .history, .verify, .delete, .redact, .importing: true

@@ -5,21 +5,21 @@ import Settings
 import Synchronization
 import System
 
-/// Sends requests to a running appliance over the control socket. Calls block. Only one thread at a time may read.
+/// Sends requests to a running appliance over the control socket. Calls block. Only one thread at a time may receive.
 package final class ControlClient: Sendable {
     private let socket: FileDescriptor
-    /// The bytes received after the last line that was returned.
+    /// The bytes that follow the last line returned.
     private let received = Mutex<[UInt8]>([])
 
-    /// Connects to the appliance at the configured socket. Fails with nil if no appliance is running.
+    /// Connects to the appliance at the configured socket. Returns nil if no appliance is running.
     ///
     /// - Throws: `DeviceError` with `denied` if this user may not control the appliance.
     package init?(_ configuration: Configuration) throws(DeviceError) {
         let path = configuration.control.socket
-        let number = fieldscribe_unix_socket(0)
-        guard number >= 0 else { throw .system("socket", on: path) }
-        let socket = FileDescriptor(adopting: number, named: path)
-        if uninterrupted({ fieldscribe_unix_name(number, path, 0) }) != 0 {
+        let descriptor = fieldscribe_unix_socket(0)
+        guard descriptor >= 0 else { throw .system("socket", on: path) }
+        let socket = FileDescriptor(adopting: descriptor, named: path)
+        if uninterrupted({ fieldscribe_unix_name(descriptor, path, 0) }) != 0 {
             switch errno {
             case ENOENT, ENOTDIR, ECONNREFUSED: return nil
             case EACCES, EPERM:
@@ -48,7 +48,7 @@ package final class ControlClient: Sendable {
 
     /// Sends a request without waiting for the response.
     ///
-    /// Does not throw if the appliance has closed the connection: `nextLine` then returns its refusal, or nil.
+    /// Does not throw if the appliance has closed the connection: `nextLine` then returns the appliance's error, or nil.
     ///
     /// - Throws: `DeviceError` with `unsupported` if the request is longer than 64 KiB.
     package func send(_ request: ControlRequest) throws(DeviceError) {

@@ -2,12 +2,12 @@ internal import CLinux
 import Glibc
 import System
 
-/// The connection of a client, used by the socket's thread: nonblocking, with bounded buffers and a deadline.
+/// A connection to a client, which only the socket's thread uses: nonblocking, with bounded buffers and a deadline.
 final class ControlConnection {
     /// The maximum time for a client to send a request.
     static let requestTimeout = Duration.seconds(5)
 
-    /// The maximum time for which a client may leave output unread.
+    /// How long a client may leave output unread.
     private static let readTimeout = Duration.seconds(10)
 
     private enum Phase {
@@ -23,13 +23,13 @@ final class ControlConnection {
     private var phase = Phase.receiving
     private var input: [UInt8] = []
     private var output: [UInt8] = []
-    private var sent = 0
+    private var sentBytes = 0
     /// Whether the client has shut down its sending side. It may still read.
     private var inputEnded = false
     private(set) var deadline: Duration?
 
-    init(_ number: Int32, at now: Duration) {
-        file = FileDescriptor(adopting: number, named: "client")
+    init(_ descriptor: Int32, at now: Duration) {
+        file = FileDescriptor(adopting: descriptor, named: "client")
         deadline = now + Self.requestTimeout
     }
 
@@ -38,10 +38,10 @@ final class ControlConnection {
         return pollfd(fd: file.number, events: events, revents: 0)
     }
 
-    /// Whether the client has no request running and no answer to read.
-    var isIdle: Bool { phase == .receiving && unsent == 0 }
+    /// Whether no request is being answered and everything has been sent.
+    var isIdle: Bool { phase == .receiving && unsentBytes == 0 }
 
-    var unsent: Int { output.count - sent }
+    var unsentBytes: Int { output.count - sentBytes }
 
     /// Reads the bytes that have arrived.
     ///
@@ -52,7 +52,7 @@ final class ControlConnection {
         var chunk = [UInt8](repeating: 0, count: 16_384)
         let count = uninterrupted { recv(file.number, &chunk, chunk.count, 0) }
         if count == 0 {
-            if phase == .receiving, unsent == 0 { throw Refusal(message: nil) }
+            if phase == .receiving, unsentBytes == 0 { throw Refusal(message: nil) }
             inputEnded = true
             return nil
         }
@@ -76,27 +76,27 @@ final class ControlConnection {
         let line = Array(input[..<end])
         input.removeSubrange(...end)
         phase = .answering
-        deadline = unsent > 0 ? deadline : nil
+        deadline = unsentBytes > 0 ? deadline : nil
         return line
     }
 
     /// Queues a line to send.
     ///
-    /// - Returns: the next request, if the line answers a request and the next one has already arrived.
+    /// - Returns: the client's next request, if the line is an answer and that request has already arrived.
     func append(_ delivery: ControlExchange.Delivery, at now: Duration) throws(Refusal) -> [UInt8]? {
-        guard unsent + delivery.bytes.count <= ControlExchange.maximumUnreadBytes || delivery.answers else {
+        guard unsentBytes + delivery.bytes.count <= ControlExchange.maximumUnreadBytes || delivery.isAnswer else {
             throw Refusal(message: nil)
         }
-        if unsent == 0 { deadline = now + Self.readTimeout }
+        if unsentBytes == 0 { deadline = now + Self.readTimeout }
         output += delivery.bytes
-        guard delivery.answers, phase == .answering else { return nil }
+        guard delivery.isAnswer, phase == .answering else { return nil }
         phase = .receiving
         let next = try nextRequest()
         if next == nil, inputEnded { phase = .closing }
         return next
     }
 
-    /// Sends a last line and then closes the connection.
+    /// Queues a last line, after which the connection is closed.
     func refuse(_ line: [UInt8], at now: Duration) {
         output += line + [0x0A]
         phase = .closing
@@ -105,37 +105,37 @@ final class ControlConnection {
 
     /// Sends as much as possible. Returns the number of bytes sent, or nil if the connection must be closed.
     func write(at now: Duration) -> Int? {
-        guard unsent > 0 else { return phase == .closing ? nil : 0 }
+        guard unsentBytes > 0 else { return phase == .closing ? nil : 0 }
         let count = output.withUnsafeBytes { output in
             uninterrupted {
                 send(
-                    file.number, output.baseAddress.map { $0 + sent }, output.count - sent,
+                    file.number, output.baseAddress.map { $0 + sentBytes }, output.count - sentBytes,
                     Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
             }
         }
         guard count > 0 else { return errno == EAGAIN ? 0 : nil }
-        sent += count
-        if unsent == 0 {
+        sentBytes += count
+        if unsentBytes == 0 {
             output = []
-            sent = 0
+            sentBytes = 0
             if phase == .closing { return nil }
             deadline = phase == .receiving ? now + Self.requestTimeout : nil
         } else {
             deadline = now + Self.readTimeout
-            if sent > 262_144 {
-                output.removeFirst(sent)
-                sent = 0
+            if sentBytes > 262_144 {
+                output.removeFirst(sentBytes)
+                sentBytes = 0
             }
         }
         return count
     }
 
-    /// The error for a client that must be disconnected.
+    /// Thrown if the client must be disconnected.
     struct Refusal: Error {
-        /// The message for the client; nil for none.
+        /// The message for the client; nil to send none.
         var message: String?
     }
 
-    static let tooSlow = "no request came within 5 s; send one line"
-    private static let tooLong = "a request may have at most 65536 bytes; send less"
+    static let tooSlow = "no complete request arrived within 5 s; end each request with a line break"
+    private static let tooLong = "a request may have at most 65536 bytes; send a shorter one"
 }

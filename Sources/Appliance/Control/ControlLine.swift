@@ -10,7 +10,7 @@ enum ControlLine {
     static func encode(_ value: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // All messages of this module can be encoded.
+        // Encoding fails for none of this module's messages.
         return (try? encoder.encode(value)).map { Array($0) }
             ?? Array(#"{"error":{"code":"failed","message":""}}"#.utf8)
     }

@@ -3,10 +3,10 @@ import Core
 import Glibc
 import System
 
-/// The listening control socket. Its file is removed when the value goes out of scope.
+/// The listening control socket. The value removes the socket file when it goes out of scope.
 struct ControlListener: ~Copyable, Sendable {
     private let socket: FileDescriptor
-    /// The status of the socket's file when it was created.
+    /// The status of the new socket file, so that `deinit` removes no other file.
     private let file: FileStatus
     private let group: gid_t?
 
@@ -26,26 +26,26 @@ struct ControlListener: ~Copyable, Sendable {
     }
 
     private static func listen(at path: String, group: gid_t?) throws(DeviceError) -> Int32 {
-        let number = fieldscribe_unix_socket(0)
-        guard number >= 0 else { throw .system("socket", on: path) }
+        let descriptor = fieldscribe_unix_socket(0)
+        guard descriptor >= 0 else { throw .system("socket", on: path) }
         do throws(DeviceError) {
-            guard fieldscribe_unix_name(number, path, 1) == 0 else { throw .system("bind", on: path) }
-            // Permissions are set before listen(2), so that no client can connect earlier. If the sandbox forbids
-            // chown(2), everybody may connect, but `accept` checks the peer in any case.
+            guard fieldscribe_unix_name(descriptor, path, 1) == 0 else { throw .system("bind", on: path) }
+            // Permissions are set before listen(2), since clients can connect from then on. If the sandbox forbids
+            // chown(2), everybody may connect, but `accept` also checks the peer.
             let isGroupSet = group == nil || group == getegid() || chown(path, uid_t.max, group ?? gid_t.max) == 0
             guard chmod(path, isGroupSet ? 0o660 : 0o666) == 0 else { throw .system("chmod", on: path) }
-            guard Glibc.listen(number, 16) == 0 else { throw .system("listen", on: path) }
-            guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { throw .system("fcntl", on: path) }
-            return number
+            guard Glibc.listen(descriptor, 16) == 0 else { throw .system("listen", on: path) }
+            guard fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else { throw .system("fcntl", on: path) }
+            return descriptor
         } catch {
-            close(number)
+            close(descriptor)
             throw error
         }
     }
 
     deinit { removeSocket(at: socket.path, created: file) }
 
-    var number: Int32 { socket.number }
+    var descriptor: Int32 { socket.number }
 
     /// Accepts the next connection; returns nil if none is waiting.
     ///
@@ -54,22 +54,22 @@ struct ControlListener: ~Copyable, Sendable {
     ///   connection stays in the queue.
     borrowing func accept() throws(DeviceError) -> (connection: Int32, isAllowed: Bool)? {
         while true {
-            let number = uninterrupted { fieldscribe_accept(socket.number) }
-            if number >= 0 { return (number, isAllowed(number)) }
+            let descriptor = uninterrupted { fieldscribe_accept(socket.number) }
+            if descriptor >= 0 { return (descriptor, isAllowed(descriptor)) }
             if errno == EAGAIN { return nil }
             guard errno == ECONNABORTED else { throw .system("accept", on: socket.path) }
         }
     }
 
-    /// Whether the peer is root, this process's user, or a member of the group.
+    /// Whether the peer is root, this process's user, or a member of `group`.
     private borrowing func isAllowed(_ connection: Int32) -> Bool {
-        var (user, primary) = (uid_t(), gid_t())
-        var others = [gid_t](repeating: 0, count: 256)
-        var count = Int32(others.count)
-        guard fieldscribe_peer(connection, &user, &primary, &others, &count) == 0 else { return false }
+        var (user, primaryGroup) = (uid_t(), gid_t())
+        var otherGroups = [gid_t](repeating: 0, count: 256)
+        var count = Int32(otherGroups.count)
+        guard fieldscribe_peer(connection, &user, &primaryGroup, &otherGroups, &count) == 0 else { return false }
         if user == 0 || user == geteuid() { return true }
         guard let group else { return false }
-        return primary == group || others.prefix(Int(count)).contains(group)
+        return primaryGroup == group || otherGroups.prefix(Int(count)).contains(group)
     }
 
     private static func group(named name: String) -> gid_t? {

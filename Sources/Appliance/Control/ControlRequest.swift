@@ -1,6 +1,6 @@
 import Core
 
-/// The commands that a client can give, like the button.
+/// A command from a client to the recorder.
 package enum RecorderCommand: Hashable, Sendable {
     /// Resumes a paused recording. Does nothing while recording.
     case start
@@ -11,7 +11,7 @@ package enum RecorderCommand: Hashable, Sendable {
     case pause
     /// Does nothing unless paused.
     case resume
-    /// Sets a bookmark at the current position, with this text, which may be empty.
+    /// Sets a bookmark at the current position. The text may be empty.
     case mark(text: String)
 }
 
@@ -22,28 +22,27 @@ package enum ControlRequest: Hashable, Sendable {
 
     case status
 
-    /// Subscribes to all events; levels and partial texts are optional.
+    /// Subscribes to events; `partials` adds levels and partial transcripts.
     case watch(partials: Bool)
 
-    /// Presses the button of a simulated panel, or releases it.
+    /// Presses or releases the button of a simulated panel.
     case press, release
 
-    /// Returns the history of the lamp.
     case lamp
 
     /// Reports the state of a copy to a stick, for the lamp and for subscribers.
     case exporting(Event.ExportState, message: String)
 
-    /// Asks whether the button is held while a stick is plugged in, which allows the stick shortly after power-on.
+    /// Asks whether the user allows a stick by holding the button while plugging it in; see `PanelController.claimHold`.
     case claim
 
     /// Reports whether a laptop is connected to the board's own USB port, for the lamp and for subscribers.
     case laptop(isConnected: Bool)
 
-    /// Reports new settings; they take effect once nothing is being recorded.
+    /// Reports new settings; they take effect once nothing is being recorded or copied.
     case settings
 
-    /// Opens sealed recordings with a private key for an hour. Errors contain `name`.
+    /// Opens sealed recordings with a private key for an hour. `name` identifies the key in errors.
     case open(key: String, name: String)
 
     case lock
@@ -60,7 +59,7 @@ package enum ControlRequest: Hashable, Sendable {
         }
     }
 
-    /// Whether the response may take long, or events are sent until the client disconnects.
+    /// Whether the request occupies a slot for long requests; see `ControlExchange.beginLongRequest`.
     var mayTakeLong: Bool {
         switch self {
         case .watch, .open: true

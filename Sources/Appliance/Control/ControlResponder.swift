@@ -11,15 +11,15 @@ struct ControlResponder: Sendable {
         do { request = try ControlLine.decode(ControlRequest.self, from: job.line) } catch {
             let refusal =
                 error as? DeviceError
-                ?? DeviceError(.unsupported, "control", "unknown request; the client may be a different version")
+                ?? DeviceError(.unsupported, "control", "unknown request; the client may be of a different version")
             return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
         }
         Log.debug(.control, "request", ["command": request.name, "client": "\(job.client)"])
         guard !request.mayTakeLong || exchange.beginLongRequest(job.client) else {
             let refusal = DeviceError(
                 .busy, "control",
-                "\(ControlExchange.maxLongRequests) clients are already watching or reading the archive; stop one, or try again later"
-            )
+                "\(ControlExchange.maxLongRequests) clients are already watching or reading the archive; stop one of them, or "
+                    + "try again later")
             return exchange.answer(job.client, ControlLine.encode(ControlResponse(refusal)))
         }
         if case .watch(let partials) = request { return await watch(job, on: exchange, partials: partials) }
@@ -28,7 +28,7 @@ struct ControlResponder: Sendable {
         exchange.answer(job.client, ControlLine.encode(response))
     }
 
-    /// Performs a request. A request that only reads is cancelled if its client disconnects; others are always completed.
+    /// Performs a request. A request that only reads is cancelled if its client disconnects; any other is completed.
     private func response(
         to request: ControlRequest, of job: ControlExchange.Job, on exchange: ControlExchange
     ) async -> ControlResponse {
@@ -60,7 +60,7 @@ struct ControlResponder: Sendable {
 
     /// Sends events until the client disconnects.
     private func watch(_ job: ControlExchange.Job, on exchange: ControlExchange, partials: Bool) async {
-        // Subscribes before reading the state, so that no later event is missed.
+        // Subscribes before it reads the state, so that it misses no later event.
         let events = handler.recorder.hub.events(withPartials: partials)
         guard Self.send(.state(handler.recorder.snapshot.state), to: job.client, on: exchange) else { return }
         await withTaskGroup(of: Void.self) { group in

@@ -4,11 +4,11 @@ import Maintenance
 /// What a command to the recorder changed.
 package enum RecorderChange: String, Hashable, Sendable, Codable { case started, resumed, paused, stopped }
 
-/// The response to a request. It has either the fields for that request, or only `error`.
+/// The response to a request. It has either the fields for that request or only `error`.
 package struct ControlResponse: Sendable, Codable {
     /// A `DeviceError` in JSON.
     struct Failure: Sendable, Codable {
-        /// `DeviceError.Code`, or a code from a later version.
+        /// A `DeviceError.Code`, or a code from a later version.
         var code: String
         /// One line: what failed, on what, and the remedy.
         var message: String
@@ -19,14 +19,14 @@ package struct ControlResponse: Sendable, Codable {
         var timeline: Timeline
     }
 
-    /// If set, the request failed, and no other field is set.
+    /// Nil if the request succeeded.
     var error: Failure?
-    /// The number of the recording that was started, stopped, paused, resumed or marked.
+    /// The number of the recording that the request started, changed or added.
     package var recording: Int?
     /// For commands: what the command changed; nil if nothing.
     package var change: RecorderChange?
-    /// For commands: the resulting state of `recording`, or of the recorder if that is nil. `idle` or `faulted` if the
-    /// recording has ended.
+    /// For commands: the new state of `recording`, or of the recorder if `recording` is nil. Once a recording has ended, its
+    /// state is `idle` or `faulted`.
     package var state: Event.State?
     /// For `mark`: the new bookmark.
     package var mark: Bookmark?
@@ -53,7 +53,6 @@ package struct ControlResponse: Sendable, Codable {
     package var isHeld: Bool?
     /// For `lock`: whether any recording was open.
     package var wasOpen: Bool?
-    /// Notes for the user.
     package var notes: [String]?
 }
 
@@ -71,12 +70,12 @@ extension ControlResponse {
         state = answer.state
     }
 
-    /// Returns the line that the program prints after a command, such as `paused 7`.
+    /// Returns the line to print after a command, such as `paused 7`.
     package func line(after command: RecorderCommand) -> String {
         guard let recording else { return "nothing was being recorded" }
         let wasNotPaused = change == nil && command == .resume
         switch state {
-        // Earlier versions of the appliance send no state.
+        // An appliance of an earlier version sends no state.
         case nil: return "\(command == .stop ? "stopped" : command == .pause ? "paused" : "recording") \(recording)"
         case .recording:
             let note =
@@ -93,7 +92,7 @@ extension ControlResponse {
 package struct ApplianceStatus: Hashable, Sendable, Codable {
     /// The microphone and its health.
     package struct Microphone: Hashable, Sendable, Codable {
-        /// The device as in the configuration, such as `alsa:default`.
+        /// The device in the configuration, such as `alsa:default`.
         package var device: String
         /// `closed`, `listening`, `alive`, or the code of a fault, such as `disconnected` or `microphone-silent`.
         package var health: String
@@ -101,7 +100,7 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
 
     /// The last fault.
     package struct Fault: Hashable, Sendable, Codable {
-        /// `DeviceError.Code`, or a code from the microphone, such as `microphone-silent`.
+        /// A `DeviceError.Code`, or another code, such as `microphone-silent` or the name of a service.
         var code: String
         /// One line: what failed, on what, and the remedy.
         package var message: String
@@ -114,29 +113,29 @@ package struct ApplianceStatus: Hashable, Sendable, Codable {
     /// Sealed recordings that are open.
     package struct Opened: Hashable, Sendable, Codable {
         package var recordings: [Int]
-        /// The seconds until they are locked.
+        /// The seconds until the recordings are locked again.
         package var secondsLeft: Double
     }
 
-    /// `Event.State`: `idle`, `recording`, `stopping` or `faulted`.
+    /// An `Event.State`, such as `idle` or `recording`.
     package var state: String
     /// The number of the current recording; nil while idle.
     package var recording: Int?
-    /// The length of the current recording; 0 while idle.
+    /// The length of the current recording, in seconds; 0 while idle.
     package var recordedSeconds: Double
-    /// The end of the transcribed part of the current recording, in seconds.
+    /// The end of the transcribed part of the current recording, in seconds; 0 while idle.
     package var transcribedUpTo: Double
-    /// The seconds of audio in all recordings that are not transcribed yet.
+    /// The total length of untranscribed audio in all recordings, in seconds.
     package var backlogSeconds: Double
-    /// The hours of recording for which the disk has space, not counting the reserve.
+    /// The hours of recording for which the disk has space, excluding the reserve.
     package var runwayHours: Double
     package var microphone: Microphone
-    /// The last fault since the appliance started, acknowledged or not.
+    /// The last fault since the appliance started, even if it was acknowledged; nil if there was none.
     package var lastFault: Fault?
     package var directory: String
 
-    /// The running second pass.
-    package var secondPass: SecondPassProgress.Reading?
+    /// The progress of the running second pass; nil if none is running.
+    package var secondPass: SecondPassProgress.Snapshot?
     /// Whether a laptop is connected to the USB drive; nil if `usb.drive` is no.
     package var laptop: Bool?
     /// The public key for the recorder's signatures, `RW...`; nil if there is none.

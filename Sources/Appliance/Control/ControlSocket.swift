@@ -4,40 +4,40 @@ import Settings
 import Synchronization
 import System
 
-/// Serves the control socket. One thread reads and writes and never waits for a client; tasks answer the requests.
+/// Serves the control socket. One thread does all I/O and never waits for a client; tasks answer the requests.
 final class ControlSocket: Service {
     /// The maximum number of clients. If another connects, an idle one is disconnected, or the new one is refused.
     private static let maxClients = 16
 
-    /// How long to wait after `accept` failed, for example because no descriptor was left.
+    /// The pause after `accept` failed, for example because no descriptor was left.
     private static let acceptPause = Duration.seconds(1)
 
     let name = "control"
     private let path: String
     private let group: String
     private let responder: ControlResponder
-    private let failed: @Sendable (DeviceError) -> Void
+    private let reportFailure: @Sendable (DeviceError) -> Void
     let exchange = Mutex<ControlExchange?>(nil)
 
     /// Creates the service.
     ///
-    /// - Parameter failed: called when accepting a client fails, once until it succeeds again.
+    /// - Parameter reportFailure: called when accepting a client fails, but not again until accepting has succeeded.
     init(
         _ settings: Configuration.Control, handler: RecorderHandler,
-        failed: @escaping @Sendable (DeviceError) -> Void
+        reportFailure: @escaping @Sendable (DeviceError) -> Void
     ) {
         path = settings.socket
         group = settings.group
         responder = ControlResponder(handler: handler)
-        self.failed = failed
+        self.reportFailure = reportFailure
     }
 
-    /// Serves until `stop`, or until its task is cancelled.
+    /// Serves until `stop` is called or the task is cancelled.
     ///
     /// - Throws: `DeviceError` if the socket cannot be opened or polled.
     func run() async throws {
-        let (path, group, responder, failed) = (path, group, responder, failed)
-        // A new exchange for each run, so that no request outlives its client.
+        let (path, group, responder, reportFailure) = (path, group, responder, reportFailure)
+        // Each run has a new exchange, so that no answer to an earlier client reaches a new one.
         let exchange = try ControlExchange()
         self.exchange.withLock { $0 = exchange }
         try await withTaskCancellationHandler {
@@ -45,7 +45,8 @@ final class ControlSocket: Service {
                 tasks.addTask {
                     try await onThread(named: "control") {
                         try makeFolder(folder(of: path), mode: 0o750)
-                        try Self.serve(ControlListener(path: path, group: group), exchange, failed: failed)
+                        try Self.serve(
+                            ControlListener(path: path, group: group), exchange, reportFailure: reportFailure)
                     }
                 }
                 tasks.addTask {
@@ -56,7 +57,7 @@ final class ControlSocket: Service {
                         requests.cancelAll()
                     }
                 }
-                // If the socket cannot be opened, both tasks end.
+                // When one task returns or throws, the other is cancelled.
                 try await tasks.next()
                 tasks.cancelAll()
                 try await tasks.waitForAll()
@@ -66,26 +67,26 @@ final class ControlSocket: Service {
         }
     }
 
-    /// Stops serving; `run` then returns.
     func stop() async { exchange.withLock { $0 }?.stop() }
 
     private static var now: Duration { .nanoseconds(MonotonicClock.nanoseconds) }
 
     private static func serve(
-        _ listener: consuming ControlListener, _ exchange: ControlExchange, failed: (DeviceError) -> Void
+        _ listener: consuming ControlListener, _ exchange: ControlExchange,
+        reportFailure: (DeviceError) -> Void
     ) throws {
         var clients: [Int: ControlConnection] = [:]
-        // The listener is not polled before this time, since a client that cannot be accepted would end each poll at once.
-        var listensFrom: Duration?
+        // Until this time, the listener is not polled, since a client that cannot be accepted would end each poll at once.
+        var acceptsAgainAt: Duration?
         var lastID = 0
         func drop(_ id: Int) {
             clients.removeValue(forKey: id)
-            exchange.disconnected(id)
+            exchange.removeClient(id)
         }
         func perform(_ id: Int, _ step: (ControlConnection) throws(ControlConnection.Refusal) -> [UInt8]?) {
             guard let client = clients[id] else { return }
             do throws(ControlConnection.Refusal) {
-                if let request = try step(client) { exchange.requested(request, by: id) }
+                if let request = try step(client) { exchange.post(request, from: id) }
             } catch {
                 guard let message = error.message else { return drop(id) }
                 client.refuse(refusal(message), at: now)
@@ -103,7 +104,7 @@ final class ControlSocket: Service {
         }
         while !exchange.isStopping {
             exchange.wakeup.clear()
-            for delivery in exchange.deliveries() {
+            for delivery in exchange.drainDeliveries() {
                 perform(delivery.client) { client throws(ControlConnection.Refusal) in
                     try client.append(delivery, at: now)
                 }
@@ -111,16 +112,16 @@ final class ControlSocket: Service {
             let ids = Array(clients.keys)
             var polls = [
                 pollfd(fd: exchange.wakeup.number, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: listensFrom == nil ? listener.number : -1, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: acceptsAgainAt == nil ? listener.descriptor : -1, events: Int16(POLLIN), revents: 0),
             ]
             for id in ids { polls.append(clients[id]?.poll ?? pollfd(fd: -1, events: 0, revents: 0)) }
-            let timeout = (clients.values.compactMap(\.deadline) + [listensFrom].compactMap { $0 }).min().map {
+            let timeout = (clients.values.compactMap(\.deadline) + [acceptsAgainAt].compactMap { $0 }).min().map {
                 $0 - now
             }
             try wait(for: &polls, pollMilliseconds(timeout))
             for (id, poll) in zip(ids, polls.dropFirst(2)) {
                 if poll.revents & Int16(POLLOUT) != 0, let client = clients[id] {
-                    if let count = client.write(at: now) { exchange.sent(count, client: id) } else { drop(id) }
+                    if let count = client.write(at: now) { exchange.didSend(count, to: id) } else { drop(id) }
                 }
                 if poll.revents & Int16(POLLIN) != 0 {
                     perform(id) { client throws(ControlConnection.Refusal) in try client.read(at: now) }
@@ -128,39 +129,39 @@ final class ControlSocket: Service {
                     drop(id)
                 }
                 if let deadline = clients[id]?.deadline, deadline <= now {
-                    let isReceiving = clients[id]?.unsent == 0
+                    let isReceiving = clients[id]?.unsentBytes == 0
                     perform(id) { _ throws(ControlConnection.Refusal) in
                         throw ControlConnection.Refusal(message: isReceiving ? ControlConnection.tooSlow : nil)
                     }
                 }
             }
-            if let from = listensFrom {
-                guard from <= now else { continue }
+            if let acceptsAgainAt {
+                guard acceptsAgainAt <= now else { continue }
             } else if polls[1].revents == 0 {
                 continue
             }
-            while let (number, isAllowed) = acceptClient(at: listener, &listensFrom, failed) {
-                let client = ControlConnection(number, at: now)
+            while let (descriptor, isAllowed) = acceptClient(at: listener, &acceptsAgainAt, reportFailure) {
+                let client = ControlConnection(descriptor, at: now)
                 if !isAllowed {
                     client.refuse(refusal("you may not control this appliance; join its group"), at: now)
                 } else if clients.count >= maxClients, !disconnectIdle() {
                     client.refuse(refusal("\(maxClients) clients are already connected; try again later"), at: now)
                 }
                 // A refused client gets its message immediately and is not added to `clients`.
-                if client.unsent > 0 {
+                if client.unsentBytes > 0 {
                     _ = client.write(at: now)
                     continue
                 }
                 lastID += 1
                 clients[lastID] = client
-                exchange.connected(lastID)
+                exchange.addClient(lastID)
             }
         }
         for id in Array(clients.keys) { drop(id) }
     }
 
-    /// Waits until one of these is ready. If RLIMIT_NOFILE was lowered, poll(2) may refuse that many descriptors; each is
-    /// then polled separately, ten times a second.
+    /// Waits until one of these descriptors is ready. If RLIMIT_NOFILE was lowered, poll(2) may refuse that many
+    /// descriptors; each one is then polled separately, ten times a second.
     private static func wait(for polls: inout [pollfd], _ milliseconds: Int32) throws(DeviceError) {
         if uninterrupted({ poll(&polls, nfds_t(polls.count), milliseconds) }) >= 0 { return }
         guard errno == EINVAL else { throw .system("poll", on: "control socket") }
@@ -172,15 +173,16 @@ final class ControlSocket: Service {
 
     /// Accepts the next client; returns nil if none is waiting, or if it cannot be accepted now.
     private static func acceptClient(
-        at listener: borrowing ControlListener, _ listensFrom: inout Duration?, _ failed: (DeviceError) -> Void
+        at listener: borrowing ControlListener, _ acceptsAgainAt: inout Duration?,
+        _ reportFailure: (DeviceError) -> Void
     ) -> (connection: Int32, isAllowed: Bool)? {
         do throws(DeviceError) {
             let client = try listener.accept()
-            listensFrom = nil
+            acceptsAgainAt = nil
             return client
         } catch {
-            if listensFrom == nil { failed(error) }
-            listensFrom = now + acceptPause
+            if acceptsAgainAt == nil { reportFailure(error) }
+            acceptsAgainAt = now + acceptPause
             return nil
         }
     }

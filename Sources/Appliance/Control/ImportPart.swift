@@ -10,14 +10,14 @@ package struct ImportPart: Hashable, Sendable, Codable {
     var isLast: Bool
     /// Who made the corrections, if the file does not say so.
     var person: String
-    /// The identity of the recording from the files beside it.
+    /// The identity of the recording, from a file beside the imported one; nil if there is none.
     var neighbour: String?
 
     /// The maximum size of a part's text, in bytes. In JSON, it may be six times as large.
     static let maximumTextBytes = 8_192
 
-    /// Splits a text into chunks for the parts; an empty text becomes one empty chunk. The text is split between Unicode
-    /// scalars, since a `Character` may be longer than a part.
+    /// Splits a text between Unicode scalars, since a `Character` may be longer than a part. An empty text becomes one
+    /// empty chunk.
     static func chunks(of text: String) -> [(text: Substring, isLast: Bool)] {
         var chunks: [(text: Substring, isLast: Bool)] = []
         var start = text.startIndex
@@ -31,9 +31,9 @@ package struct ImportPart: Hashable, Sendable, Codable {
     }
 }
 
-/// The incomplete files of clients, one for each client.
+/// The incomplete files, at most one for each client.
 struct ImportedTexts {
-    /// The maximum total size of all texts, in bytes.
+    /// The maximum size of all texts together, in bytes.
     static let maximumBytes = 64 << 20
 
     private var texts: [Int: (token: String, text: String)] = [:]

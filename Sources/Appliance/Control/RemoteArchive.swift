@@ -7,13 +7,13 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
     private let configuration: Configuration
     private let directory: String
 
-    /// - Parameter configuration: contains the socket's path.
+    /// - Parameter directory: the storage directory that the appliance must use.
     package init(_ configuration: Configuration, directory: String) {
         self.configuration = configuration
         self.directory = directory
     }
 
-    /// Whether the appliance is running and has its archive in that directory.
+    /// Whether the appliance is running and uses the storage directory.
     package var isAvailable: Bool {
         get throws { try ask(.status).status?.directory == directory }
     }
@@ -46,7 +46,7 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
     ///
     /// - Parameters:
     ///   - recording: the number of the recording, if the user gave it.
-    ///   - neighbour: the identity of the recording from the files beside it.
+    ///   - neighbour: the identity of the recording, from a file beside the imported one.
     package func importCorrections(
         _ text: String, name: String, recording: Int?, person: String, neighbour: String?
     ) throws -> String {
@@ -61,7 +61,7 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         return response.notes?.first ?? ""
     }
 
-    /// Adds a file that was prepared in a folder beside the recordings; returns the number of the new recording.
+    /// Adds a file that was prepared in a folder beside the recordings. Returns the number of the new recording.
     package func add(prepared folder: String) throws -> Int {
         let response = try ask(.adding(folder: folder))
         guard let recording = response.recording else {
@@ -70,19 +70,19 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
         return recording
     }
 
-    /// Verifies recordings; if there are no numbers, all recordings and the database.
+    /// Verifies these recordings; if the list is empty, all recordings and the database.
     ///
     /// - Parameter isQuick: whether to skip the audio.
     package func verify(_ recordings: [Int], isQuick: Bool = false) throws -> [StorageFinding] {
         try ask(.verify(recordings: recordings, isQuick: isQuick)).findings ?? []
     }
 
-    /// Erases recordings; returns notes for the user.
+    /// Erases recordings. Returns notes for the user.
     package func delete(_ recordings: [Int]) throws -> [String] {
         try ask(.delete(recordings: recordings)).notes ?? []
     }
 
-    /// Redacts a range of a recording; returns the recording number and notes for the user.
+    /// Redacts a range of a recording. Returns the recording's number and notes for the user.
     package func redact(_ request: RedactionRequest) throws -> (recording: Int, notes: [String]) {
         let response = try ask(.redact(request))
         return (response.recording ?? 0, response.notes ?? [])
@@ -107,7 +107,7 @@ package actor RemoteArchive: ArchiveReading, ExportLedger {
     private func client() throws -> ControlClient {
         guard let client = try ControlClient(configuration) else {
             throw DeviceError(
-                .disconnected, "connect", "the appliance has stopped meanwhile; start it and try again")
+                .disconnected, "connect", "the appliance is no longer running; start it and try again")
         }
         return client
     }

@@ -1,6 +1,6 @@
 import Core
 
-/// A request in its JSON form: the command's name and its keys. `RequestField.all` has the allowed values of each key.
+/// A request in its JSON form: the name of the command and its fields. `RequestField.all` has the allowed values.
 struct RequestObject: Codable {
     enum Command: String, Codable, CaseIterable {
         case start, stop, toggle, pause, resume, mark, status, watch, press, release, lamp
@@ -45,8 +45,8 @@ struct RequestObject: Codable {
     var partials: Bool?
 }
 
-// Omitted keys have defaults, so that earlier versions of clients work. `RequestField.all` checks all values, even if
-// the command does not use them.
+// Omitted fields have defaults, so that clients of earlier versions work. `RequestField.all` checks every field, even if
+// the command does not use it.
 extension ControlRequest: Codable {
     package init(from decoder: any Decoder) throws {
         let object: RequestObject

@@ -9,7 +9,7 @@ package struct Calibration: Hashable, Sendable {
     /// The level above which sound counts as speech, in dBFS, rounded to 0.5 dB.
     package var threshold: Double
 
-    /// The maximum level range of steady noise, in dB. The range of speech is more than twice as large.
+    /// The maximum spread of the levels of steady noise, in dB. That of speech is more than twice as large.
     private static let maximumSpread = 12.0
     private static let minimumFrames = 100
 
@@ -17,35 +17,35 @@ package struct Calibration: Hashable, Sendable {
     ///
     /// - Throws: `DeviceError` with `unsupported` and the reason if no threshold would work.
     init(levels: [Double], microphone: String) throws(DeviceError) {
-        func refusal(_ reason: String) -> DeviceError {
+        func failure(_ reason: String) -> DeviceError {
             DeviceError(.unsupported, "calibrate", on: microphone, reason)
         }
         guard levels.count >= Self.minimumFrames else {
-            throw refusal("delivered less than 2 s of audio; check it with fieldscribe doctor")
+            throw failure("delivered less than 2 s of audio; check it with fieldscribe doctor")
         }
         var noise = NoiseFloor()
         for level in levels { noise.append(level) }
         let sorted = levels.sorted()
         let (low, high) = (sorted[sorted.count / 10], sorted[sorted.count * 9 / 10])
         floor = noise.decibels
-        // Without the quietest and the loudest tenth of the frames.
+        // The spread excludes the quietest and the loudest tenth of the frames.
         let spread = high - low
         guard high > -95 else {
-            throw refusal(
+            throw failure(
                 "delivers digital silence; look for a mute switch, or raise the capture level with alsamixer -V capture"
             )
         }
         guard spread <= Self.maximumSpread else {
-            throw refusal(
+            throw failure(
                 "the level varies by \(spread.oneDecimal) dB, as if somebody were speaking; be quiet and calibrate again"
             )
         }
-        // At least 9 dB above the floor, and 3 dB above the peaks of the noise.
+        // The threshold is at least 9 dB above the floor and 3 dB above the peaks of the noise.
         let aboveFloor = floor + 9
         let abovePeaks = sorted[min(sorted.count - 1, sorted.count * 99 / 100)] + 3
         threshold = (max(aboveFloor, abovePeaks, VoiceActivity.minimumThreshold) * 2).rounded() / 2
         guard threshold <= -20 else {
-            throw refusal(
+            throw failure(
                 "the room is at \(floor.oneDecimal) dBFS, too loud for speech to stand out; lower the capture level or "
                     + "find a quieter place")
         }
@@ -53,12 +53,12 @@ package struct Calibration: Hashable, Sendable {
 
     /// Measures the configured microphone.
     ///
-    /// - Parameter progress: called with the progress, 0 to 1.
+    /// - Parameter progress: called with the share of the measurement that is done, 0 to 1.
     /// - Throws: `DeviceError` from the microphone or from `init(levels:microphone:)`.
     package static func measure(
         _ configuration: Configuration, seconds: Int, progress: @escaping @Sendable (Double) -> Void = { _ in }
     ) async throws -> Calibration {
-        // The first half second contains the device's switch-on noise.
+        // The first half second contains the noise of the device being switched on.
         let settlingFrames = 25
         let measurement = await measured("calibrate") {
             let microphone = try configuration.microphone().open()
@@ -67,16 +67,16 @@ package struct Calibration: Hashable, Sendable {
             var frames = FrameLevels()
             let length = Double(seconds) + 0.5
             var sampleCount = 0
-            let count = { (samples: Int) in
+            let addToProgress = { (samples: Int) in
                 sampleCount += samples
                 progress((Double(sampleCount) / (length * Double(SamplePosition.rate))).asShare)
             }
             try listen(to: microphone, seconds: length) {
                 frames.append($0) { levels.append($0) }
-                count($0.count)
+                addToProgress($0.count)
             } lost: {
                 frames.restart()
-                count($0)
+                addToProgress($0)
             }
             return levels
         }
@@ -86,11 +86,12 @@ package struct Calibration: Hashable, Sendable {
 }
 
 extension Configuration {
-    /// Saves a threshold in the configuration file, or in a new one. The owner and mode of the file do not change.
+    /// Saves a threshold in the configuration file, and creates the file if there is none. The owner and mode of an existing
+    /// file do not change.
     ///
     /// - Parameter thresholdDecibels: in dBFS; rounded to one decimal place.
     /// - Returns: the path of the file.
-    /// - Throws: `DeviceError` with `denied` if this user may not write the file; it is then unchanged.
+    /// - Throws: `DeviceError` with `denied` if this user may not write the file.
     package func save(thresholdDecibels: Double) throws(DeviceError) -> String {
         let isWhole = thresholdDecibels == thresholdDecibels.rounded()
         return try save(

@@ -17,8 +17,8 @@ extension DoctorFacts {
                     "not signed: \(error.reason); nobody can prove that a copy is unaltered",
                     remedy: error.remedy)
             ]
-        case .success(nil): [.init(.copies, .ok, "are signed; the key is created at the first start")]
-        case .success(let key?): [.init(.copies, .ok, "are signed; the recorder's public key is \(key)")]
+        case .success(nil): [.init(.copies, .ok, "signed; the key is created at the first start")]
+        case .success(let key?): [.init(.copies, .ok, "signed; the recorder's public key is \(key)")]
         }
     }
 
@@ -33,7 +33,7 @@ extension DoctorFacts {
                 .copies, .ok,
                 "encrypted for \(keys(count)); to test a private key: fieldscribe recipients check --key FILE")
         }
-        return [finding] + sticksFindings + recorderFindings
+        return [finding] + sticksFindings + recorderSealingFindings
     }
 
     private func keys(_ count: Int) -> String { counted(count, "public key", "public keys") }
@@ -41,17 +41,17 @@ extension DoctorFacts {
     private var openedFindings: [DoctorFinding] {
         guard let opened else { return [] }
         let count = opened.recordings.count
-        let what = counted(count, "sealed recording", "sealed recordings")
+        let recordings = counted(count, "sealed recording", "sealed recordings")
         let minutes = Int((opened.secondsLeft.within(0...1e6) / 60).rounded(.up))
         return [
             .init(
-                .copies, .notice, "a private key has opened \(what) for another \(minutes) min",
+                .copies, .notice, "a private key has opened \(recordings) for another \(minutes) min",
                 remedy: "run fieldscribe lock when they are no longer needed")
         ]
     }
 
-    /// Whether recordings are encrypted on the recorder, if that is configured.
-    private var recorderFindings: [DoctorFinding] {
+    /// The findings about encryption on the recorder itself, and about text that it does not protect.
+    private var recorderSealingFindings: [DoctorFinding] {
         let asideFindings = damagedDatabases.map {
             DoctorFinding(
                 .copies, .notice,
@@ -70,7 +70,6 @@ extension DoctorFacts {
         }
     }
 
-    /// The finding about copies without encryption.
     private var unencryptedFinding: DoctorFinding {
         let risk =
             configuration.export.sticks == .any
@@ -81,7 +80,6 @@ extension DoctorFacts {
             remedy: "to encrypt them, set export.recipients to the public keys of those who may read them")
     }
 
-    /// The findings about allowed sticks, unless every stick is allowed.
     private var sticksFindings: [DoctorFinding] {
         switch configuration.export.sticks {
         case .any: return []
@@ -94,15 +92,14 @@ extension DoctorFacts {
         case .success(0):
             return [
                 .init(
-                    .copies, .notice, "only on allowed sticks, and none is allowed, so nothing is copied",
-                    remedy: "sudo fieldscribe stick allow, while the stick is plugged in")
+                    .copies, .notice, "made only on allowed sticks; no stick is allowed, so nothing is copied",
+                    remedy: "run sudo fieldscribe stick allow while the stick is plugged in")
             ]
         case .success(let count):
-            return [.init(.copies, .ok, "only on \(counted(count, "allowed stick", "allowed sticks"))")]
+            return [.init(.copies, .ok, "made only on \(counted(count, "allowed stick", "allowed sticks"))")]
         }
     }
 
-    /// Whether a laptop can use the drive, if it is configured.
     var driveFindings: [DoctorFinding] {
         switch drivePorts {
         case nil: return []
@@ -113,8 +110,8 @@ extension DoctorFacts {
                     .init(
                         .drive, .missing, "no USB port of this board can act as a drive for a laptop",
                         remedy:
-                            "on a 4, 5 or Zero 2 W, add dtoverlay=dwc2,dr_mode=peripheral to config.txt and restart; on other "
-                            + "boards, set usb.drive = no")
+                            "on a Raspberry Pi 4, 5 or Zero 2 W, add dtoverlay=dwc2,dr_mode=peripheral to config.txt and "
+                            + "restart; on another board, set usb.drive = no")
                 ]
             }
             return [.init(.drive, .ok, "a laptop connected to the port \(port) sees the recordings, read-only")]

@@ -7,29 +7,32 @@ import Settings
 /// Measures the speed of one decode worker with the configured model.
 func doctorDecoder(_ configuration: Configuration) async -> Result<DoctorFacts.Decoder, DeviceError> {
     do {
-        let (samples, isOnSpeech) = testSound()
+        let (samples, isSpeech) = testAudio()
         let pool = WorkerPool(try configuration.workerCommand(profile: "live"), size: 1)
         let engine = try await pool.prepare()
         // The first run also reads files from the card and allocates memory; only the second is measured.
         _ = try await pool.measure(samples)
-        let wall = max(1e-3, try await pool.measure(samples))
-        let seconds = Double(samples.count) / Double(SamplePosition.rate)
-        return .success(DoctorFacts.Decoder(timesRealTime: seconds / wall, isOnSpeech: isOnSpeech, engine: engine))
+        let elapsedSeconds = max(1e-3, try await pool.measure(samples))
+        let audioSeconds = Double(samples.count) / Double(SamplePosition.rate)
+        return .success(
+            DoctorFacts.Decoder(
+                timesRealTime: audioSeconds / elapsedSeconds, isOnSpeech: isSpeech, engine: engine))
     } catch let error as DeviceError { return .failure(error) } catch {
-        return .failure(DeviceError(.failed, "decode-worker", "the decode worker: \(error)", remedy: "see the log"))
+        return .failure(
+            DeviceError(.failed, "decode-worker", "the decode worker failed: \(error)", remedy: "see the log"))
     }
 }
 
-/// Returns a spoken sentence from Debian's package pocketsphinx-testdata or, if it is not installed, five seconds of a
+/// Returns a spoken sentence from Debian's package pocketsphinx-testdata. If it is not installed, returns five seconds of
 /// synthetic sound.
-private func testSound() -> (samples: [Int16], isOnSpeech: Bool) {
+private func testAudio() -> (samples: [Int16], isSpeech: Bool) {
     let path = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0880.wav"
     if let speech = try? AudioFileReader(path: path).samples(), !speech.isEmpty { return (speech, true) }
-    return (syllables(seconds: 5), false)
+    return (syntheticSyllables(seconds: 5), false)
 }
 
-/// Returns a synthetic voice: a 120 Hz buzz filtered by the formants of three vowels, four syllables per second.
-private func syllables(seconds: Int) -> [Int16] {
+/// Returns four syllables per second: a 120 Hz buzz, filtered by the formants of three vowels.
+private func syntheticSyllables(seconds: Int) -> [Int16] {
     let vowels: [[Double]] = [[730, 1_090, 2_440], [270, 2_290, 3_010], [300, 870, 2_240]]
     let rate = Double(SamplePosition.rate)
     var samples: [Int16] = []

@@ -26,27 +26,28 @@ func doctorReadable(_ directory: String) -> [String] {
     }
 }
 
-/// Returns the folder itself, or its nearest existing ancestor. The appliance creates the rest.
+/// Returns the folder itself if it exists, otherwise its nearest existing ancestor.
 private func nearestExistingFolder(to directory: String) -> String {
     var path = directory
     while access(path, F_OK) != 0, folder(of: path) != path { path = folder(of: path) }
     return path
 }
 
-/// Writes and syncs a second of audio several times, as a recording does, to an unlinked file. Returns the durations.
+/// Writes and syncs a second of audio several times, as a recording does, to an unlinked file. Returns the durations in
+/// seconds.
 private func syncSeconds(in folder: String, times: Int) throws(DeviceError) -> [Double] {
     let path = "\(folder)/.fieldscribe-doctor-\(getpid())"
     let file = try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_EXCL)
     unlink(path)
-    let second = UnsafeMutableRawBufferPointer.allocate(byteCount: 32_000, alignment: 1)
-    defer { second.deallocate() }
-    second.initializeMemory(as: UInt8.self, repeating: 0x55)
-    var seconds: [Double] = []
+    let audio = UnsafeMutableRawBufferPointer.allocate(byteCount: 32_000, alignment: 1)
+    defer { audio.deallocate() }
+    audio.initializeMemory(as: UInt8.self, repeating: 0x55)
+    var durations: [Double] = []
     for _ in 0..<times {
         let start = MonotonicClock.nanoseconds
-        try file.write(UnsafeRawBufferPointer(second))
+        try file.write(UnsafeRawBufferPointer(audio))
         try file.syncData()
-        seconds.append(Double(MonotonicClock.nanoseconds - start) / 1e9)
+        durations.append(Double(MonotonicClock.nanoseconds - start) / 1e9)
     }
-    return seconds
+    return durations
 }

@@ -22,19 +22,19 @@ package struct DoctorExamination: Sendable {
         self.seconds = seconds
     }
 
-    /// Performs all measurements. Failures are results too. Calls `progress` before each check.
+    /// Performs all measurements. A failed measurement is a result too. Calls `progress` before the slow ones.
     package func run(progress: (DoctorFinding.Check) -> Void = { _ in }) async -> DoctorFacts {
         var problems: [ConfigurationError.Problem] = []
-        var refused: DeviceError?
+        var configurationError: DeviceError?
         var configuration = Configuration()
         progress(.configuration)
         do {
             configuration = try Configuration.load(explicitPath: explicitPath, environment: environment)
         } catch let error as ConfigurationError {
-            // The other lines are still checked.
+            // The valid lines still apply to the other checks.
             problems = error.problems
             configuration = Configuration.salvage(explicitPath: explicitPath, environment: environment) ?? configuration
-        } catch { refused = DeviceError(wrapping: error) }
+        } catch { configurationError = DeviceError(wrapping: error) }
         progress(.microphone)
         let appliance = doctorAppliance(configuration)
         let sound = await doctorSound(configuration, seconds: seconds)
@@ -46,15 +46,15 @@ package struct DoctorExamination: Sendable {
             isClockSynchronized: MonotonicClock.wallIsSynchronized, board: doctorBoard())
         facts.configurationProblems = problems.map(\.description)
         facts.refusedSettings = Set(problems.compactMap(\.setting))
-        facts.configurationError = refused
+        facts.configurationError = configurationError
         facts.appliance = appliance
         facts.microphoneIsOurs = appliance == .running && doctorMicrophoneIsOurs(configuration)
         facts.microphones = ((try? captureDevices()) ?? []).map { "\($0.name) (\($0.description))" }
-        // If a line about copies is wrong, checking its default would say nothing about what the line meant.
-        let isAboutCopies = problems.contains {
+        // If a setting for copies is wrong, a check of its default would be misleading.
+        let hasCopyProblem = problems.contains {
             $0.setting.map { setting in ["export.", "storage.", "usb."].contains { setting.hasPrefix($0) } } ?? true
         }
-        if !isAboutCopies, refused == nil {
+        if !hasCopyProblem, configurationError == nil {
             facts.sealing = doctorSealing(configuration)
             facts.signing = doctorSigning(configuration)
             facts.opened = status(configuration)?.opened
@@ -78,7 +78,7 @@ package struct DoctorExamination: Sendable {
         return facts
     }
 
-    /// Requests a line briefly, which is the only way to find out whether it can be used.
+    /// Requests a line for a moment, since there is no other way to find out whether it can be used.
     private func line(_ address: PanelAddress, _ direction: LineRequest.Direction) -> DoctorFacts.Line {
         switch address {
         case .sim, .none: return DoctorFacts.Line(name: "\(address)", isGpio: false)
@@ -107,7 +107,7 @@ func doctorSpeakers(_ configuration: Configuration) async -> Result<String, Devi
     }
 }
 
-/// Returns the number of public keys that copies are encrypted for, or why nothing can be copied.
+/// Returns the number of public keys for which copies are encrypted, or why nothing can be copied.
 func doctorSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
     Result { () throws(DeviceError) in
         guard let recipients = try configuration.recipients() else { return 0 }
@@ -124,7 +124,7 @@ func doctorSigning(_ configuration: Configuration) -> Result<String?, DeviceErro
     }
 }
 
-/// Returns the number of public keys that recordings on the recorder are encrypted for, or why none are encrypted.
+/// Returns the number of public keys for which recordings on the recorder are encrypted, or why none are encrypted.
 func doctorRecorderSealing(_ configuration: Configuration) -> Result<Int, DeviceError> {
     do throws(DeviceError) {
         let recipients = try configuration.sealRecipients() ?? []
@@ -153,20 +153,19 @@ func doctorSticks(_ configuration: Configuration) -> Result<Int, DeviceError> {
     }
 }
 
-/// Returns whether the appliance listens on the control socket.
+/// Returns whether the appliance listens on the control socket and accepts this user.
 func doctorAppliance(_ configuration: Configuration) -> DoctorFacts.Appliance {
     do throws(DeviceError) {
         return try ControlClient(configuration) == nil ? .stopped : .running
     } catch { return error.code == .denied ? .denied : .stopped }
 }
 
-/// Whether the running appliance uses the microphone: during a recording, even while it is paused, and always if there
-/// is a pre-roll.
+/// Returns whether the running appliance uses the microphone: for a recording, even a paused one, or for the pre-roll.
 func doctorMicrophoneIsOurs(_ configuration: Configuration) -> Bool {
     configuration.capture.prerollSeconds > 0 || status(configuration)?.recording != nil
 }
 
-/// Returns the kernel's names of the USB ports that can act as a device, or why there is no drive for laptops.
+/// Returns the kernel's names for the USB ports that can act as a device, or why there is no drive for laptops.
 func doctorDrivePorts(system: String = "/sys", programs: [String] = ["/usr/sbin", "/sbin"]) -> Result<
     [String], DeviceError
 > {

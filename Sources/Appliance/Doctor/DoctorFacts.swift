@@ -1,7 +1,7 @@
 import Core
 import Settings
 
-/// The measurements of this machine: numbers and errors, without judgement.
+/// The measurements of this machine. `findings` judges them.
 package struct DoctorFacts: Sendable {
     /// Whether the appliance is running, according to its control socket.
     enum Appliance: Hashable, Sendable {
@@ -21,12 +21,12 @@ package struct DoctorFacts: Sendable {
         /// Whether all samples have the same value.
         var isStuck = false
 
-        /// The share of samples at full scale, 0 to 1.
+        /// The share of samples at full scale, from 0 to 1.
         var clipped = 0.0
 
         var channels = 1
         var channelsIdentical = false
-        /// Whether the channels cancel each other when mixed into one.
+        /// Whether the channels cancel each other out when they are mixed.
         var channelsCancel = false
         /// The number of the channel that has a constant value, from 1; nil if there is none.
         var stuckChannel: Int?
@@ -34,11 +34,10 @@ package struct DoctorFacts: Sendable {
         var lost = 0
     }
 
-    /// A line of the panel.
     struct Line: Hashable, Sendable {
         /// The line's address, as in the configuration.
         var name: String
-        /// Whether the line is a GPIO line. Otherwise it is simulated, or there is none.
+        /// Whether the line is a GPIO line. If not, it is simulated, or there is none.
         var isGpio: Bool
         /// Whether the appliance uses the line.
         var isOurs = false
@@ -46,7 +45,6 @@ package struct DoctorFacts: Sendable {
         var error: DeviceError?
     }
 
-    /// The disk for recordings.
     struct Disk: Hashable, Sendable {
         /// The storage directory, which may not exist yet.
         var directory: String
@@ -55,19 +53,16 @@ package struct DoctorFacts: Sendable {
         /// The number of bytes that this user may still write to the disk.
         var freeBytes: Double
 
-        /// The durations of syncs of 32,000 bytes, in seconds.
+        /// The durations of repeated syncs of 32,000 bytes, in seconds.
         var syncSeconds: [Double]
     }
 
-    /// The speed of a decode worker.
     struct Decoder: Hashable, Sendable {
-        /// Seconds of audio that one worker decodes per second.
+        /// The seconds of audio that one worker decodes per second.
         var timesRealTime: Double
 
         /// Whether the speed was measured on speech. A synthetic sound gives only the order of magnitude.
         var isOnSpeech: Bool
-
-        /// The engine, as the worker names it.
         var engine: EngineDescription?
     }
 
@@ -86,34 +81,33 @@ package struct DoctorFacts: Sendable {
         var unknownGroups: [String] = []
     }
 
-    /// The machine.
+    /// The machine's hardware.
     package struct Board: Hashable, Sendable {
         /// The model, such as `Raspberry Pi 4 Model B Rev 1.4`.
         package var name: String
         /// The memory, in units of 1,000,000 bytes.
         var memoryMegabytes: Int
-        /// The number of processor cores that are online.
         var cores: Int
 
         /// The temperature, in degrees Celsius; nil if the machine has no sensor.
         var temperature: Double?
 
-        /// Whether the supply voltage was too low since power-on; nil if the machine does not report it.
+        /// Whether the machine reports that the supply voltage is or was too low; nil if it does not measure the voltage.
         var isUndervolted: Bool?
     }
 
-    /// The settings used for the measurements; the defaults if the file was refused.
+    /// The settings used for the measurements, with defaults for those that are refused.
     var configuration: Configuration
 
-    /// The errors in the configuration file, each as one line.
+    /// The errors in the configuration file, one per element.
     var configurationProblems: [String] = []
     /// The settings with an error, such as `capture.device`. Their defaults are used instead.
     var refusedSettings: Set<String> = []
-    /// Why the file could not be read.
+    /// Why the configuration file could not be read; nil if it could.
     var configurationError: DeviceError?
     var appliance = Appliance.stopped
 
-    /// Whether the appliance uses the microphone; false if this user may not ask.
+    /// Whether the appliance uses the microphone; false if this user may not query the appliance.
     var microphoneIsOurs = false
     var sound: Result<Sound, DeviceError>
 
@@ -121,34 +115,34 @@ package struct DoctorFacts: Sendable {
     var microphones: [String] = []
     var button: Line
     var lamp: Line
-    /// Why the model cannot be loaded; nil if it can.
+    /// Why no decode worker can be started, for example because the model is missing; nil if one can.
     var modelError: DeviceError?
 
     /// Why `auto` skips better engines, in the order of `EngineRegistry.automatic`.
     var skippedEngines: [DeviceError] = []
 
-    /// The speed of decoding, or why it could not be measured; nil if the model cannot be loaded.
+    /// The speed of decoding, or why it could not be measured; nil if there is a `modelError`.
     var decoder: Result<Decoder, DeviceError>?
     /// The path of the model that identifies speakers, or why it cannot be used; nil if speakers are not identified.
     var speakers: Result<String, DeviceError>?
-    /// The programs and folders that the service's sandbox allows; nil if there is no service.
+    /// The programs and folders that the service's sandbox allows; nil if unknown or not checked.
     var runnable: [String]?
     var disk: Result<Disk, DeviceError>
-    /// The number of public keys that copies are encrypted for, or why nothing can be copied. Nil if not checked.
+    /// The number of public keys for which copies are encrypted, or why nothing can be copied. Nil if not checked.
     var sealing: Result<Int, DeviceError>?
-    /// The number of public keys that recordings on the recorder are encrypted for, or why none are encrypted. Nil if not
-    /// configured.
+    /// The number of public keys for which recordings on the recorder are encrypted, or why none are encrypted. Nil if not
+    /// configured or not checked.
     var recorderSealing: Result<Int, DeviceError>?
-    /// Damaged databases that were kept, if recordings on the recorder are encrypted.
+    /// The damaged databases that were set aside, if recordings on the recorder are encrypted.
     var damagedDatabases: [String] = []
     /// The sealed recordings that are open; nil if none are.
     var opened: ApplianceStatus.Opened?
-    /// The public key of the recorder's signatures, which is nil before the first start, or why nothing is signed. Nil if
-    /// not checked.
+    /// The public key of the recorder's signatures, or why nothing is signed. The key is nil before the first start; the
+    /// result is nil if not checked.
     var signing: Result<String?, DeviceError>?
     /// The number of allowed sticks, or why the list cannot be read. Nil if not checked.
     var allowedSticks: Result<Int, DeviceError>?
-    /// The USB ports that can act as a drive for a laptop, or why there is no drive. Nil if not configured.
+    /// The USB ports that can act as a drive for a laptop, or why there is no drive. Nil if not configured or not checked.
     var drivePorts: Result<[String], DeviceError>?
     var permissions: Permissions
     /// Whether the clock was set from the network or a clock module.

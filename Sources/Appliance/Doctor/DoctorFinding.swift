@@ -9,7 +9,7 @@ package struct DoctorFinding: Hashable, Sendable, Encodable {
     /// The outcome of a check.
     package enum Status: String, Sendable, Encodable {
         case ok
-        /// It works, but could be improved.
+        /// The checked part works, but could be improved.
         case notice
         case failed
         /// A required device, model or file is missing.
@@ -18,7 +18,6 @@ package struct DoctorFinding: Hashable, Sendable, Encodable {
 
     package var check: Check
     package var status: Status
-    /// The message, in one line.
     package var message: String
     /// What the user can do; nil if there is nothing to do.
     package var remedy: String?
@@ -40,7 +39,7 @@ extension [DoctorFinding] {
 }
 
 extension Double {
-    /// The number rounded to one decimal place; `-` if it is not finite or too large.
+    /// The number, rounded to one decimal place; `-` if it is not finite or too large.
     var oneDecimal: String {
         guard isFinite, abs(self) < 1e12 else { return "-" }
         let tenths = Int((abs(self) * 10).rounded())

@@ -1,14 +1,14 @@
 import Core
 import Settings
 
-// Derives the findings from the measurements alone.
+// The findings depend only on the measurements.
 extension DoctorFacts {
     /// All findings, in the order in which they are shown.
     package var findings: [DoctorFinding] {
-        let unchecked = unchecked
-        var unreported = unchecked
-        return examined.compactMap { finding in
-            guard unchecked[finding.check] != nil else { return finding }
+        let settingsByCheck = refusedSettingsByCheck
+        var unreported = settingsByCheck
+        return allFindings.compactMap { finding in
+            guard settingsByCheck[finding.check] != nil else { return finding }
             // One finding replaces all findings of the check.
             guard let setting = unreported.removeValue(forKey: finding.check) else { return nil }
             return DoctorFinding(
@@ -17,8 +17,9 @@ extension DoctorFacts {
         }
     }
 
-    /// The checks that depend on a refused setting, with that setting. Its default may not suit this machine.
-    private var unchecked: [DoctorFinding.Check: String] {
+    /// The checks that depend on a refused setting, with that setting. They are omitted, since the setting's default may not
+    /// suit this machine.
+    private var refusedSettingsByCheck: [DoctorFinding.Check: String] {
         let settingsByCheck: [(DoctorFinding.Check, [String])] = [
             (.microphone, ["capture.device"]), (.button, ["panel.button"]), (.lamp, ["panel.lamp"]),
             (.model, ["recognizer.engine", "recognizer.model"]),
@@ -32,10 +33,11 @@ extension DoctorFacts {
         ) { first, _ in first }
     }
 
-    private var examined: [DoctorFinding] {
-        // In steps: Swift 6.0.3 takes too long to type-check this as one sum.
+    /// The findings of all checks, including those that depend on a refused setting.
+    private var allFindings: [DoctorFinding] {
+        // Swift 6.0.3 takes too long to type-check this as a single sum.
         var all = configurationFindings
-        all += [applianceFinding, soundFinding, finding(.button, button), finding(.lamp, lamp)]
+        all += [applianceFinding, microphoneFinding, finding(.button, button), finding(.lamp, lamp)]
         all += decoderFindings
         all += speakersFindings + sandboxFindings
         all += zip(EngineRegistry.automatic, skippedEngines).map { engine, error in
@@ -52,28 +54,28 @@ extension DoctorFacts {
         return all
     }
 
-    /// The numbers behind the findings, for programs.
+    /// The measured numbers, for programs.
     package var measurements: [String: Double] {
-        var numbers: [String: Double] = [
+        var measurements: [String: Double] = [
             "board.cores": Double(board.cores), "board.memoryMegabytes": Double(board.memoryMegabytes),
         ]
-        numbers["board.temperature"] = board.temperature
+        measurements["board.temperature"] = board.temperature
         if case .success(let sound) = sound {
-            numbers["microphone.seconds"] = sound.seconds
-            numbers["microphone.rms"] = sound.rms
-            numbers["microphone.peak"] = sound.peak
-            numbers["microphone.clippedShare"] = sound.clipped
-            numbers["microphone.lostSamples"] = Double(sound.lost)
-            numbers["microphone.channels"] = Double(sound.channels)
+            measurements["microphone.seconds"] = sound.seconds
+            measurements["microphone.rms"] = sound.rms
+            measurements["microphone.peak"] = sound.peak
+            measurements["microphone.clippedShare"] = sound.clipped
+            measurements["microphone.lostSamples"] = Double(sound.lost)
+            measurements["microphone.channels"] = Double(sound.channels)
         }
         if case .success(let disk) = disk {
-            numbers["disk.freeBytes"] = disk.freeBytes
-            numbers["disk.runwayHours"] = runwayHours(on: disk)
-            numbers["disk.syncMedianSeconds"] = disk.medianSeconds
-            numbers["disk.syncWorstSeconds"] = disk.worstSeconds
+            measurements["disk.freeBytes"] = disk.freeBytes
+            measurements["disk.runwayHours"] = runwayHours(on: disk)
+            measurements["disk.syncMedianSeconds"] = disk.medianSeconds
+            measurements["disk.syncWorstSeconds"] = disk.worstSeconds
         }
-        if case .success(let decoder) = decoder { numbers["decoder.timesRealTime"] = decoder.timesRealTime }
-        return numbers
+        if case .success(let decoder) = decoder { measurements["decoder.timesRealTime"] = decoder.timesRealTime }
+        return measurements
     }
 
     private var configurationFindings: [DoctorFinding] {
@@ -100,7 +102,7 @@ extension DoctorFacts {
         }
     }
 
-    private var soundFinding: DoctorFinding {
+    private var microphoneFinding: DoctorFinding {
         let name = configuration.capture.device
         switch sound {
         case .failure(let error) where error.code == .busy && (microphoneIsOurs || appliance == .denied):
@@ -109,7 +111,7 @@ extension DoctorFacts {
             var finding = DoctorFinding(.microphone, error: error)
             if finding.status == .missing, !microphones.isEmpty {
                 finding.remedy =
-                    "set capture.device = alsa:NAME to one of these: \(microphones.joined(separator: "; "))"
+                    "set capture.device = alsa:NAME, where NAME is one of these: \(microphones.joined(separator: "; "))"
             }
             return finding
         case .success(let sound): return judge(sound, of: name)
@@ -147,7 +149,7 @@ extension DoctorFacts {
         }
         if sound.peak < -70 {
             return .init(
-                .microphone, .notice, "\(summary); almost silent",
+                .microphone, .notice, "\(summary); it is almost silent",
                 remedy: "speak while the doctor listens, or raise the capture level with alsamixer -V capture")
         }
         if sound.channelsCancel {
@@ -217,7 +219,6 @@ extension DoctorFacts {
         }
     }
 
-    /// Why voices cannot be saved.
     private var savedVoicesFindings: [DoctorFinding] {
         guard configuration.speakers.remember, !configuration.storage.seal.isEmpty else { return [] }
         return [
@@ -229,13 +230,13 @@ extension DoctorFacts {
         ]
     }
 
-    /// Programs that the engine needs but the service's sandbox forbids.
+    /// The findings about programs that the engine needs but the service's sandbox forbids.
     private var sandboxFindings: [DoctorFinding] {
         guard let runnable else { return [] }
-        let hidden = configuration.engine.programs(in: configuration).filter { program in
+        let forbiddenPrograms = configuration.engine.programs(in: configuration).filter { program in
             !runnable.contains { program == $0 || program.hasPrefix($0 + "/") }
         }
-        return hidden.map {
+        return forbiddenPrograms.map {
             DoctorFinding(
                 .model, .failed,
                 "\($0): the service's sandbox does not allow it to run, so the service transcribes nothing",
@@ -245,11 +246,11 @@ extension DoctorFacts {
         }
     }
 
-    /// The engine with its version, its model, and whether the model is intact.
+    /// Returns the engine with its version, the model, and whether the model is intact.
     private func modelText(_ decoder: Decoder) -> String {
         let engine = configuration.engine
         let version = [decoder.engine?.name ?? engine.name, decoder.engine?.version ?? ""].filter { !$0.isEmpty }
-        let state = ["complete; can be loaded", engine.integrity(in: configuration)].filter { !$0.isEmpty }
+        let state = ["complete and can be loaded", engine.integrity(in: configuration)].filter { !$0.isEmpty }
         return "\(version.joined(separator: " ")) with \(engine.modelOrProgram(in: configuration)): "
             + state.joined(separator: "; ")
     }
@@ -259,7 +260,7 @@ extension DoctorFacts {
             ? .init(.clock, .ok, "synchronized")
             : .init(
                 .clock, .notice, "not synchronized: recordings will be marked \"clock unverified\"",
-                remedy: "connect the machine to a network once after each start, or add a clock module (RTC)")
+                remedy: "connect the machine to a network after each start, or add a clock module (RTC)")
     }
 }
 

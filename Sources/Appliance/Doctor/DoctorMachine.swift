@@ -9,13 +9,13 @@ func doctorBoard() -> DoctorFacts.Board {
         name: name ?? "this machine", memoryMegabytes: MachineMemory.totalMegabytes, cores: Configuration.cores)
     board.temperature = paths(matching: "/sys/class/thermal/thermal_zone*/temp")
         .compactMap { firstLine(of: $0).flatMap(Double.init) }.max().map { $0 / 1_000 }
-    // On a Raspberry Pi, the firmware's alarm stays set until it is read.
+    // The driver of the Raspberry Pi's voltage monitor.
     board.isUndervolted = paths(matching: "/sys/class/hwmon/hwmon*/name").first { firstLine(of: $0) == "rpi_volt" }
         .flatMap { firstLine(of: String($0.dropLast("name".count)) + "in0_lcrit_alarm") }.map { $0 == "1" }
     return board
 }
 
-/// Returns the recording user, and the groups that the configured devices require but the user is not in.
+/// Returns the recording user, and the groups that the configured devices require and the user is not in.
 func doctorPermissions(_ configuration: Configuration) -> DoctorFacts.Permissions {
     let service = getpwnam("fieldscribe").map { (name: String(cString: $0.pointee.pw_name), group: $0.pointee.pw_gid) }
     let current = getpwuid(geteuid()).map { (name: String(cString: $0.pointee.pw_name), group: $0.pointee.pw_gid) }
@@ -23,18 +23,18 @@ func doctorPermissions(_ configuration: Configuration) -> DoctorFacts.Permission
     var permissions = DoctorFacts.Permissions(user: user.name)
     permissions.isServiceUser = service != nil
     permissions.isRoot = service == nil && geteuid() == 0
-    var needed: [String] = []
-    if configuration.capture.device.hasPrefix("alsa:") { needed.append("audio") }
+    var neededGroups: [String] = []
+    if configuration.capture.device.hasPrefix("alsa:") { neededGroups.append("audio") }
     if [configuration.panel.button, configuration.panel.lamp].contains(where: { "\($0)".hasPrefix("gpio:") }) {
-        needed.append("gpio")
+        neededGroups.append("gpio")
     }
-    let own = groups(of: user.name, primary: user.group)
-    for group in needed {
+    let userGroups = groups(of: user.name, primary: user.group)
+    for group in neededGroups {
         guard let entry = getgrnam(group) else {
             permissions.unknownGroups.append(group)
             continue
         }
-        if !permissions.isRoot, !own.contains(entry.pointee.gr_gid) { permissions.missingGroups.append(group) }
+        if !permissions.isRoot, !userGroups.contains(entry.pointee.gr_gid) { permissions.missingGroups.append(group) }
     }
     return permissions
 }
@@ -53,8 +53,8 @@ private func firstLine(of path: String) -> String? {
     return line.isEmpty ? nil : line
 }
 
-/// Returns the programs that the service's sandbox allows, including local overrides; nil if systemd has no such
-/// service.
+/// Returns the programs and folders that the service's sandbox allows, including local overrides; nil if systemd reports
+/// none.
 func doctorRunnable() -> [String]? {
     guard
         let child = try? ChildProcess(

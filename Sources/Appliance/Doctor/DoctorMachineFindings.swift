@@ -12,11 +12,11 @@ extension DoctorFacts {
                     "run sudo fieldscribe doctor, or set storage.directory to a folder of your own"
             }
             return [finding]
-        case .success(let disk): return [spaceFinding(on: disk), latency(of: disk)] + privacy(of: disk)
+        case .success(let disk): return [spaceFinding(on: disk), syncFinding(of: disk)] + privacyFindings(of: disk)
         }
     }
 
-    private func privacy(of disk: Disk) -> [DoctorFinding] {
+    private func privacyFindings(of disk: Disk) -> [DoctorFinding] {
         if disk.readable.isEmpty { return [] }
         return [
             .init(
@@ -49,10 +49,10 @@ extension DoctorFacts {
                 remedy: "export recordings and delete them before a long day of recording")
     }
 
-    private func latency(of disk: Disk) -> DoctorFinding {
+    private func syncFinding(of disk: Disk) -> DoctorFinding {
         let (median, worst) = ((disk.medianSeconds * 1_000).oneDecimal, (disk.worstSeconds * 1_000).oneDecimal)
         let message = "a second of sound reaches the disk after \(median) ms (median), \(worst) ms (worst)"
-        // A recording syncs about once a second. The ring buffer holds 30 s.
+        // If most syncs take longer than the interval between them, the disk cannot keep up.
         if disk.medianSeconds > configuration.capture.syncSeconds {
             return .init(.disk, .failed, "\(message): slower than real time", remedy: "use another card (A1 or A2)")
         }
@@ -63,20 +63,20 @@ extension DoctorFacts {
 
     var permissionFindings: [DoctorFinding] {
         let user = permissions.user
-        var found = permissions.unknownGroups.map {
+        var findings = permissions.unknownGroups.map {
             DoctorFinding(
                 .permissions, .failed, "the group \($0) does not exist",
                 remedy: "install Fieldscribe's udev rules and groups: deploy/install, or the package")
         }
         if !permissions.missingGroups.isEmpty {
             let groups = permissions.missingGroups.joined(separator: ",")
-            found.append(
+            findings.append(
                 .init(
                     .permissions, .failed, "\(user) is not in the group \(groups)",
                     remedy: "sudo usermod --append --groups \(groups) \(user), then log in again or restart the service"
                 ))
         }
-        if !found.isEmpty { return found }
+        if !findings.isEmpty { return findings }
         let message = permissions.isRoot ? "root has every permission" : "\(user) is in all required groups"
         return permissions.isServiceUser
             ? [.init(.permissions, .ok, message)]
@@ -88,28 +88,27 @@ extension DoctorFacts {
     }
 
     var boardFindings: [DoctorFinding] {
-        var found: [DoctorFinding] = []
+        var findings: [DoctorFinding] = []
         let size = "\(board.name): \(board.cores) cores, \(board.memoryMegabytes) MB"
         if board.isUndervolted == true {
-            found.append(
+            findings.append(
                 .init(
                     .board, .failed, "the supply voltage is or was too low",
                     remedy: "use the board's own power supply and a short, thick cable"))
         }
         switch board.temperature {
         case let degrees? where degrees >= 80:
-            found.append(
+            findings.append(
                 .init(
-                    .board, .notice, "\(size), \(degrees.oneDecimal) degrees Celsius: it is throttled",
+                    .board, .notice, "\(size), \(degrees.oneDecimal) degrees Celsius: the processor is throttled",
                     remedy: "improve the airflow, or add a heat sink"))
-        case let degrees?: found.append(.init(.board, .ok, "\(size), \(degrees.oneDecimal) degrees Celsius"))
-        case nil: found.append(.init(.board, .ok, size))
+        case let degrees?: findings.append(.init(.board, .ok, "\(size), \(degrees.oneDecimal) degrees Celsius"))
+        case nil: findings.append(.init(.board, .ok, size))
         }
-        guard case .success(let decoder) = decoder else { return found }
-        return found + [profileFinding(plan(decoder))]
+        guard case .success(let decoder) = decoder else { return findings }
+        return findings + [profileFinding(plan(decoder))]
     }
 
-    /// Returns the decode plan for this board at the measured speed.
     func plan(_ decoder: Decoder) -> DecodePlan {
         DecodePlan(
             cores: board.cores, memoryMegabytes: board.memoryMegabytes, liveSpeed: decoder.timesRealTime,
@@ -118,18 +117,18 @@ extension DoctorFacts {
 
     private func profileFinding(_ plan: DecodePlan) -> DoctorFinding {
         let recognizer = configuration.recognizer
-        let when =
+        let pace =
             plan.keepsPace == true ? "transcription keeps up with speech" : "transcription finishes after the recording"
         let isBest = plan.profile == "live" && !configuration.engine.cost(in: configuration).finalIsMoreAccurate
-        let second = isBest ? "no second pass needed" : plan.secondPass ? "a second pass" : "no second pass"
-        let words =
-            "suits this board: \(counted(plan.workers, "worker", "workers")), \(second); "
-            + "\(when) with the profile \(plan.profile)"
+        let secondPass = isBest ? "no second pass needed" : plan.secondPass ? "a second pass" : "no second pass"
+        let message =
+            "suits this board: \(counted(plan.workers, "worker", "workers")), \(secondPass); "
+            + "\(pace) with the profile \(plan.profile)"
         var settings: [String] = []
-        // 0 means as many workers as suit the board.
+        // A setting of 0 means as many workers as suit the board.
         if ![0, plan.workers].contains(recognizer.workers) { settings.append("workers = \(plan.workers)") }
         if recognizer.secondPass == .yes, !plan.secondPass { settings.append("second-pass = auto") }
-        if settings.isEmpty { return .init(.profile, .ok, words) }
-        return .init(.profile, .notice, words, remedy: "in [recognizer], set \(settings.joined(separator: " and "))")
+        if settings.isEmpty { return .init(.profile, .ok, message) }
+        return .init(.profile, .notice, message, remedy: "in [recognizer], set \(settings.joined(separator: " and "))")
     }
 }

@@ -14,7 +14,7 @@ func doctorSound(_ configuration: Configuration, seconds: Double) async -> Resul
         } frames: {
             channels.append($0)
         } lost: {
-            meter.lost($0)
+            meter.addLost($0)
         }
         var sound = meter.sound
         channels.update(&sound)
@@ -26,8 +26,9 @@ func doctorSound(_ configuration: Configuration, seconds: Double) async -> Resul
 /// Reads from a microphone for a few seconds, or until it ends, on the thread that opened it.
 ///
 /// - Parameters:
-///   - samples: called with the samples, two channels mixed into one.
-///   - frames: called with the interleaved samples before mixing.
+///   - samples: called with the samples, with all channels mixed into one.
+///   - frames: called with the interleaved samples before they are mixed.
+///   - lost: called with the number of samples that the device has lost.
 func listen(
     to microphone: any Microphone, seconds: Double, samples: (UnsafeBufferPointer<Int16>) -> Void,
     frames: (UnsafeBufferPointer<Int16>) -> Void = { _ in }, lost: (Int) -> Void
@@ -57,7 +58,7 @@ func listen(
     }
 }
 
-/// Runs blocking code on its own thread. Returns an error as a value.
+/// Runs blocking code on a separate thread. Returns an error as a value.
 func measured<Value: Sendable>(
     _ name: String, _ body: @escaping @Sendable () throws -> Value
 ) async -> Result<Value, DeviceError> {
@@ -98,8 +99,8 @@ private struct SoundMeter {
     private var sum = 0
     private var squares = 0.0
     private var peak = 0
-    private var fullScale = 0
-    private var lost = 0
+    private var fullScaleCount = 0
+    private var lostCount = 0
     private var range: (low: Int16, high: Int16)?
 
     mutating func append(_ samples: UnsafeBufferPointer<Int16>) {
@@ -108,24 +109,24 @@ private struct SoundMeter {
             sum += value
             squares += Double(value * value)
             peak = max(peak, abs(value))
-            if sample == .max || sample == .min { fullScale += 1 }
+            if sample == .max || sample == .min { fullScaleCount += 1 }
             range = range.map { (min($0.low, sample), max($0.high, sample)) } ?? (sample, sample)
         }
         count += samples.count
     }
 
-    mutating func lost(_ samples: Int) { lost += samples }
+    mutating func addLost(_ count: Int) { lostCount += count }
 
     var sound: DoctorFacts.Sound {
         var sound = DoctorFacts.Sound()
-        sound.lost = lost
+        sound.lost = lostCount
         guard count > 0, let range else { return sound }
         let mean = Double(sum) / Double(count)
         sound.seconds = Double(count) / Double(SamplePosition.rate)
         sound.rms = decibels((squares / Double(count) - mean * mean).squareRoot())
         sound.peak = decibels(Double(peak))
         sound.isStuck = range.low == range.high
-        sound.clipped = Double(fullScale) / Double(count)
+        sound.clipped = Double(fullScaleCount) / Double(count)
         return sound
     }
 

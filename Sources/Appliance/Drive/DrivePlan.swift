@@ -7,15 +7,15 @@ import Settings
 import System
 import Transcripts
 
-/// The state of the drive for laptops, and what must be copied to it.
+/// The state of the drive for laptops, and the recordings to copy to it.
 package struct DrivePlan {
-    /// The files beside the image.
+    /// The drive's image and the files beside it.
     package struct Folder {
         let storage: String
 
         private var path: String { "\(storage)/drive" }
         var image: String { "\(path)/image" }
-        /// The file that describes the content of the image.
+        /// The path of the file that describes the image's content.
         package var contents: String { DriveContents.path(in: storage) }
         package var ledger: String { "\(path)/ledger" }
     }
@@ -28,7 +28,7 @@ package struct DrivePlan {
     package let contents: DriveContents
     /// The recordings to copy: those that fit, newest first.
     package let recordings: [Int]
-    /// How many recordings do not fit.
+    /// The number of recordings that do not fit.
     package let omittedCount: Int
     package let step: DriveStep
     private let imageBytes: Int64
@@ -36,7 +36,7 @@ package struct DrivePlan {
 
     /// Plans the drive from the recordings and the free space.
     ///
-    /// - Throws: `DeviceError` with `disconnected` if the appliance is not running, or the error of `recipients(for:)`.
+    /// - Throws: `DeviceError` with `disconnected` if the appliance is not running, or another error.
     package init(_ configuration: Configuration) async throws {
         let directory = configuration.storage.directory
         let archive = RemoteArchive(configuration, directory: directory)
@@ -48,13 +48,13 @@ package struct DrivePlan {
         let folder = Folder(storage: directory)
         let reserve = configuration.reserve
         var space = DriveSpace(
-            free: try reserve.freeBytes(), imageSize: Self.allocated(folder.image), reserve: reserve.reserveBytes)
+            free: try reserve.freeBytes(), imageSize: Self.allocatedBytes(folder.image), reserve: reserve.reserveBytes)
         (imageBytes, reserveBytes) = (space.imageSize, space.reserve)
 
-        let all = try await archive.recordings()
-        let ended = all.filter { $0.length > .zero && !$0.isMissing }
+        let allRecordings = try await archive.recordings()
+        let candidates = allRecordings.filter { $0.length > .zero && !$0.isMissing }
         let settings = CopySettings(configuration, volume: "", now: 0)
-        let fitting = DriveContents.fitting(ended, in: space.budget) {
+        let fittingRecordings = DriveContents.fitting(candidates, in: space.budget) {
             let audio = RecordingFolder(storage: directory, recording: $0.id).audio
             let reader = try? RecordingReader(path: audio)
             let original = try? reader?.original()
@@ -62,27 +62,27 @@ package struct DrivePlan {
         }
         var contents = DriveContents(
             isSealed: recipients != nil, settings: Self.digest(settings, configuration, recipients))
-        for recording in fitting {
+        for recording in fittingRecordings {
             let pass = settings.formats.isEmpty ? nil : try await archive.shownPass(of: recording.id)
             contents.marks[recording.id] = DriveContents.mark(of: recording, pass: pass)
         }
-        let exists = FileStatus(folder.image)?.kind == .file
-        let text = exists ? try? content(ofFile: folder.contents) : nil
+        let imageExists = FileStatus(folder.image)?.kind == .file
+        let text = imageExists ? try? content(ofFile: folder.contents) : nil
         let imageContents = text.flatMap { DriveContents(String(decoding: $0, as: UTF8.self)) }
-        if !exists { space.imageSize = 0 }
-        step = contents.step(from: imageContents, existing: Set(all.map(\.id)), space: space)
+        if !imageExists { space.imageSize = 0 }
+        step = contents.step(from: imageContents, existing: Set(allRecordings.map(\.id)), space: space)
         (self.archive, self.folder, self.imageContents, self.contents) = (archive, folder, imageContents, contents)
-        (recordings, omittedCount) = (fitting.map(\.id), ended.count - fitting.count)
+        (recordings, omittedCount) = (fittingRecordings.map(\.id), candidates.count - fittingRecordings.count)
     }
 
-    /// Returns the public keys for the drive. It is on the recorder's own card, where copies of sealed recordings must not
-    /// be readable.
+    /// Returns the public keys for the drive. If `export.recipients` is empty, these are the keys in `storage.seal`: the drive
+    /// is on the recorder's own card, where copies of sealed recordings must not be readable.
     package static func recipients(for configuration: Configuration) throws(DeviceError) -> [Recipient]? {
         if let recipients = try configuration.recipients() { return recipients }
         return try configuration.sealRecipients()
     }
 
-    /// Returns the space for copies if the card has this many free bytes.
+    /// Returns the space on the drive if the card has this many free bytes.
     package func space(free: Int64) -> DriveSpace {
         DriveSpace(free: free, imageSize: imageBytes, reserve: reserveBytes)
     }
@@ -111,7 +111,7 @@ package struct DrivePlan {
     }
 
     /// Returns the number of bytes that a file occupies on its disk.
-    private static func allocated(_ path: String) -> Int64 {
+    private static func allocatedBytes(_ path: String) -> Int64 {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 0 }
         return Int64(status.st_blocks) * 512

@@ -4,7 +4,7 @@ import Recognition
 import Synchronization
 import System
 
-/// Forwards the writer thread's reports about a recording.
+/// Receives the writer thread's reports about a recording, publishes them, and keeps what other tasks need to know.
 final class LiveObserver: RecordingSink {
     private struct State {
         /// Nanoseconds on the monotonic clock; 0 before the first sync.
@@ -15,21 +15,21 @@ final class LiveObserver: RecordingSink {
 
     let source: LiveAudioSource
 
-    /// Gaps as they are found; finishes when the recording ends.
+    /// The gaps, as they are found. Finishes when the recording ends.
     let gaps: AsyncStream<Gap>
 
     private let recording: Int
     private let hub: EventHub
     private let progress = RecordingProgress()
     private let durable = RecordingProgress()
-    private let newGaps: AsyncStream<Gap>.Continuation
+    private let gapContinuation: AsyncStream<Gap>.Continuation
     private let state = Mutex(State())
 
     init(recording: Int, path: String, hub: EventHub) {
         self.recording = recording
         self.hub = hub
         source = LiveAudioSource(path: path, progress: progress)
-        (gaps, newGaps) = AsyncStream<Gap>.makeStream()
+        (gaps, gapContinuation) = AsyncStream<Gap>.makeStream()
     }
 
     /// The monotonic time of the last sync; nil before the first one.
@@ -38,19 +38,19 @@ final class LiveObserver: RecordingSink {
         return time > 0 ? .nanoseconds(time) : nil
     }
 
-    /// The current faults: messages by the code of their `Event.fault`.
+    /// The messages of the current faults, by code.
     var faults: [String: String] { state.withLock { $0.faults } }
 
-    /// The finished pauses, up to the end of the file.
+    /// The pauses that have ended.
     var pauses: [SampleRange] { state.withLock { $0.gaps }.paused }
 
-    // Not stored, because subscribers come and go.
+    // Computed each time, because subscribers come and go.
     var wantsLevel: Bool { hub.wantsPartials }
 
     /// The end of the file, whether synced or not.
     var writtenUpTo: SamplePosition { progress.position }
 
-    /// Grows with each sample in the file, and with each sync.
+    /// A number that grows with each sample in the file and with each sync.
     var growth: Int64 { writtenUpTo.samples &+ state.withLock { $0.syncedAt } }
 
     /// Whether the file is closed, or was never created.
@@ -70,7 +70,7 @@ final class LiveObserver: RecordingSink {
     func lost(_ gap: Gap) {
         source.addGap(gap)
         state.withLock { $0.gaps.append(gap) }
-        newGaps.yield(gap)
+        gapContinuation.yield(gap)
         hub.publish(.gap(recording: recording, gap: gap))
     }
 
@@ -81,13 +81,16 @@ final class LiveObserver: RecordingSink {
 
     func recovered(code: String) { state.withLock { _ = $0.faults.removeValue(forKey: code) } }
 
-    /// Waits until everything before `position` is recorded; returns false if the recording ends first.
+    /// Waits until everything before `position` is in the file. Returns false if the recording ends first or the task is
+    /// cancelled.
     func reaches(_ position: SamplePosition) async -> Bool {
         if case .available = await progress.next(after: position - 1) { return true }
         return false
     }
 
     /// Waits until everything before `position` is on the disk, or until the recording has ended.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled first.
     func waitUntilDurable(upTo position: SamplePosition) async throws {
         if case .cancelled = await durable.next(after: position - 1) { throw CancellationError() }
     }
@@ -96,6 +99,6 @@ final class LiveObserver: RecordingSink {
     func end(at position: SamplePosition) {
         progress.end(at: position)
         durable.end(at: position)
-        newGaps.finish()
+        gapContinuation.finish()
     }
 }

@@ -5,17 +5,16 @@ import Recognition
 import Settings
 import System
 
-/// One recording and its transcription, between two presses of the button.
+/// A recording in progress and its transcription.
 ///
-/// If recognition fails, recording continues: the failure is a fault, and the recording is transcribed later.
+/// If recognition fails, the recording continues: a fault is published, and the recording is transcribed later.
 package final class LiveRecording: Sendable {
-    /// The result of a recording.
+    /// The result of a recording and its transcription.
     package struct Outcome: Sendable {
         package var id: Int
         package var folder: RecordingFolder
-        /// The result of capturing the audio.
         package var recording: RecordingResult
-        /// The transcription statistics, or why it failed; nil if it did not begin.
+        /// The statistics of the transcription, or why it failed; nil if it did not begin.
         package var transcription: Result<Statistics, any Error>?
     }
 
@@ -33,9 +32,9 @@ package final class LiveRecording: Sendable {
 
     /// Adds a new recording to the archive and creates its folder; `run` then records.
     ///
-    /// - Parameter session: the source, which may have started. The recording begins with its first sample, or with the
-    ///   microphone's pre-roll and the wall time at which the pre-roll began.
-    /// - Throws: `DeviceError` with `full` if the free space is below the reserve; the capture is then stopped.
+    /// - Parameter session: the source, which may already be capturing. The recording begins with its first sample; if the
+    ///   microphone has a pre-roll, that is the start of the pre-roll.
+    /// - Throws: `DeviceError`, with `full` if the free space is below the reserve. The session is then stopped.
     package init(
         configuration: Configuration, archive: any Archive, capture session: RecordingSession, hub: EventHub
     ) async throws {
@@ -72,13 +71,13 @@ package final class LiveRecording: Sendable {
     /// The current end of the recording, where a bookmark set now would be.
     var position: SamplePosition { session.position }
 
-    /// Waits until everything before a position is on the disk.
+    /// Waits until everything before a position is on the disk, or until the recording has ended.
     ///
-    /// - Throws: `CancellationError` if the recording fails first.
+    /// - Throws: `CancellationError` if the task is cancelled first.
     func flush(upTo position: SamplePosition) async throws {
         session.sync(upTo: position)
         do { try await observer.waitUntilDurable(upTo: position) } catch {
-            // A closed file is on the disk completely.
+            // A closed file is completely on the disk.
             guard observer.isClosed else { throw error }
         }
     }
@@ -86,7 +85,7 @@ package final class LiveRecording: Sendable {
     /// Whether the microphone is connected. While it is disconnected, the recording has a gap.
     var microphoneIsAlive: Bool { observer.faults[DeviceError.Code.disconnected.rawValue] == nil }
 
-    /// Adds a bookmark at the position that was recorded this long ago.
+    /// Adds a bookmark at the position that was recorded a given time ago.
     @discardableResult
     func mark(_ text: String = "", ago: Duration = .zero) async throws -> Bookmark {
         let samplesAgo = Int64(SamplePosition.rate) * ago.milliseconds / 1_000
@@ -96,21 +95,22 @@ package final class LiveRecording: Sendable {
         return mark
     }
 
-    /// Waits until everything before `position` is recorded; returns false if the recording ends first.
+    /// Waits until everything before `position` is in the file. Returns false if the recording ends first or the task is
+    /// cancelled.
     package func reaches(_ position: SamplePosition) async -> Bool { await observer.reaches(position) }
 
-    /// Stops the recording. Callable from any thread. `run` returns once the transcription has caught up.
+    /// Stops the recording. Callable from any thread. `run` returns once the transcription has caught up or failed.
     package func stop(reason: StopReason) {
         hub.publish(.state(.stopping))
         session.stop(reason: reason)
     }
 
-    /// Records until `stop`, and transcribes with the pool's workers. If there is no pool, it only records.
+    /// Records until `stop` is called. If there is a pool, transcribes with its workers meanwhile.
     ///
-    /// - Parameter waitsForSpace: whether to wait, if the disk is full, until there is space to save how the recording ended.
-    ///   Otherwise a full disk is an error, and the next start repairs the recording.
+    /// - Parameter waitsForSpace: if the disk is full, whether to wait until there is space to save how the recording ended.
+    ///   Otherwise `run` throws, and the next start repairs the recording.
     /// - Throws: `DeviceError` if the microphone cannot be opened or the file cannot be created; the recording is then removed
-    ///   from the archive. `CancellationError` if the recording was erased meanwhile.
+    ///   from the archive. `CancellationError` if the task is cancelled or the recording was erased meanwhile.
     package func run(
         pool: WorkerPool?, alternatives: Int, waitsForSpace: Bool = false
     ) async throws -> Outcome {
@@ -168,7 +168,7 @@ package final class LiveRecording: Sendable {
     private func transcribe(_ pool: WorkerPool?, alternatives: Int) async -> Result<Statistics, any Error>? {
         guard let pool else { return nil }
         do {
-            // Workers take seconds to load. If nothing can be recorded, that is reported first.
+            // Loading the workers takes seconds, so they are not loaded for a recording that fails at once.
             guard await observer.reaches(SamplePosition(1)) else { return nil }
             let engine = try await pool.prepare()
             let pass = try await archive.beginPass(recording: id, engine: engine, profile: await pool.profile)
@@ -188,7 +188,7 @@ package final class LiveRecording: Sendable {
             return .success(statistics)
         } catch {
             let error = await cancellationIfErased(error)
-            // If the workers were stopped, the rest is transcribed later.
+            // Cancellation is no fault: the rest is transcribed later.
             if !(error is CancellationError) { hub.publish(fault: DeviceError(wrapping: error)) }
             return .failure(error)
         }
@@ -198,7 +198,7 @@ package final class LiveRecording: Sendable {
 extension RecordingSession {
     /// Creates a session with the configured settings.
     ///
-    /// - Parameter length: where the recording ends; nil for no limit.
+    /// - Parameter length: the maximum length; nil for no limit.
     package convenience init(
         _ microphone: any MicrophoneProvider, configuration: Configuration, length: SamplePosition? = nil
     ) {

@@ -11,22 +11,21 @@ final class EventDescriptor: Sendable {
 
     /// - Throws: `DeviceError` if the process has no descriptor left.
     init() throws(DeviceError) {
-        let number = fieldscribe_eventfd()
-        guard number >= 0 else { throw .system("eventfd", on: "wakeup") }
-        file = FileDescriptor(adopting: number, named: "wakeup")
+        let descriptor = fieldscribe_eventfd()
+        guard descriptor >= 0 else { throw .system("eventfd", on: "wakeup") }
+        file = FileDescriptor(adopting: descriptor, named: "wakeup")
     }
 
-    /// The descriptor number, for polling for input.
+    /// The number of the descriptor, to poll for input.
     var number: Int32 { file.number }
 
-    /// Whether the descriptor is signalled and not cleared.
     var isSignalled: Bool { waitWithoutClearing(timeout: .zero) }
 
     /// Ends the current wait, or the next one immediately.
     func signal() {
-        var one: UInt64 = 1
-        // Fails only if the counter is at its maximum, when the descriptor is already signalled.
-        _ = write(file.number, &one, MemoryLayout<UInt64>.size)
+        var increment: UInt64 = 1
+        // This fails only if the counter is at its maximum, and then the descriptor is already signalled.
+        _ = write(file.number, &increment, MemoryLayout<UInt64>.size)
     }
 
     func clear() {
@@ -34,7 +33,7 @@ final class EventDescriptor: Sendable {
         _ = read(file.number, &count, MemoryLayout<UInt64>.size)
     }
 
-    /// Waits for a signal without clearing it; returns false if the timeout expires first.
+    /// Waits for a signal without clearing it. Returns false if the timeout expires first.
     ///
     /// - Parameter timeout: nil for no limit.
     @discardableResult
@@ -44,7 +43,8 @@ final class EventDescriptor: Sendable {
     }
 }
 
-/// Converts a timeout for poll(2): rounds up, so that a wait does not end early; returns -1 if there is none.
+/// Converts a timeout to milliseconds for poll(2): at most a day, and rounded up, so that a wait does not end early.
+/// Returns -1, for no limit, if `timeout` is nil.
 func pollMilliseconds(_ timeout: Duration?) -> Int32 {
     guard let timeout else { return -1 }
     let (seconds, attoseconds) = min(max(timeout, .zero), .seconds(86_400)).components

@@ -24,7 +24,8 @@ final class GpioButton: Button {
             let remaining = timeout - (PanelController.now - start)
             if let edge = try request.edge(within: remaining, or: wakeup) { return buttonEdge(edge) }
             guard PanelController.now - start >= timeout || wakeup.isSignalled else { continue }
-            // If the kernel dropped the last edge, only the level shows it. An edge that arrived in the meantime takes precedence.
+            // If the kernel dropped the last edge, only the level shows it. An edge that has arrived meanwhile takes
+            // precedence.
             guard try request.value() != pressed else { return nil }
             if let edge = try request.edge(within: .zero, or: wakeup) { return buttonEdge(edge) }
             pressed.toggle()

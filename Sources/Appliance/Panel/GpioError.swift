@@ -2,14 +2,14 @@ import Core
 import Glibc
 
 extension DeviceError {
-    /// Returns the error of a line request. It names the consumer of a busy line.
+    /// Returns the error of a line request. If the line is busy, the error names its consumer.
     static func request(of line: GpioLine, status: Int32) -> DeviceError {
         guard status == EBUSY else { return gpio("gpiod_line_request", status: status, on: "\(line.address)") }
-        // The name is empty if the consumer is a kernel driver, or if the line has been released meanwhile.
-        let name = (try? GpioChip(opening: line.chip).user(of: line.offset)) ?? ""
-        let user = name.isEmpty ? "another program" : name
+        // The consumer may have no name, or may have released the line meanwhile.
+        let name = (try? GpioChip(opening: line.chip).consumer(of: line.offset)) ?? ""
+        let consumer = name.isEmpty ? "another program" : name
         return DeviceError(
-            .busy, "gpiod_line_request", status: status, on: "\(line.address)", "used by \(user)",
+            .busy, "gpiod_line_request", status: status, on: "\(line.address)", "used by \(consumer)",
             remedy: "stop that program, or choose another line")
     }
 
@@ -21,7 +21,7 @@ extension DeviceError {
             case EACCES, EPERM: (.denied, "permission denied", "join the group gpio")
             case EBUSY: (.busy, "used by another program", "stop that program, or choose another line")
             case ENOTTY: (.unsupported, "not a GPIO chip", "list them with gpiodetect")
-            // libgpiod 2 reports ENODEV on opening a file that is not a chip.
+            // libgpiod 2 reports ENODEV for a file that is not a chip.
             case ENODEV where operation == "gpiod_chip_open":
                 (.unsupported, "not a GPIO chip", "list them with gpiodetect")
             case ENODEV, ENXIO, EIO:

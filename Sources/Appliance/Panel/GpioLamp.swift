@@ -1,7 +1,7 @@
 import Core
 import Glibc
 
-/// A lamp on a GPIO line. It is off after being opened and after being deinitialized. Not thread-safe.
+/// A lamp on a GPIO line. It is off at first, and `deinit` switches it off. Not thread-safe.
 final class GpioLamp {
     private let request: LineRequest
 
@@ -10,7 +10,7 @@ final class GpioLamp {
 
     /// Opens the lamp at an address; returns nil if it is simulated or there is none.
     ///
-    /// - Throws: the errors of `GpioLine(finding:)` and `init`.
+    /// - Throws: the errors of `GpioLine.init(finding:in:)` and `init`.
     static func open(_ address: PanelAddress) throws(DeviceError) -> GpioLamp? {
         switch address {
         case .none, .sim: nil
@@ -18,16 +18,15 @@ final class GpioLamp {
         }
     }
 
-    // This fails if the chip was unplugged, which does not matter here.
+    // An error, for example because the chip was unplugged, does not matter here.
     deinit { try? request.set(false) }
 
-    /// Switches the lamp on or off. Returns once the line has its new level.
     func set(lit: Bool) throws(DeviceError) { try request.set(lit) }
 }
 
-/// The lamp of an appliance that cannot start.
+/// Shows on the lamp that the appliance cannot start.
 package enum FaultLamp {
-    /// Blinks the fault pattern until the process exits, which switches the lamp off. Only waits if there is no lamp.
+    /// Shows the fault pattern until the process exits. If there is no lamp, only waits.
     ///
     /// - Throws: `DeviceError` with `missing`, `busy`, `denied` or `disconnected` for the lamp's line.
     package static func blink(_ address: PanelAddress) throws(DeviceError) -> Never {

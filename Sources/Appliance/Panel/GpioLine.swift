@@ -1,6 +1,6 @@
 import Core
 
-/// A GPIO line: the device of its chip, and its offset on that chip.
+/// The location of a GPIO line.
 struct GpioLine: Hashable, Sendable {
     let address: PanelAddress
     /// The path of the chip's device, such as `/dev/gpiochip0`.
@@ -10,7 +10,7 @@ struct GpioLine: Hashable, Sendable {
 
     /// Finds a line on any chip.
     ///
-    /// - Parameter folder: the folder with the chips' devices.
+    /// - Parameter folder: the folder that contains the chips' devices.
     /// - Throws: `DeviceError` with `missing` or `denied`, or `unsupported` if the address is not a GPIO line.
     init(finding address: PanelAddress, in folder: String = "/dev") throws(DeviceError) {
         var chips: [String] = []
@@ -18,7 +18,7 @@ struct GpioLine: Hashable, Sendable {
         for path in GpioChip.paths(in: folder) {
             let chip: GpioChip
             do throws(DeviceError) { chip = try GpioChip(opening: path) } catch {
-                // A chip that cannot be opened may have the line. The error is thrown if no other chip has it.
+                // A chip that cannot be opened may have the line, so its error is thrown if no other chip has the line.
                 if failure == nil || error.code == .denied { failure = error }
                 continue
             }
@@ -33,27 +33,27 @@ struct GpioLine: Hashable, Sendable {
         if let failure { throw failure }
         let reason =
             chips.isEmpty
-            ? "this machine has no GPIO chip" : "no such line; available: \(chips.joined(separator: ", "))"
-        let remedy = chips.isEmpty ? "enable it, or set this to sim: or none" : "list the lines with gpioinfo"
+            ? "this machine has no GPIO chip" : "no such line on the chips: \(chips.joined(separator: ", "))"
+        let remedy = chips.isEmpty ? "enable one, or set this to sim: or none" : "list the lines with gpioinfo"
         throw DeviceError(.missing, Self.operation, on: "\(address)", reason, remedy: remedy)
     }
 
-    /// Whether fieldscribe uses the line, in this or another process.
-    var isOurs: Bool { (try? GpioChip(opening: chip).user(of: offset)) == Self.consumer }
+    /// Whether Fieldscribe uses the line, in this process or in another one.
+    var isOurs: Bool { (try? GpioChip(opening: chip).consumer(of: offset)) == Self.consumer }
 
-    /// The consumer label of fieldscribe's lines, which gpioinfo shows.
+    /// The consumer name of Fieldscribe's lines, which gpioinfo shows.
     static let consumer = "fieldscribe"
 
     private static let operation = "gpiod_line_find"
 
-    /// Returns the offset of the line on a chip; nil if only another chip can have it.
+    /// Returns the offset of the line on a chip; nil if the chip does not have the line, but another one may.
     ///
-    /// - Throws: `DeviceError` if no chip can have it.
+    /// - Throws: `DeviceError` if no chip can have the line.
     private static func offset(of address: PanelAddress, on chip: borrowing GpioChip) throws(DeviceError) -> Int? {
         switch address {
         case .gpioName(let name): return chip.offset(of: name)
         case .gpioOffset(let name, let offset):
-            guard chip.answers(to: name) else { return nil }
+            guard chip.matches(name) else { return nil }
             if offset < chip.lineCount { return offset }
             throw DeviceError(
                 .missing, operation, on: "\(address)", "\(chip.name) has only lines 0 to \(chip.lineCount - 1)",

@@ -2,12 +2,12 @@ internal import CGpiod
 import Core
 import Glibc
 
-/// A requested GPIO line; released when it goes out of scope.
+/// A requested GPIO line. The value releases the line when it goes out of scope.
 struct LineRequest: ~Copyable {
     enum Direction {
-        /// With a pull-up, active when connected to ground, with events for both edges.
+        /// Has a pull-up, is active when connected to ground, and reports both edges.
         case input
-        /// Inactive at first.
+        /// Is inactive at first.
         case output
     }
 
@@ -20,7 +20,7 @@ struct LineRequest: ~Copyable {
     }
 
     private let name: String
-    // Safety: requested in init and released in deinit, never copied.
+    // Safety: requested in `init` and released in `deinit`, never copied.
     private let handle: OpaquePointer
 
     /// - Throws: `DeviceError` with `busy`, `denied`, `missing` or `disconnected`.
@@ -36,7 +36,7 @@ struct LineRequest: ~Copyable {
 
     deinit { fieldscribe_gpio_release(handle) }
 
-    /// The debounce period of the kernel, if the line supports it; `Debouncer` does the rest.
+    /// The debounce period in the kernel, if the line supports that. `Debouncer` does the rest.
     private static let debounceMicroseconds: UInt32 = 5_000
 
     /// Whether the line is active.
@@ -50,13 +50,13 @@ struct LineRequest: ~Copyable {
         guard fieldscribe_gpio_set(handle, on ? 1 : 0) == 0 else { throw .gpio("gpiod_line_set_value", on: name) }
     }
 
-    /// Waits for an edge; returns nil after the timeout, after a Unix signal, or when `wakeup` is signalled.
+    /// Waits for an edge. Returns nil after the timeout, after a Unix signal, or when `wakeup` is signalled.
     borrowing func edge(within timeout: Duration, or wakeup: EventDescriptor) throws(DeviceError) -> Edge? {
         if timeout > .zero {
-            let line = fieldscribe_gpio_descriptor(handle)
-            guard line >= 0 else { throw .gpio("gpiod_line_event_get_fd", on: name) }
-            var both = [line, wakeup.number].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            guard poll(&both, 2, pollMilliseconds(timeout)) > 0, both[0].revents != 0 else { return nil }
+            let descriptor = fieldscribe_gpio_descriptor(handle)
+            guard descriptor >= 0 else { throw .gpio("gpiod_line_event_get_fd", on: name) }
+            var polls = [descriptor, wakeup.number].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            guard poll(&polls, 2, pollMilliseconds(timeout)) > 0, polls[0].revents != 0 else { return nil }
         }
         var edge = fieldscribe_gpio_edge()
         switch fieldscribe_gpio_read(handle, &edge) {

@@ -2,16 +2,16 @@ import Core
 import Synchronization
 import System
 
-/// The state that the recorder and the panel's thread share: the button, and the lamp's pattern and history. The
-/// pattern follows from the recorder's state, except for the blink that acknowledges a press before the recorder does.
+/// The state that the recorder and the panel's thread share: the button, and the lamp's pattern and history. The pattern
+/// follows from the recorder's state. Only the blink that acknowledges a press comes before the recorder handles it.
 final class PanelController: Sendable {
     private struct State {
         var pattern = LampPattern()
         var button: PanelButton?
         var isSimulated = false
         var pressedAt: Duration?
-        /// Unread edges of the simulated button.
-        var edges: [ButtonEdge] = []
+        /// The unread edges of the simulated button.
+        var simulatedEdges: [ButtonEdge] = []
         var history: [LampChange] = []
         var isStopping = false
 
@@ -20,10 +20,9 @@ final class PanelController: Sendable {
         }
     }
 
-    /// Wakes the panel's thread.
     let wakeup: EventDescriptor
 
-    private static let historyLength = 1_024
+    private static let maximumHistoryCount = 1_024
     private let report: @Sendable (ButtonGesture.Event) -> Void
     private let state = Mutex(State())
 
@@ -34,40 +33,40 @@ final class PanelController: Sendable {
         self.report = report
     }
 
-    /// The monotonic time since power-on.
+    /// The time since power-on.
     static var now: Duration { .nanoseconds(MonotonicClock.nanoseconds) }
 
-    /// Changes what the lamp shows; only the recorder's loop calls this.
+    /// Changes what the lamp shows. Only the recorder's loop calls this.
     func show(_ pattern: LampPattern) {
         state.withLock { $0.pattern = pattern }
         wakeup.signal()
     }
 
-    /// The latest changes of the lamp, about a thousand, oldest first.
+    /// The latest changes of the lamp, at most 1,024, oldest first.
     var history: [LampChange] { state.withLock { $0.history } }
 
-    /// Presses or releases the simulated button; returns false if the button is not simulated.
+    /// Presses or releases the simulated button. Returns false if the button is not simulated.
     func simulate(pressed: Bool) -> Bool {
         let edge = ButtonEdge(pressed: pressed, time: Self.now)
         let isSimulated = state.withLock { state in
-            if state.isSimulated { state.edges.append(edge) }
+            if state.isSimulated { state.simulatedEdges.append(edge) }
             return state.isSimulated
         }
         if isSimulated { wakeup.signal() }
         return isSimulated
     }
 
-    /// The time after power-on in which holding the button while plugging in a stick allows the stick.
+    /// How long after power-on a stick can be allowed by holding the button while plugging it in.
     static let stickHoldLimit = Duration.seconds(60)
 
-    /// Returns whether the button is held to allow a stick that is being plugged in. The press has no other effect then.
+    /// Returns whether the button is held to allow a stick that is being plugged in. If so, the press has no other effect.
     ///
     /// - Parameter now: the time since power-on.
     func claimHold(at now: Duration = PanelController.now) -> Bool {
         now <= Self.stickHoldLimit && state.withLock { $0.button?.claim(at: now) ?? false }
     }
 
-    /// Stops reporting gestures.
+    /// Stops reporting gestures, and ends the panel's thread.
     func stop() {
         state.withLock { $0.isStopping = true }
         wakeup.signal()
@@ -78,12 +77,12 @@ final class PanelController: Sendable {
 extension PanelController {
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    func opened(_ button: PanelButton?, simulated: Bool) {
-        state.withLock { ($0.button, $0.isSimulated) = (button, simulated) }
+    func setButton(_ button: PanelButton?, isSimulated: Bool) {
+        state.withLock { ($0.button, $0.isSimulated) = (button, isSimulated) }
         wakeup.signal()
     }
 
-    /// Returns whether the lamp is lit now, and when the lamp or the button must be updated next.
+    /// Returns whether the lamp must be lit now, and when the lamp or the button must be updated next; nil for never.
     func next(at now: Duration) -> (lit: Bool, until: Duration?) {
         state.withLock { state in
             let (lit, until) = state.lamp.next(after: now)
@@ -95,22 +94,24 @@ extension PanelController {
         state.withLock { state in
             for event in state.button?.handle(input) ?? [] {
                 if case .pressed = event { state.pressedAt = Self.now }
-                // Called under the lock, so that the reports keep their order.
+                // The lock is held during the call, so that the reports keep their order.
                 if !state.isStopping { report(event) }
             }
         }
         wakeup.signal()
     }
 
-    func nextSimulated() -> ButtonEdge? { state.withLock { $0.edges.isEmpty ? nil : $0.edges.removeFirst() } }
+    func nextSimulatedEdge() -> ButtonEdge? {
+        state.withLock { $0.simulatedEdges.isEmpty ? nil : $0.simulatedEdges.removeFirst() }
+    }
 
-    func shown(_ lit: Bool, at now: Duration) {
+    func addLampChange(lit: Bool, at now: Duration) {
         state.withLock { state in
             let mode = state.lamp.mode(at: now)
             let matchesMode = lit == (mode != .off)
             let flashes = [.pulse, .doubleBlink, .paused, .refused, .doubleFlash, .open].contains(mode)
             let shows = state.lamp.isFaulted ? "fault" : matchesMode || flashes ? mode.rawValue : "blink"
-            if state.history.count == Self.historyLength { state.history.removeFirst() }
+            if state.history.count == Self.maximumHistoryCount { state.history.removeFirst() }
             state.history.append(LampChange(time: Double(now.milliseconds) / 1_000, lit: lit, shows: shows))
         }
     }
@@ -123,7 +124,7 @@ extension Duration {
     }
 }
 
-/// A change of the lamp, for the control socket.
+/// A change of the lamp, as clients of the control socket receive it.
 struct LampChange: Hashable, Sendable, Codable {
     /// Seconds on the monotonic clock.
     var time: Double

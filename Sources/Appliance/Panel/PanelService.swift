@@ -8,10 +8,10 @@ struct PanelService: Service {
     let settings: Configuration.Panel
     let controller: PanelController
 
-    /// Called if the button cannot be opened, once for each different error.
-    let failed: @Sendable (DeviceError) -> Void
+    /// Called if the button cannot be opened, unless the last attempt failed with the same error.
+    let reportFailure: @Sendable (DeviceError) -> Void
 
-    /// The interval for retrying a button that cannot be opened. The lamp works meanwhile.
+    /// How often to try again to open a button. The lamp works meanwhile.
     private static let retryInterval = Duration.seconds(5)
 
     func run() async throws {
@@ -26,26 +26,26 @@ struct PanelService: Service {
 
     private func serve() throws {
         let lamp = try GpioLamp.open(settings.lamp)
-        var reason: DeviceError?
-        var button = openButton(&reason)
-        var triedAt = PanelController.now
+        var failure: DeviceError?
+        var button = openButton(&failure)
+        var attemptedAt = PanelController.now
         var lit = false
-        defer { if lit { controller.shown(false, at: PanelController.now) } }
+        defer { if lit { controller.addLampChange(lit: false, at: PanelController.now) } }
         while !controller.isStopping {
-            // Cleared before the state is read: a later signal then ends the wait below.
+            // The wakeup is cleared before the state is read, so that a later signal ends the wait below.
             controller.wakeup.clear()
             let now = PanelController.now
-            if reason != nil, now - triedAt >= Self.retryInterval {
-                button = openButton(&reason)
-                triedAt = now
+            if failure != nil, now - attemptedAt >= Self.retryInterval {
+                button = openButton(&failure)
+                attemptedAt = now
             }
             let next = controller.next(at: now)
             if next.lit != lit {
                 try lamp?.set(lit: next.lit)
                 lit = next.lit
-                controller.shown(lit, at: now)
+                controller.addLampChange(lit: lit, at: now)
             }
-            let until = [next.until, reason.map { _ in triedAt + Self.retryInterval }].compactMap { $0 }.min()
+            let until = [next.until, failure.map { _ in attemptedAt + Self.retryInterval }].compactMap { $0 }.min()
             let timeout = until.map { max($0 - PanelController.now, .zero) }
             guard let button else {
                 controller.wakeup.waitWithoutClearing(timeout: timeout)
@@ -55,40 +55,39 @@ struct PanelService: Service {
                 controller.handle(.edge(edge))
                 continue
             }
-            // The time is passed on only if no earlier edge is waiting.
-            let late = PanelController.now
+            // The current time is passed on only if no earlier edge is waiting.
+            let current = PanelController.now
             if let edge = try button.nextEdge(timeout: .zero) {
                 controller.handle(.edge(edge))
             } else {
-                controller.handle(.time(late))
+                controller.handle(.time(current))
             }
         }
     }
 
-    /// Opens the button; returns nil if there is none, or if it cannot be opened, which is reported.
-    private func openButton(_ reason: inout DeviceError?) -> (any Button)? {
+    /// Opens the button. Returns nil if there is none, or if it cannot be opened; `failure` is then the reported error.
+    private func openButton(_ failure: inout DeviceError?) -> (any Button)? {
         var (button, pressed): ((any Button)?, Bool) = (nil, false)
-        let previous = reason
-        reason = nil
+        let previousFailure = failure
+        failure = nil
         do throws(DeviceError) {
             switch settings.button {
             case .none: break
             case .sim: button = SimulatedButton(controller: controller)
             case .gpioName, .gpioOffset:
-                let line = try GpioButton(GpioLine(finding: settings.button), wakeup: controller.wakeup)
-                (button, pressed) = (line, line.pressedAtStart)
+                let gpioButton = try GpioButton(GpioLine(finding: settings.button), wakeup: controller.wakeup)
+                (button, pressed) = (gpioButton, gpioButton.pressedAtStart)
             }
         } catch {
-            reason = error
-            if previous != error { failed(error) }
+            failure = error
+            if previousFailure != error { reportFailure(error) }
         }
-        controller.opened(
-            button.map { _ in PanelButton(settings.gesture, pressed: pressed) }, simulated: settings.button == .sim)
+        controller.setButton(
+            button.map { _ in PanelButton(settings.gesture, pressed: pressed) }, isSimulated: settings.button == .sim)
         return button
     }
 }
 
-/// The panel's button.
 protocol Button: AnyObject {
     /// Waits for the next edge.
     ///
@@ -97,16 +96,16 @@ protocol Button: AnyObject {
     func nextEdge(timeout: Duration) throws(DeviceError) -> ButtonEdge?
 }
 
-/// The button of a panel with `button = sim:`, which clients of the control socket press.
+/// The button for `panel.button = sim:`, which clients of the control socket press.
 private final class SimulatedButton: Button {
     private let controller: PanelController
 
     init(controller: PanelController) { self.controller = controller }
 
     func nextEdge(timeout: Duration) throws(DeviceError) -> ButtonEdge? {
-        if let edge = controller.nextSimulated() { return edge }
+        if let edge = controller.nextSimulatedEdge() { return edge }
         if timeout > .zero { controller.wakeup.waitWithoutClearing(timeout: timeout) }
-        return controller.nextSimulated()
+        return controller.nextSimulatedEdge()
     }
 }
 

@@ -1,12 +1,11 @@
 import Core
 import System
 
-/// A log line as a value.
+/// A line for the system log.
 struct LogLine: Hashable, Sendable {
     struct Pair: Hashable, Sendable {
         /// One word.
         var key: String
-        /// Any text.
         var value: String
     }
 
@@ -14,7 +13,7 @@ struct LogLine: Hashable, Sendable {
     /// The event, in one word.
     var event: String
     var pairs: [Pair]
-    /// The appliance's new state if the line reports one; systemd gets it too.
+    /// The new state of the recorder if the line reports one. `LogService` also sends it to systemd.
     var state: Event.State?
 
     init(_ priority: LogLevel, _ event: String, _ pairs: KeyValuePairs<String, String> = [:]) {

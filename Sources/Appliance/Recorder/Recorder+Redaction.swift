@@ -2,7 +2,7 @@ import Core
 import Maintenance
 
 extension Recorder {
-    /// Redacts a range of a recording; in the current recording, it may reach up to now.
+    /// Redacts a range of a recording. In the current recording, the range may extend up to now.
     ///
     /// - Returns: the recording number and notes for the user.
     func redact(_ request: RedactionRequest) async throws -> (recording: Int, notes: [String]) {
@@ -25,13 +25,13 @@ extension Recorder {
         let redaction = Redaction(storage: configuration.storage.directory, archive: archive)
         let notes = try await redaction.redact(range, of: id, isGrowing: true)
         hub.publish(.gap(recording: id, gap: Gap(range, cause: .redacted)))
-        // If the recording has ended meanwhile, its repairs may have run before this redaction.
+        // If the recording has ended meanwhile, its repairs, which complete redactions, may have run before this one.
         if snapshot.live?.id != id { try await redaction.finish(id) }
         return (id, notes)
     }
 
-    /// Redacts the minute that was recorded before a monotonic time; if that time is in a pause, the minute before the
-    /// pause.
+    /// Redacts the minute that was recorded before a time on the monotonic clock. If that time is in a pause, redacts the
+    /// minute before the pause.
     func redactMinute(before time: Duration, of id: Int) async throws {
         guard let live = snapshot.live, live.id == id else { return }
         let ago = max(.zero, PanelController.now - time) / .seconds(1)

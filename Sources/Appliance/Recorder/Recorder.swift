@@ -6,25 +6,24 @@ import Settings
 import Synchronization
 import System
 
-/// Starts, marks and stops recordings. A recording is transcribed while it is made, and afterwards until its transcript
-/// is complete.
+/// Starts, marks and stops recordings. A recording is transcribed while it is being made and, if necessary, afterwards.
 ///
 /// Every event is a message to one loop (`RecorderLoop`), in which a pure state machine (`RecorderState`) decides what
 /// to do. A new recording can start while earlier ones are still being transcribed.
 final class Recorder: Service {
     /// The result of a command.
     struct Answer: Hashable, Sendable {
-        /// The recording that was started, stopped, paused or marked, or the current one; nil if there is none.
+        /// The number of the recording that the command concerns; nil if there is none.
         var recording: Int?
         /// For `mark`: the new bookmark.
         var mark: Bookmark?
         /// What the command changed; nil if nothing.
         var change: RecorderChange?
-        /// The new state of `recording`; idle or faulted if the recording has ended.
+        /// See `ControlResponse.state`.
         var state: Event.State?
     }
 
-    /// The maximum number of lines that wait for the log. The oldest ones are dropped, so that the loop never blocks.
+    /// The maximum number of lines that wait for the log. Older lines are dropped, so that the loop never blocks.
     private static let maximumQueuedLines = 1_024
 
     let name = "recorder"
@@ -32,14 +31,15 @@ final class Recorder: Service {
     let archive: SQLiteArchive
     /// Repairs that remain after the start; nil if there are none.
     let repairs: Repairs?
-    /// Every event published here also reaches the recorder's loop, even if slow subscribers miss events.
+    /// Events that affect the recorder's state also reach its loop, even if slow subscribers miss them.
     let hub: EventHub
     let panel: PanelController
     let workers: DecodeWorkers
     let secondPass = SecondPassProgress()
     /// Sealed recordings that a private key has opened.
     let opened: OpenedRecordings
-    /// The microphone, which is open while idle if there is a pre-roll; or why there is none.
+    /// The microphone, or why the configured one cannot be used. If there is a pre-roll, it is open even while nothing is
+    /// being recorded.
     let microphone: Result<PrerollMicrophone, DeviceError>
     let inbox: RecorderInbox
 
@@ -49,7 +49,7 @@ final class Recorder: Service {
 
     /// Creates a recorder.
     ///
-    /// - Parameter microphone: the source; nil for the configured microphone.
+    /// - Parameter microphone: the microphone to use instead of the configured one.
     /// - Throws: `DeviceError` if the process has no descriptor left.
     init(
         configuration: Configuration, archive: SQLiteArchive, repairs: Repairs? = nil,
@@ -63,8 +63,8 @@ final class Recorder: Service {
         workers = DecodeWorkers(configuration)
         (log, lines) = AsyncStream<LogLine>.makeStream(bufferingPolicy: .bufferingNewest(Self.maximumQueuedLines))
         do throws(DeviceError) {
-            let base = if let microphone { microphone } else { try configuration.microphone() }
-            self.microphone = .success(PrerollMicrophone(base, seconds: configuration.capture.prerollSeconds))
+            let source = if let microphone { microphone } else { try configuration.microphone() }
+            self.microphone = .success(PrerollMicrophone(source, seconds: configuration.capture.prerollSeconds))
         } catch { self.microphone = .failure(error) }
         hub = EventHub { event in
             switch event {
@@ -79,7 +79,8 @@ final class Recorder: Service {
         ) { [hub] state in hub.publish(.opened(recordings: state?.recordings ?? [])) }
     }
 
-    /// Performs a command. Returns once the first samples are written, the file is closed, or the mark is saved.
+    /// Performs a command. A start returns once the first samples are written, a stop once the file is closed, and a mark
+    /// once it is saved.
     func perform(_ command: RecorderCommand) async -> Result<Answer, DeviceError> {
         await answer { .command(command, .now, $0) }
     }
@@ -91,27 +92,28 @@ final class Recorder: Service {
     var live: [Int: RecordingSummary.Live] {
         var live: [Int: RecordingSummary.Live] = [:]
         for id in archive.unendedRecordings {
-            let now = snapshot
-            if now.live?.id == id {
-                live[id] = RecordingSummary.Live(now.state, length: now.live?.position ?? .zero)
-            } else if let closing = now.activeRecordings[id] {
-                // The file is closed, but the row does not say so yet, for example because the disk is slow.
+            let snapshot = self.snapshot
+            if snapshot.live?.id == id {
+                live[id] = RecordingSummary.Live(snapshot.state, length: snapshot.live?.position ?? .zero)
+            } else if let closing = snapshot.activeRecordings[id] {
+                // The file is closed, but the recording's row does not say so yet, for example because the disk is slow.
                 live[id] = RecordingSummary.Live(.stopping, length: closing.position)
-            } else if now.isOpen, now.live == nil {
+            } else if snapshot.isOpen, snapshot.live == nil {
                 live[id] = RecordingSummary.Live(.recording, length: .zero)
             }
         }
         return live
     }
 
-    /// Whether the loop answers and, while recording, bytes reach the disk.
+    /// Returns whether bytes reach the disk; true if nothing is being recorded. Does not return if the loop hangs.
     func isAlive() async -> Bool {
         await withCheckedContinuation { reply in
             if !inbox.post(.isAlive(reply)) { reply.resume(returning: true) }
         }
     }
 
-    /// Stops accepting work; returns false and does nothing while a recording or a copy to a stick is running.
+    /// Stops accepting work before a restart. Does nothing and returns false if the appliance cannot restart now; see
+    /// `RecorderState.canRestart`.
     func prepareForRestart() async -> Bool {
         await withCheckedContinuation { reply in
             if !inbox.post(.prepareForRestart(reply)) { reply.resume(returning: false) }
@@ -129,7 +131,7 @@ final class Recorder: Service {
         }
     }
 
-    /// Closes the current recording and stops the decode workers. After the next start, the rest is transcribed.
+    /// Closes the current recording and stops the decode workers. The next start transcribes the rest.
     func stop() async {
         _ = await answer { .shutDown(.now, $0) }
         do { try archive.checkLocation() } catch { await archive.keepLog(true) }
@@ -147,7 +149,7 @@ final class Recorder: Service {
     }
 }
 
-// For the loop only.
+// Called only by the loop.
 extension Recorder {
     func publish(_ snapshot: RecorderSnapshot) { published.withLock { $0 = snapshot } }
 

@@ -1,6 +1,7 @@
 import Core
 
-/// An action that `RecorderState` requests from its loop. Inputs answer most effects, in any order and at any time.
+/// An action that `RecorderState` requests from its loop. Most effects are answered by inputs, in any order and at any
+/// time.
 enum RecorderEffect: Hashable, Sendable {
     /// Opens the microphone and adds a recording to the archive. Answer: `opened` or `refused`.
     case open(attempt: Int)
@@ -10,14 +11,14 @@ enum RecorderEffect: Hashable, Sendable {
     case check(Int)
     case close(Int, StopReason)
     case setPaused(Int, Bool)
-    /// Marks the position recorded at that monotonic time. Answer: `marked`.
+    /// Marks the position that was recorded at that time on the monotonic clock. Answer: `marked`.
     case mark(Int, text: String, at: Duration, RecorderTicket?)
-    /// Redacts the minute before that monotonic time. Answer: `marked`.
+    /// Redacts the minute before that time on the monotonic clock. Answer: `marked`.
     case redact(Int, before: Duration)
     case answer(RecorderTicket, Result<Recorder.Answer, DeviceError>)
     case publish(Event)
     case log(LogLine)
-    /// Runs maintenance of earlier recordings. Answers: `maintenanceTranscribes`, `maintenanceEnded`.
+    /// Runs the maintenance of earlier recordings. Answers: `maintenanceTranscribes`, `maintenanceEnded`.
     case maintenance
     case interruptMaintenance
     /// Posts `due` after this duration.

@@ -8,12 +8,12 @@ import Transcripts
 struct RecorderHandler: Sendable {
     let recorder: Recorder
 
-    /// Called when a client has saved new settings.
+    /// Called when a client reports new settings.
     var settingsChanged: @Sendable () -> Void = {}
 
     /// Performs a request other than `watch`.
     ///
-    /// - Throws: the error for the client, which gets it as `ControlResponse.error`.
+    /// - Throws: an error, which the client receives as `ControlResponse.error`.
     func respond(to request: ControlRequest) async throws -> ControlResponse {
         var response = ControlResponse()
         switch request {
@@ -41,17 +41,17 @@ struct RecorderHandler: Sendable {
     }
 
     private func answer(_ request: ArchiveRequest, in directory: String?) async throws -> ControlResponse {
-        let own = recorder.configuration.storage.directory
-        if let directory, directory != own {
+        let storage = recorder.configuration.storage.directory
+        if let directory, directory != storage {
             throw DeviceError(
                 .missing, "archive",
-                "\(directory): the appliance records to \(own); use that folder instead"
+                "\(directory): the appliance records to \(storage); use that folder instead"
             )
         }
         let archive = recorder.archive
         let opened = recorder.opened
         switch request {
-        // These open files by path, so the folder must still be the one that was opened.
+        // These requests open files by path, so the folder must still be the one that was opened.
         case .verify, .delete, .redact, .importing, .exported, .adding: try archive.checkLocation()
         case .list, .show, .passes, .pass, .search, .history, .exportsOf, .exportsTo: break
         }
@@ -73,10 +73,10 @@ struct RecorderHandler: Sendable {
             response.hits = Array((hits + (try await opened.search(words, limit: limit))).prefix(max(0, limit)))
         case .history(let recording): response.history = try await archive.history(of: recording)
         case .verify(let recordings, let isQuick):
-            response.findings = try await Verification(storage: own, archive: archive).run(
+            response.findings = try await Verification(storage: storage, archive: archive).run(
                 recordings, recording: Set(recorder.live.keys), isQuick: isQuick)
         case .delete(let recordings):
-            response.notes = try await Erasure(storage: own, archive: archive).erase(
+            response.notes = try await Erasure(storage: storage, archive: archive).erase(
                 recordings, recording: Set(recorder.live.keys))
             try await opened.forget(recordings)
         case .redact(let request):
@@ -90,25 +90,25 @@ struct RecorderHandler: Sendable {
         case .exportsTo(let volume): response.exports = try await archive.exports(to: volume)
         case .exported(let entry): try await archive.add(entry)
         case .adding(let folder):
-            let recording = try await FileAdder.add(folder, in: own, to: archive)
+            let recording = try await FileAdder.add(folder, in: storage, to: archive)
             recorder.inbox.postInput(.added(recording))
             response.recording = recording
         }
         return response
     }
 
-    /// Reads a transcript. During a recording, it has the current length and is incomplete.
+    /// Reads a transcript. While its recording is being made, it has the current length and is incomplete.
     private func transcript(
         _ read: () async throws -> (RecordingSummary, Timeline)?
     ) async throws -> ControlResponse.Transcript? {
-        let (found, live) = try await withLive(read)
-        guard var (summary, timeline) = found else { return nil }
+        let (result, live) = try await withLive(read)
+        guard var (summary, timeline) = result else { return nil }
         summary = summary.with(live)
         if let live = summary.live { timeline.grow(to: live.length, transcribedUpTo: summary.transcribedUpTo) }
         return ControlResponse.Transcript(summary: summary, timeline: timeline)
     }
 
-    /// Reads from the archive. Also returns the recordings that had not ended before or after the reading.
+    /// Reads from the archive. Also returns the recordings that were in progress before or after that.
     private func withLive<Value>(
         _ read: () async throws -> Value
     ) async rethrows -> (Value, [Int: RecordingSummary.Live]) {
@@ -117,7 +117,8 @@ struct RecorderHandler: Sendable {
         return (value, before.merging(recorder.live) { $1 })
     }
 
-    /// Returns the archive with a recording's transcript: for an opened sealed recording, the decrypted archive.
+    /// Returns the archive with the transcript of a recording. For a sealed recording that is open, that is the decrypted
+    /// archive.
     private func readable(_ recording: Int) async throws -> any ArchiveReading {
         try await recorder.opened.archive(of: recording) ?? recorder.archive
     }

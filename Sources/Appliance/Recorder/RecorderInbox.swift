@@ -1,14 +1,14 @@
 import Core
 import Recognition
 
-/// The queue of messages to the recorder's loop. It is unbounded and keeps the order; posting never blocks.
+/// The queue of messages to the recorder's loop. It is unbounded, and posting never blocks.
 struct RecorderInbox: Sendable {
     let messages: AsyncStream<RecorderMessage>
     private let posts: AsyncStream<RecorderMessage>.Continuation
 
     init() { (messages, posts) = AsyncStream<RecorderMessage>.makeStream() }
 
-    /// Posts a message; returns false if the loop has ended.
+    /// Posts a message. Returns false if the queue no longer accepts messages.
     @discardableResult
     func post(_ message: RecorderMessage) -> Bool {
         if case .terminated = posts.yield(message) { return false }
@@ -18,11 +18,12 @@ struct RecorderInbox: Sendable {
     /// Posts an input with the current time.
     func postInput(_ kind: RecorderInput.Kind) { post(.input(RecorderInput(kind, at: .now))) }
 
-    /// Stops accepting messages; the loop still handles earlier ones.
+    /// Stops accepting messages. The loop still handles the earlier ones.
     func finish() { posts.finish() }
 }
 
-/// A message to the recorder's loop: an input of `RecorderState` with the objects it concerns.
+/// A message to the recorder's loop: an input for `RecorderState`, with the objects that the state machine does not keep,
+/// or a query.
 enum RecorderMessage: Sendable {
     typealias Reply = CheckedContinuation<Result<Recorder.Answer, DeviceError>, Never>
 

@@ -2,12 +2,12 @@ import Core
 import Maintenance
 import System
 
-/// An input of `RecorderState` with its time.
+/// An input for `RecorderState`, with its time.
 struct RecorderInput: Hashable, Sendable {
     /// The health of a recording.
     struct HealthCheck: Hashable, Sendable {
         /// The monotonic time at which bytes last reached the disk; nil if none have.
-        var grewAt: Duration?
+        var syncedAt: Duration?
 
         var microphoneIsAlive = true
     }
@@ -15,11 +15,11 @@ struct RecorderInput: Hashable, Sendable {
     /// How a recording and its transcription ended.
     enum RecordingEnd: Hashable, Sendable {
         case complete
-        /// The transcription was cancelled, or the recording was erased.
+        /// The recording was erased, or its task was cancelled.
         case cancelled
-        /// The recording was interrupted by this error; the fault is already published.
+        /// An error ended the recording; the fault is already published.
         case broken(DeviceError)
-        /// The recording failed; the fault is not published yet.
+        /// The recording failed, and the fault is not published yet.
         case failed(DeviceError)
     }
 
@@ -32,28 +32,29 @@ struct RecorderInput: Hashable, Sendable {
 
     enum Kind: Hashable, Sendable {
         case started
-        /// A command, and the caller that waits for the answer.
+        /// A command, and the caller that waits for the answer; nil if nobody waits.
         case command(RecorderCommand, RecorderTicket?)
         case button(ButtonGesture.Event)
         /// The appliance is shutting down: the recording is stopped, and no other can start.
         case shutDown(RecorderTicket?)
-        /// The answers to `open`.
+        /// The microphone is open, and the recording is in the archive.
         case opened(attempt: Int, recording: Int)
+        /// No recording could be opened.
         case refused(attempt: Int, DeviceError)
         /// The first samples of a recording are in its file.
         case begun(Int, HealthCheck)
         case checked(Int, HealthCheck)
         /// The recording's file is closed.
         case closed(Int)
-        /// The transcription has ended too.
+        /// The recording and its transcription have ended.
         case ended(Int, RecordingEnd)
         /// A mark is saved, or a redaction is done.
         case marked(Result<Recorder.Answer, DeviceError>, RecorderTicket?)
-        /// An event published elsewhere.
+        /// An event that was published elsewhere.
         case event(Event)
         /// A file was added as a recording and has to be transcribed.
         case added(Int)
-        /// Whether maintenance is transcribing now.
+        /// Maintenance has begun or stopped transcribing.
         case maintenanceTranscribes(Bool)
         case maintenanceEnded(BackgroundMaintenance.End)
         case due(Timer)
@@ -70,7 +71,7 @@ struct RecorderInput: Hashable, Sendable {
 
 /// The time of an input. `RecorderState` itself reads no clock.
 struct RecorderMoment: Hashable, Sendable {
-    /// The time since power-on, by which all waits are measured.
+    /// The time since power-on. All waits are measured with it.
     var monotonic: Duration
 
     /// Seconds since 1970 on the wall clock. `clock` says whether that clock was set.
@@ -86,5 +87,5 @@ struct RecorderMoment: Hashable, Sendable {
 
 /// Identifies a caller that waits for the result of a command. Each caller is answered once.
 struct RecorderTicket: Hashable, Sendable {
-    var number: Int
+    var id: Int
 }

@@ -14,7 +14,6 @@ struct RecorderLoop {
         var pool: WorkerPool?
     }
 
-    /// The interval between checks of a recording.
     private static let checkInterval = Duration.milliseconds(250)
 
     private let recorder: Recorder
@@ -24,9 +23,9 @@ struct RecorderLoop {
     private var lamp = LampPattern()
     private var activeRecordings: [Int: ActiveRecording] = [:]
     private var replies: [RecorderTicket: RecorderMessage.Reply] = [:]
-    private var tickets = 0
-    /// Cancels the running maintenance.
-    private var maintenanceEnd: AsyncStream<Never>.Continuation?
+    private var ticketCount = 0
+    /// Stops the running maintenance when finished.
+    private var maintenanceStop: AsyncStream<Never>.Continuation?
 
     init(recorder: Recorder) {
         self.recorder = recorder
@@ -59,16 +58,16 @@ struct RecorderLoop {
         }
     }
 
-    /// Answers all waiting callers when no more messages will arrive.
+    /// Stops maintenance, and answers all callers that still wait, since no more messages will arrive.
     mutating func end() {
-        maintenanceEnd?.finish()
+        maintenanceStop?.finish()
         for reply in replies.values { reply.resume(returning: .failure(RecorderState.shutdownError)) }
         replies = [:]
     }
 
     private mutating func ticket(for reply: RecorderMessage.Reply) -> RecorderTicket {
-        tickets += 1
-        let ticket = RecorderTicket(number: tickets)
+        ticketCount += 1
+        let ticket = RecorderTicket(id: ticketCount)
         replies[ticket] = reply
         return ticket
     }
@@ -76,10 +75,10 @@ struct RecorderLoop {
     private mutating func apply(
         _ kind: RecorderInput.Kind, at moment: RecorderMoment, in group: inout DiscardingTaskGroup
     ) {
-        // Repairs finish its files once nothing is being recorded.
+        // The files of the recording are completed once nothing is being recorded.
         if case .ended(let id, _) = kind { recorder.repairs?.add(id) }
         let effects = state.handle(RecorderInput(kind, at: moment))
-        // Published before any answer, so that a client that then queries the state sees the result.
+        // The snapshot is published before any answer, so that a client that then asks for the state sees the result.
         recorder.publish(
             RecorderSnapshot(
                 state: state.publishedState, live: state.recording.flatMap { activeRecordings[$0]?.recording },
@@ -99,7 +98,7 @@ struct RecorderLoop {
         case .record(let id): if let live = activeRecordings[id] { record(live.recording, with: live.pool, in: &group) }
         case .check(let id):
             guard let live = activeRecordings[id]?.recording else { break }
-            later(by: Self.checkInterval, in: &group) { .checked(id, live.healthCheck) }
+            post(after: Self.checkInterval, in: &group) { .checked(id, live.healthCheck) }
         case .close(let id, let reason): activeRecordings[id]?.recording.stop(reason: reason)
         case .setPaused(let id, let isPaused): activeRecordings[id]?.recording.session.setPaused(isPaused)
         case .mark(let id, let text, let time, let ticket):
@@ -109,18 +108,18 @@ struct RecorderLoop {
         case .publish(let event): recorder.hub.forward(event)
         case .log(let line): recorder.write(line)
         case .maintenance: beginMaintenance(in: &group)
-        case .interruptMaintenance: maintenanceEnd?.finish()
-        case .wake(let timer, let pause): later(by: pause, in: &group) { .due(timer) }
+        case .interruptMaintenance: maintenanceStop?.finish()
+        case .wake(let timer, let pause): post(after: pause, in: &group) { .due(timer) }
         case .releaseWorkers: group.addTask { [workers = recorder.workers] in await workers.releaseIdle() }
         case .powerOff: powerOff(in: &group)
         }
     }
 }
 
-// Tasks for slow work.
+// Tasks for slow work. Each posts its result as a message.
 extension RecorderLoop {
-    private func later(
-        by pause: Duration, in group: inout DiscardingTaskGroup,
+    private func post(
+        after pause: Duration, in group: inout DiscardingTaskGroup,
         _ kind: @escaping @Sendable () -> RecorderInput.Kind
     ) {
         group.addTask { [inbox] in
@@ -133,7 +132,7 @@ extension RecorderLoop {
         do {
             capture = RecordingSession(try recorder.microphone.get(), configuration: recorder.configuration)
         } catch { return inbox.postInput(.refused(attempt: attempt, DeviceError(wrapping: error))) }
-        // Capturing starts before the archive and the disk are ready.
+        // Capturing starts before the archive and the disk are ready, so that no words are lost.
         group.addTask { try? await capture.capture() }
         group.addTask { [inbox, recorder] in
             let live: LiveRecording
@@ -188,14 +187,13 @@ extension RecorderLoop {
     }
 
     private mutating func beginMaintenance(in group: inout DiscardingTaskGroup) {
-        let (stopRequests, end) = AsyncStream<Never>.makeStream()
-        maintenanceEnd = end
+        let (stopRequests, continuation) = AsyncStream<Never>.makeStream()
+        maintenanceStop = continuation
         group.addTask { [inbox, maintenance] in
             inbox.postInput(.maintenanceEnded(await maintenance.run(until: stopRequests)))
         }
     }
 
-    /// Asks systemd to power off the machine.
     private func powerOff(in group: inout DiscardingTaskGroup) {
         group.addTask { [recorder] in
             do {
@@ -214,6 +212,6 @@ extension RecorderLoop {
 
 extension LiveRecording {
     fileprivate var healthCheck: RecorderInput.HealthCheck {
-        RecorderInput.HealthCheck(grewAt: observer.syncedAt, microphoneIsAlive: microphoneIsAlive)
+        RecorderInput.HealthCheck(syncedAt: observer.syncedAt, microphoneIsAlive: microphoneIsAlive)
     }
 }

@@ -1,15 +1,13 @@
 import Core
 
-/// The recorder's state for readers on any thread; only its loop writes it.
+/// The recorder's state, for readers on any thread. Only the recorder's loop changes it.
 struct RecorderSnapshot: Sendable {
     var state = Event.State.idle
-    /// The current recording.
     var live: LiveRecording?
     /// The recordings that are being recorded, closed or transcribed, by their numbers.
     var activeRecordings: [Int: LiveRecording] = [:]
     /// Whether a recording is being opened, recorded or closed.
     var isOpen = false
-    /// Whether a laptop is connected to the board's own USB port.
     var hasLaptop = false
     /// The last fault since the appliance started.
     var lastFault: RecorderFault?

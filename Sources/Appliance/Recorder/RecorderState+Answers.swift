@@ -1,10 +1,10 @@
 import Core
 import Maintenance
 
-// Handles the answers to effects, which arrive in any order.
+// Inputs that answer effects. They arrive in any order.
 extension RecorderState {
-    /// The minimum and maximum pause after failed maintenance; the pause doubles each time.
-    private static let pauses = Duration.seconds(60)...Duration.seconds(3_600)
+    /// The minimum and maximum pause before failed maintenance is retried. The pause doubles each time.
+    private static let retryPauses = Duration.seconds(60)...Duration.seconds(3_600)
 
     mutating func begin(_ starts: [RecorderTicket], at now: Duration) -> [RecorderEffect] {
         attempts += 1
@@ -16,7 +16,7 @@ extension RecorderState {
         guard case .opening(let opening) = phase, opening.attempt == attempt else { return [] }
         var recording = Recording(id: id, beginning: .awaited(opening.starts), disk: .awaited(since: now))
         recording.pausedSince = opening.pausedSince
-        latest = id
+        latestRecording = id
         var effects: [RecorderEffect] = [.record(id), .check(id)] + interruptMaintenance()
         for request in opening.pauses {
             effects += answer([request.ticket], .success(Recorder.Answer(recording: id, change: request.change)))
@@ -43,7 +43,7 @@ extension RecorderState {
         return effects
     }
 
-    /// Answers callers that wait for the first samples of a paused recording, since none arrive until it is resumed.
+    /// Answers the callers that wait for a paused recording to begin, since it gets no samples until it is resumed.
     func answerStarts(of recording: inout Recording) -> [RecorderEffect] {
         guard case .awaited(let starts) = recording.beginning else { return [] }
         recording.beginning = .awaited([])
@@ -65,14 +65,14 @@ extension RecorderState {
         return answer(starts, success)
     }
 
-    /// Updates whether the recording grows, for the lamp and the watchdog.
+    /// Updates a recording's health, on which the lamp and the watchdog depend.
     mutating func checked(
         _ id: Int, _ health: RecorderInput.HealthCheck, at moment: RecorderMoment
     ) -> [RecorderEffect] {
         var hasStalled = false
         changeRecording(id) { recording in
             recording.microphoneIsAlive = health.microphoneIsAlive
-            if let time = health.grewAt, time > recording.disk.time {
+            if let time = health.syncedAt, time > recording.disk.time {
                 recording.disk = .written(at: time)
                 return
             }
@@ -86,7 +86,7 @@ extension RecorderState {
             hasStalled = true
         }
         guard hasStalled else { return [] }
-        let message = "recording \(id): nothing has reached the disk for 3 s; check microphone and card"
+        let message = "recording \(id): nothing has reached the disk for 3 s; check the microphone and the card"
         return raise(DeviceError(.failed, "write", message), at: moment)
     }
 
@@ -125,7 +125,7 @@ extension RecorderState {
         case .due, .working, .interrupting: break
         }
         lastFailure = nil
-        return effects + [.wake(.release(after: latest), after: Self.releaseDelay)]
+        return effects + [.wake(.release(after: latestRecording), after: Self.releaseDelay)]
     }
 
     mutating func marked(
@@ -163,7 +163,7 @@ extension RecorderState {
             maintenance = .due
             return effects
         }
-        let pause = min(lastFailure.map { $0.pause * 2 } ?? Self.pauses.lowerBound, Self.pauses.upperBound)
+        let pause = min(lastFailure.map { $0.pause * 2 } ?? Self.retryPauses.lowerBound, Self.retryPauses.upperBound)
         lastFailure = MaintenanceFailure(error: error, pause: pause)
         maintenance = .waiting
         return effects + [.wake(.maintenance(run: maintenanceRuns), after: pause)]
@@ -182,6 +182,6 @@ extension RecorderState {
     }
 
     private static func neverBegun(_ id: Int) -> DeviceError {
-        DeviceError(.failed, "start", "recording \(id): stopped before anything was recorded; start again")
+        DeviceError(.failed, "start", "recording \(id) was stopped before anything was recorded; start again")
     }
 }

@@ -76,7 +76,7 @@ extension RecorderState {
         case .opening(var opening) where opening.ending == nil:
             let isNew = isPaused != (opening.pausedSince != nil)
             opening.pausedSince = isPaused ? opening.pausedSince ?? now : nil
-            // The recording has no number yet, and may never get one.
+            // The answer waits, because the recording has no number yet and may never get one.
             if let ticket { opening.pauses.append(PauseRequest(ticket: ticket, change: isNew ? change : nil)) }
             phase = .opening(opening)
             return []
@@ -86,7 +86,7 @@ extension RecorderState {
                 ticket, .success(Recorder.Answer(recording: recording.id, change: isNew ? change : nil)))
             guard isNew else { return done }
             recording.pausedSince = isPaused ? now : nil
-            // The disk timeout starts again now.
+            // The disk timeout starts again.
             if !isPaused { recording.disk = .awaited(since: now) }
             let starts = isPaused ? answerStarts(of: &recording) : []
             phase = .recording(recording)
@@ -110,7 +110,7 @@ extension RecorderState {
         return [.mark(recording.id, text: text, at: time, ticket)]
     }
 
-    /// Redacts the minute before that time, at which the three presses began.
+    /// Redacts the minute before that time, which is when the first of three presses began.
     func redact(before time: Duration) -> [RecorderEffect] {
         guard case .recording(let recording) = phase, recording.beginning == .begun else {
             return refuse(nil, noRecording(for: "redact") ?? Self.notBegun("redact"))
@@ -118,7 +118,7 @@ extension RecorderState {
         return [.redact(recording.id, before: time)]
     }
 
-    /// Answers with an error. For the button, the error goes to the log.
+    /// Answers with an error. If there is no ticket, the command came from the button, and the error is logged.
     private func refuse(_ ticket: RecorderTicket?, _ error: DeviceError) -> [RecorderEffect] {
         if let ticket { return [.answer(ticket, .failure(error))] }
         let values: KeyValuePairs = ["state": "refused", "order": error.operation, "message": error.message]
@@ -145,7 +145,8 @@ extension RecorderState {
     }
 
     private static func notBegun(_ command: String) -> DeviceError {
-        DeviceError(.failed, command, "the recording has not begun yet; \(command) it once sound is being written")
+        DeviceError(
+            .failed, command, "the recording has not begun yet; wait until sound is being written, then \(command)")
     }
 
     func answer(
@@ -154,7 +155,7 @@ extension RecorderState {
         tickets.map { .answer($0, result) }
     }
 
-    /// Answers a caller; does nothing if there is no ticket.
+    /// Answers a caller. Does nothing if there is no ticket.
     func answer(
         _ ticket: RecorderTicket?, _ result: Result<Recorder.Answer, DeviceError>
     ) -> [RecorderEffect] {
@@ -166,5 +167,5 @@ extension RecorderState {
     static let shutdownError = DeviceError(.failed, "recorder", "the appliance is shutting down")
 
     private static let cancelledStartError = DeviceError(
-        .busy, "start", "it was stopped again before the previous recording was closed; start again")
+        .busy, "start", "a stop cancelled the start before the previous recording was closed; start again")
 }

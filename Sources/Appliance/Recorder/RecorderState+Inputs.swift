@@ -2,11 +2,11 @@ import Core
 import System
 
 extension RecorderState {
-    /// Applies an input to the state. The caller then performs the effects in order.
+    /// Applies an input to the state. The caller must perform the effects in order.
     mutating func handle(_ input: RecorderInput) -> [RecorderEffect] { addingCommonEffects { $0.apply(input) } }
 
-    /// Applies a change and adds the effects that follow from any change: starts due maintenance, publishes the state,
-    /// and adds the state to each answer.
+    /// Applies a change. Adds the effects that any change can have: it starts maintenance that is due, publishes a new
+    /// state, and adds the state to each answer.
     mutating func addingCommonEffects(_ change: (inout Self) -> [RecorderEffect]) -> [RecorderEffect] {
         let before = publishedState
         var effects = change(&self)
@@ -57,7 +57,7 @@ extension RecorderState {
             if case .working = maintenance { maintenance = .working(transcribingSince: isTranscribing ? now : nil) }
             return []
         case .maintenanceEnded(let end): return maintenanceEnded(end, at: input.moment)
-        case .due(.release(let id)): return id == latest && isIdle ? [.releaseWorkers] : []
+        case .due(.release(let id)): return id == latestRecording && isIdle ? [.releaseWorkers] : []
         case .due(.maintenance(let run)):
             if maintenance == .waiting, run == maintenanceRuns { maintenance = .due }
             return []
@@ -83,7 +83,7 @@ extension RecorderState {
         }
     }
 
-    /// Handles an event that was published elsewhere.
+    /// Applies an event that was published elsewhere.
     private mutating func apply(_ event: Event, at moment: RecorderMoment) -> [RecorderEffect] {
         switch event {
         case .state(let state): return [.log(LogLine(state, recording: recording))]
@@ -123,18 +123,20 @@ extension RecorderState {
         return [.log(line)]
     }
 
-    /// Ignores repetitions. The event is repeated so that a recorder that has just started gets it too.
+    /// Ignores an event that changes nothing: the requests behind these events are repeated, so that an appliance that has
+    /// just started receives one too.
     private mutating func laptop(_ isConnected: Bool, at now: Duration) -> [RecorderEffect] {
         guard isConnected != (laptopSince != nil) else { return [] }
         laptopSince = isConnected ? now : nil
         return [.log(LogLine(.information, "laptop", ["state": isConnected ? "connected" : "away"]))]
     }
 
-    /// Updates which recordings are open, and starts maintenance: they may need a second pass.
+    /// Updates whether sealed recordings are open. Starts maintenance, since open recordings may need a second pass.
     private mutating func opened(_ recordings: [Int], at now: Duration) -> [RecorderEffect] {
         openSince = recordings.isEmpty ? nil : openSince ?? now
         if !recordings.isEmpty, case .done = maintenance { maintenance = .due }
-        // Running maintenance may have passed them already, or may be transcribing one that is now locked.
+        // Maintenance that is running may be past its step for open recordings, or may be transcribing a recording that is
+        // now locked.
         return interruptMaintenance() + [
             .log(
                 LogLine(
@@ -143,17 +145,15 @@ extension RecorderState {
         ]
     }
 
-    /// Restarts maintenance, which may have passed the step that the added recording needs.
+    /// Restarts maintenance, which may be past the step that the added recording needs.
     private mutating func added(_ id: Int) -> [RecorderEffect] {
         if maintenance == .done { maintenance = .due }
         return interruptMaintenance() + [.log(LogLine(.information, "added", ["recording": "\(id)"]))]
     }
 
-    // Faults.
-
-    /// Keeps a fault until it is acknowledged.
+    /// Raises the alarm, which lasts until it is acknowledged, and reports the fault.
     ///
-    /// - Parameter isPublished: whether subscribers already have it.
+    /// - Parameter isPublished: whether the fault was already sent to subscribers.
     mutating func raise(
         _ code: String, _ message: String, at moment: RecorderMoment, isPublished: Bool = false
     ) -> [RecorderEffect] {
@@ -174,7 +174,7 @@ extension RecorderState {
         raise(error.code.rawValue, error.message, at: moment)
     }
 
-    /// Acknowledges the alarm if all faults had occurred by that time: the user has not seen a later one.
+    /// Acknowledges the alarm unless a fault occurred after that time, since the user has not seen such a fault.
     private mutating func acknowledge(at time: Duration) -> [RecorderEffect] {
         guard case .raised(_, let latest) = alarm, latest <= time else { return [] }
         alarm = .quiet

@@ -1,9 +1,9 @@
 import Core
 
-/// The recorder's state machine, with no clock, disk or threads. Only `handle` changes it.
+/// The recorder's state machine, with no clock, disk or threads. While the recorder runs, only `handle` changes it.
 ///
-/// There is one phase at a time, so that two simultaneous recordings cannot be represented. Closed recordings that are
-/// still being transcribed are in `transcriptions`, since a new recording can start meanwhile.
+/// There is only one phase at a time, so two simultaneous recordings cannot be represented. A new recording can start
+/// while closed ones are still being transcribed; those are in `transcriptions`.
 struct RecorderState: Hashable, Sendable {
     enum Phase: Hashable, Sendable {
         case idle
@@ -20,15 +20,15 @@ struct RecorderState: Hashable, Sendable {
         let since: Duration
         /// The callers that wait for the recording to begin.
         var starts: [RecorderTicket]
-        /// Set if the recording was already stopped.
+        /// Set if the recording has already been stopped.
         var ending: Ending?
         /// Set if the recording begins paused.
         var pausedSince: Duration?
-        /// Pauses and resumes that wait until the recording is opened.
+        /// Pause and resume commands whose callers wait until the recording is opened.
         var pauses: [PauseRequest] = []
     }
 
-    /// A pause or resume before the recording has a number.
+    /// A pause or resume command that arrived before the recording had a number.
     struct PauseRequest: Hashable, Sendable {
         let ticket: RecorderTicket
         let change: RecorderChange?
@@ -36,16 +36,16 @@ struct RecorderState: Hashable, Sendable {
 
     struct Recording: Hashable, Sendable {
         enum Beginning: Hashable, Sendable {
-            /// The file is still empty; these callers wait for the first samples.
+            /// The file is still empty, and these callers wait for the first samples.
             case awaited([RecorderTicket])
             case begun
         }
 
         enum Disk: Hashable, Sendable {
-            /// No bytes have reached the disk yet.
+            /// No bytes have reached the disk since the recording began or was resumed at this time.
             case awaited(since: Duration)
             case written(at: Duration)
-            /// Bytes no longer reach the disk; a fault was raised.
+            /// No bytes have reached the disk since this time, and a fault was raised.
             case stalled(since: Duration)
         }
 
@@ -69,20 +69,20 @@ struct RecorderState: Hashable, Sendable {
     /// The running transcription of a closed recording.
     struct Transcription: Hashable, Sendable {
         let since: Duration
-        /// Callers that still wait for the recording to begin, although it is closed; `ended` answers them.
+        /// The callers that still wait for the recording to begin, although it is closed. `begun` or `ended` answers them.
         var starts: [RecorderTicket]
     }
 
-    /// The maintenance of earlier recordings, which runs while nothing is being recorded.
+    /// The state of the maintenance of earlier recordings, which runs while nothing is being recorded.
     enum Maintenance: Hashable, Sendable {
         case done
-        /// Starts once nothing is being recorded.
+        /// Starts once nothing is being recorded or transcribed.
         case due
         /// Running, and transcribing since this time; nil if not transcribing.
         case working(transcribingSince: Duration?)
         /// Running, and asked to stop.
         case interrupting(transcribingSince: Duration?)
-        /// Failed; will be retried later.
+        /// Failed, and will be retried later.
         case waiting
     }
 
@@ -107,14 +107,13 @@ struct RecorderState: Hashable, Sendable {
         case raised(since: Duration, latest: Duration)
     }
 
-    /// After this time without progress the process counts as hung: the ring buffer, which holds 30 s, is then full.
+    /// After this time without progress, the process counts as hung: the ring buffer, which holds 30 s, is full.
     static let stallLimit = Duration.seconds(32)
 
     /// Decode workers are stopped after being idle for this long.
     static let releaseDelay = Duration.seconds(30)
 
     var phase = Phase.idle
-    /// By recording number.
     var transcriptions: [Int: Transcription] = [:]
     var maintenance = Maintenance.due
     var lastFailure: MaintenanceFailure?
@@ -129,16 +128,13 @@ struct RecorderState: Hashable, Sendable {
     /// When the last mark or redaction was saved.
     var markedAt: Duration?
     var button = ButtonInterpreter()
-    /// The number of attempts to open a recording so far.
     var attempts = 0
-    /// The number of the recording that was opened last.
-    var latest = 0
-    /// The appliance is shutting down; nothing else starts.
+    var latestRecording = 0
+    /// Whether the appliance is shutting down, so that nothing else starts.
     var isEnding = false
 }
 
 extension RecorderState {
-    /// The state for subscribers and clients.
     var publishedState: Event.State {
         switch phase {
         case .idle, .opening: isFaulted ? .faulted : .idle
@@ -147,7 +143,6 @@ extension RecorderState {
         }
     }
 
-    /// The current recording.
     var recording: Int? {
         switch phase {
         case .idle, .opening: nil
@@ -155,7 +150,7 @@ extension RecorderState {
         }
     }
 
-    /// Whether a recording will be running once all commands so far are performed.
+    /// Whether a recording will be running once all commands so far have been performed.
     var willBeRecording: Bool {
         switch phase {
         case .idle: false
@@ -175,7 +170,7 @@ extension RecorderState {
 
     var isFaulted: Bool { alarm != .quiet }
 
-    /// Returns the state of a recording, or of the recorder if the number is nil, for answers.
+    /// Returns the state for an answer: of a recording, or of the recorder if `id` is nil.
     func state(of id: Int?) -> Event.State {
         if id == nil || id == recording { return publishedState }
         return isFaulted ? .faulted : .idle
@@ -184,7 +179,7 @@ extension RecorderState {
     /// Whether nothing is being recorded or transcribed.
     var isIdle: Bool { phase == .idle && transcriptions.isEmpty }
 
-    /// Whether the appliance can restart: nothing is being recorded or copied, and the lamp shows no finished copy.
+    /// Returns whether nothing is being recorded or copied, and the lamp no longer shows a finished copy.
     func canRestart(at now: Duration) -> Bool {
         switch export {
         case .none, .refused: phase == .idle
@@ -193,7 +188,7 @@ extension RecorderState {
         }
     }
 
-    /// When the current transcription began; nil if none is running.
+    /// When the first of the running transcriptions began; nil if none is running.
     var transcribingSince: Duration? {
         var since = transcriptions.values.map(\.since)
         switch maintenance {
@@ -203,7 +198,7 @@ extension RecorderState {
         return since.min()
     }
 
-    /// Whether bytes reach the disk, if something is being recorded.
+    /// Returns whether bytes reach the disk. True if nothing is being recorded, or if the recording is paused.
     func isAlive(at now: Duration) -> Bool {
         switch phase {
         case .idle: true

@@ -3,10 +3,10 @@ import Core
 import Maintenance
 import Settings
 
-/// Checks a whole large database for damage after the start. If it is damaged, the service reports that and stops the
-/// appliance once nothing is being recorded; the next start rebuilds the database.
+/// Checks a database that was too large to be checked for damage during the start. If it is damaged, the service reports
+/// that, and stops the appliance once nothing is being recorded. The next start rebuilds the database.
 struct ArchiveCheck: Service {
-    /// The interval for checking whether a recording is still running.
+    /// How often to check whether a recording is still running.
     private static let checkInterval = Duration.seconds(1)
 
     let name = "check"
@@ -24,6 +24,6 @@ struct ArchiveCheck: Service {
             while recorder.snapshot.isOpen { try await Task.sleep(for: Self.checkInterval) }
             stopAppliance(fault)
         }
-        await untilCancelled()
+        await waitUntilCancelled()
     }
 }

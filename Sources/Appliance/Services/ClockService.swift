@@ -3,18 +3,17 @@ import System
 
 /// Corrects the dates of this boot's recordings once the clock is set.
 struct ClockService: Service {
-    /// The interval for checking the clock until it is set.
+    /// How often to check whether the clock is set.
     private static let checkInterval = Duration.seconds(30)
 
-    /// The minimum and maximum pause between calls of timedatectl. The pause doubles each time, since without a network
-    /// the clock is never set.
+    /// The minimum and maximum pause between calls of timedatectl. The pause doubles each time.
     private static let pauses = Duration.seconds(30)...Duration.seconds(600)
 
     let name = "clock"
     let recorder: Recorder
 
     func run() async throws {
-        // A clock that is set stays set, so polling stops.
+        // Once set, the clock stays set, so the loop ends.
         var (waited, pause) = (Duration.zero, Self.pauses.lowerBound)
         while !MonotonicClock.wallIsSynchronized {
             try await Task.sleep(for: Self.checkInterval)
@@ -27,22 +26,22 @@ struct ClockService: Service {
         for id in try await ClockCorrection.apply(to: recorder.archive) {
             Log.report(.notice, "dated", ["recording": "\(id)"])
         }
-        await untilCancelled()
+        await waitUntilCancelled()
     }
 }
 
-/// Asks timedatectl whether the clock is set, since the service's sandbox forbids adjtimex(2). Only needed if chrony or another
-/// program sets the clock: systemd-timesyncd creates a file when the clock is set.
+/// Asks timedatectl whether the clock is set, since the service's sandbox forbids adjtimex(2). This is needed only if
+/// chrony or another program sets the clock: systemd-timesyncd creates a file when it has set the clock.
 struct ClockQuery: Sendable {
     private static let timeoutSeconds = 20
 
     var program = "/usr/bin/timedatectl"
 
-    /// systemd-timesyncd's folder.
-    var timesyncd = "/run/systemd/timesync"
+    /// The folder of systemd-timesyncd.
+    var timesyncFolder = "/run/systemd/timesync"
 
-    /// Whether neither the kernel nor timesyncd can tell.
-    var isNeeded: Bool { !MonotonicClock.canQueryKernel && FileStatus(timesyncd) == nil }
+    /// Whether neither the kernel nor timesyncd can tell if the clock is set.
+    var isNeeded: Bool { !MonotonicClock.canQueryKernel && FileStatus(timesyncFolder) == nil }
 
     /// Returns whether timedatectl reports that the clock is set.
     ///

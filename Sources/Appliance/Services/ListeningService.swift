@@ -2,13 +2,13 @@ import Audio
 import Core
 import Settings
 
-/// Keeps the microphone open while idle if the configuration has a pre-roll.
+/// Keeps the microphone open while nothing is being recorded, if a pre-roll is configured.
 struct ListeningService: Service {
     let name = "microphone"
     let recorder: Recorder
 
     func run() async throws {
-        guard recorder.configuration.capture.prerollSeconds > 0 else { return await untilCancelled() }
+        guard recorder.configuration.capture.prerollSeconds > 0 else { return await waitUntilCancelled() }
         let microphone = try recorder.microphone.get()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await microphone.run() }
@@ -18,14 +18,14 @@ struct ListeningService: Service {
         }
     }
 
-    /// Reports each failure once. While idle, nobody would notice that the microphone was disconnected.
+    /// Reports each failure once: otherwise, nobody would notice a disconnected microphone before the next recording.
     private func report(failuresOf microphone: PrerollMicrophone) async throws {
-        var reported: DeviceError?
+        var reportedFailure: DeviceError?
         while true {
             try await Task.sleep(for: .seconds(2))
             let failure = microphone.failure
-            if let failure, failure != reported { recorder.hub.publish(fault: failure) }
-            reported = failure
+            if let failure, failure != reportedFailure { recorder.hub.publish(fault: failure) }
+            reportedFailure = failure
         }
     }
 }

@@ -1,6 +1,6 @@
 import System
 
-/// Writes the log. If journald blocks, only this service waits.
+/// Writes the recorder's log. If journald blocks, only this service waits.
 struct LogService: Service {
     let name = "log"
     let recorder: Recorder

@@ -3,11 +3,11 @@ protocol Service: Sendable {
     /// The name in the system log.
     var name: String { get }
 
-    /// Runs until `stop`, or until the task is cancelled. If it throws or returns earlier, the supervisor reports that and
-    /// restarts it. A service with nothing to do calls `untilCancelled`.
+    /// Runs until `stop` is called or the task is cancelled. If it throws or returns earlier, the supervisor reports that
+    /// and calls it again. A service with nothing left to do calls `waitUntilCancelled`.
     func run() async throws
 
-    /// Stops accepting work and returns once all accepted work is on the disk; `run` then returns.
+    /// Stops accepting work, and returns once all accepted work is on the disk.
     func stop() async
 }
 
@@ -16,6 +16,6 @@ extension Service {
 }
 
 /// Returns once the task is cancelled.
-func untilCancelled() async {
+func waitUntilCancelled() async {
     for await _ in AsyncStream<Never>.makeStream().stream {}
 }

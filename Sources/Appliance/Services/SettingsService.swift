@@ -11,6 +11,6 @@ struct SettingsService: Service {
             restart()
             break
         }
-        await untilCancelled()
+        await waitUntilCancelled()
     }
 }

@@ -9,11 +9,11 @@ import System
 struct SystemdNotify: Sendable {
     private let address: String?
 
-    /// The watchdog's interval; nil if systemd set none for this process.
+    /// The interval of systemd's watchdog; nil if it does not watch this process.
     let watchdog: Duration?
 
     init(environment: [String: String]) {
-        // A path, or @ for an abstract address; vsock addresses are not supported.
+        // A path, or an abstract address that begins with @; vsock addresses are not supported.
         address = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
         let isOurs = environment["WATCHDOG_PID"].map { $0 == "\(getpid())" } ?? true
         let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
@@ -22,16 +22,16 @@ struct SystemdNotify: Sendable {
 
     func ready(status: String) { send("READY=1\nSTATUS=\(status)") }
 
-    func stopping() { send("STOPPING=1\nSTATUS=ending") }
+    func stopping() { send("STOPPING=1\nSTATUS=shutting down") }
 
     func alive() { send("WATCHDOG=1") }
 
     func status(_ text: String) { send("STATUS=\(text)") }
 
-    /// Asks for this much more time to start or to stop, counted from now.
+    /// Asks systemd for this much more time to start or to stop, counted from now.
     func extend(by time: Duration) { send("EXTEND_TIMEOUT_USEC=\(time.milliseconds * 1_000)") }
 
-    /// Keeps asking for more time to start while `body` runs.
+    /// Runs `body`, and meanwhile keeps asking systemd for more time to start.
     func extendingTimeout<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         let extensions = Task {
             while !Task.isCancelled {
@@ -43,12 +43,12 @@ struct SystemdNotify: Sendable {
         return try await body()
     }
 
-    /// Sends a datagram. Failures are ignored, since systemd is then not waiting for it.
+    /// Sends a datagram; ignores failures.
     private func send(_ message: String) {
         guard let address else { return }
-        let number = fieldscribe_unix_socket(1)
-        guard number >= 0 else { return }
-        let socket = FileDescriptor(adopting: number, named: address)
+        let descriptor = fieldscribe_unix_socket(1)
+        guard descriptor >= 0 else { return }
+        let socket = FileDescriptor(adopting: descriptor, named: address)
         guard fieldscribe_unix_name(socket.number, address, 0) == 0 else { return }
         let bytes = Array(message.utf8)
         _ = bytes.withUnsafeBytes {

@@ -7,7 +7,7 @@ struct WatchdogService: Service {
     let systemd: SystemdNotify
 
     func run() async throws {
-        guard let interval = systemd.watchdog else { return await untilCancelled() }
+        guard let interval = systemd.watchdog else { return await waitUntilCancelled() }
         let probe = LivenessProbe()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -28,8 +28,8 @@ struct WatchdogService: Service {
     }
 }
 
-/// Tracks whether the recorder is alive. It may take as long to answer as the ring buffer can bridge a stalled disk. A
-/// hung process never answers, so systemd kills it.
+/// Tracks whether the recorder is alive. It is not if it says so, or if it has not answered for `RecorderState.stallLimit`;
+/// systemd then kills the process.
 final class LivenessProbe: Sendable {
     private enum State {
         case alive, stuck

@@ -4,9 +4,9 @@ import Core
 package struct ForeignJournal: Sendable {
     /// The recordings that the journal names; empty in old journals.
     package var recordings: Set<Int>
-    /// The SHA-256 of its recording's samples; nil if the recording was not signed.
-    package var sound: String?
-    /// Its recording's lengths; several if the recording was repaired.
+    /// The SHA-256 of its own recording's samples; nil if that recording was not signed.
+    package var audioDigest: String?
+    /// The lengths of its own recording; several if that recording was repaired.
     package var lengths: Set<SamplePosition>
 
     static func error(_ path: String, _ reason: String) -> DeviceError {
@@ -17,32 +17,32 @@ package struct ForeignJournal: Sendable {
 }
 
 extension SQLiteArchive {
-    /// Returns what a refused journal contains about its own recording.
+    /// Returns what a refused journal says about the recording to which it belongs.
     package func foreignJournal(of recording: Int) throws -> ForeignJournal {
         let record = JournalRecord(try journal.readAny(recording).entries)
         return ForeignJournal(
-            recordings: record.owner.numbers, sound: record.owner.sound, lengths: record.lengths)
+            recordings: record.owner.numbers, audioDigest: record.owner.audioDigest, lengths: record.lengths)
     }
 
     /// Renames a refused journal. If the recording has a row, writes its own journal from the database.
     ///
     /// - Returns: The refused journal's new path; nil if there was no journal.
     package func setAsideJournal(of recording: Int) throws -> String? {
-        let aside = try journal.setAsideForeign(of: recording)
-        guard try queries.recording(recording) != nil else { return aside }
-        try keep(journalBytes: journal.write(journalEntries(of: recording), recording: recording), of: recording)
-        return aside
+        let newPath = try journal.setAsideForeign(in: recording)
+        guard try queries.recording(recording) != nil else { return newPath }
+        try store(journalBytes: journal.write(journalEntries(of: recording), recording: recording), of: recording)
+        return newPath
     }
 
     /// Refuses a journal that names no recording if its content belongs to another recording.
     ///
-    /// - Parameter audio: The length of the recording's audio; nil if the audio is incomplete or its length unknown.
+    /// - Parameter audio: The length of the recording's audio; nil if the audio is incomplete or its length is unknown.
     /// - Throws: `DeviceError` with the cause `foreignJournal`.
     func refuseIfForeign(_ record: JournalRecord, as recording: Int, audio: SamplePosition? = nil) throws {
         guard record.owner.numbers.isEmpty else { return }
         let path = journal.path(of: recording)
         if let audio, !record.lengths.isEmpty, !record.lengths.contains(audio) {
-            throw ForeignJournal.error(path, "has a different length from the audio beside it")
+            throw ForeignJournal.error(path, "gives a different length from the audio beside it")
         }
         let copies = Set(record.exports.compactMap { Self.number(ofCopy: $0.folder) })
         if let other = copies.subtracting([recording]).min() {
@@ -53,14 +53,14 @@ extension SQLiteArchive {
                 "SELECT id FROM recording WHERE boot_id = ? AND monotonic_ns = ? AND id <> ?",
                 [.text(boot), .integer(Int(monotonic)), .integer(recording)]
             ) { $0.integer(0) }.first
-            if let other { throw ForeignJournal.error(path, "has the same start as recording \(other)") }
+            if let other { throw ForeignJournal.error(path, "gives the same start as recording \(other)") }
         }
         let historyLengths = Set(
             try queries.history(of: recording).filter { $0.entry.act == .recorded }.compactMap(\.entry.length).map {
                 SamplePosition(seconds: $0)
             })
         if !historyLengths.isEmpty, !record.lengths.isEmpty, historyLengths.isDisjoint(with: record.lengths) {
-            throw ForeignJournal.error(path, "has a different length from recording \(recording) in the history")
+            throw ForeignJournal.error(path, "gives a different length from the history of recording \(recording)")
         }
     }
 

@@ -1,9 +1,8 @@
 import Core
 import System
 
-/// Compares the lines of `history.jsonl` with the database, and each line's hash with the one in the next line.
+/// Compares the lines of `history.jsonl` with the database, and checks each line's hash in the next line.
 struct HistoryCheck {
-    /// One finding per fault, in the order of the entries.
     private(set) var findings: [StorageFinding] = []
 
     private let file: String
@@ -17,12 +16,12 @@ struct HistoryCheck {
         self.file = file
         let rowsByNumber = Dictionary(rows.map { ($0.entry.number, $0) }) { first, _ in first }
         let last = rows.last?.entry.number ?? 0
-        // A chain with this many lines has no higher number.
+        // A longer chain would need more lines, so a higher number is damaged.
         let maxNumber = last + fileLines.count
         var highest = 0
         for text in fileLines {
             guard let entry = HistoryEntry(line: text), entry.number <= maxNumber else {
-                // A power cut can leave anything after the last committed entry.
+                // After the last committed entry, a power cut can leave anything, so that is not reported.
                 if highest < last {
                     report(highest + 1, rowsByNumber[highest + 1]?.entry, "was changed and cannot be read")
                 }
@@ -47,10 +46,10 @@ struct HistoryCheck {
         for number in reported.union(lines.keys).filter({ $0 <= highest }).sorted() + [highest + 1] {
             defer { last = number }
             guard number > last + 1 else { continue }
-            let isOne = number == last + 2
+            let isSingle = number == last + 2
             add(
-                last + 1, isOne ? rows[last + 1]?.entry.recording : nil,
-                isOne ? "entry \(last + 1) is missing" : "entries \(last + 1) to \(number - 1) are missing")
+                last + 1, isSingle ? rows[last + 1]?.entry.recording : nil,
+                isSingle ? "entry \(last + 1) is missing" : "entries \(last + 1) to \(number - 1) are missing")
         }
     }
 
@@ -77,6 +76,6 @@ struct HistoryCheck {
         findings.append(
             StorageFinding(
                 .damaged, recording: recording, file: file,
-                "\(message); compare with the history.json of copies, and run fieldscribe recover"))
+                "\(message); compare the file with history.json in the copies, and run fieldscribe recover"))
     }
 }

@@ -14,8 +14,8 @@ struct HistoryFile: Sendable {
 
     var exists: Bool { get throws(DeviceError) { try folder.exists(Self.name) } }
 
-    /// Durably appends a line, including its newline. Sets aside anything else with the file's name, so that recording
-    /// can continue.
+    /// Durably appends a line, including its newline. If something that cannot be appended to has the file's name, sets
+    /// it aside, so that recording can continue.
     ///
     /// - Parameter end: The offset at which the last committed entry ends. Later bytes are truncated.
     /// - Returns: The offset at which the new line ends.
@@ -46,7 +46,7 @@ struct HistoryFile: Sendable {
             guard size - start <= Self.maxBytes else {
                 throw DeviceError(
                     .unsupported, "read", on: path, "is longer than any history can be",
-                    remedy: "move it elsewhere, and keep it")
+                    remedy: "move it to another folder, and keep it")
             }
             bytes = try file.bytes(at: start, count: Int(size - start))
         } catch {
@@ -54,24 +54,24 @@ struct HistoryFile: Sendable {
             throw error
         }
         var lines: [(text: String, end: Int64)] = []
-        var first = 0
-        while let end = bytes[first...].firstIndex(of: UInt8(ascii: "\n")) {
-            if end > first {
-                lines.append((String(decoding: bytes[first..<end], as: UTF8.self), start + Int64(end) + 1))
+        var lineStart = 0
+        while let newline = bytes[lineStart...].firstIndex(of: UInt8(ascii: "\n")) {
+            if newline > lineStart {
+                let text = String(decoding: bytes[lineStart..<newline], as: UTF8.self)
+                lines.append((text, start + Int64(newline) + 1))
             }
-            first = end + 1
+            lineStart = newline + 1
         }
         return lines
     }
 
-    /// Enough for hundreds of thousands of recordings.
+    /// Enough for hundreds of thousands of entries.
     private static let maxBytes: Int64 = 1 << 28
 
-    /// Renames whatever has the file's name. Returns the new path.
+    /// Renames the file, or anything else that has its name. Returns the new path.
     @discardableResult
     func setAside() throws(DeviceError) -> String { try folder.setAside(Self.name, as: "damaged") }
 
-    /// Replaces the file's contents.
     func write(_ lines: [String]) throws(DeviceError) {
         try folder.replace(Self.name, with: Array(lines.map { $0 + "\n" }.joined().utf8))
     }

@@ -11,16 +11,15 @@ struct Journal: Sendable {
     /// The storage folder, kept open because it may be renamed.
     let storage: Folder
 
-    /// The folder with the recordings' folders.
-    var root: String { "\(storage.path)/\(Self.rootName)" }
+    var rootPath: String { "\(storage.path)/\(Self.rootName)" }
 
     private static let rootName = "recordings"
     private static let name = "journal.jsonl"
 
     /// Folders with higher numbers are not recordings.
-    static let highest = 999_999_999
+    static let maximumNumber = 999_999_999
 
-    func path(of recording: Int) -> String { "\(root)/\(folderName(of: recording))/\(Self.name)" }
+    func path(of recording: Int) -> String { "\(rootPath)/\(folderName(of: recording))/\(Self.name)" }
 
     /// Sets aside anything with the name `recordings` that is not a folder, even a link to a folder. Returns its new
     /// path; nil if nothing was set aside.
@@ -39,12 +38,12 @@ struct Journal: Sendable {
             }
             try storage.sync()
         }
-        let top = try top()
-        do throws(DeviceError) { try top.makeFolder(folderName(of: recording), mode: 0o700) } catch {
+        let root = try openRoot()
+        do throws(DeviceError) { try root.makeFolder(folderName(of: recording), mode: 0o700) } catch {
             guard error.status == EEXIST else { throw error }
             return false
         }
-        try top.sync()
+        try root.sync()
         return true
     }
 
@@ -52,20 +51,20 @@ struct Journal: Sendable {
     ///
     /// - Returns: False if the name is taken.
     func claim(_ recording: Int, for prepared: String, _ entries: [JournalEntry]) throws -> Bool {
-        let top = try top()
-        if try top.exists(folderName(of: recording)) { return false }
-        try top.folder(prepared).replace(Self.name, with: entries.flatMap(Self.line))
-        do throws(DeviceError) { try top.rename(prepared, toUnused: folderName(of: recording)) } catch {
+        let root = try openRoot()
+        if try root.exists(folderName(of: recording)) { return false }
+        try root.folder(prepared).replace(Self.name, with: entries.flatMap(Self.line))
+        do throws(DeviceError) { try root.rename(prepared, toUnused: folderName(of: recording)) } catch {
             guard error.status == EEXIST else { throw error }
             return false
         }
-        try top.sync()
+        try root.sync()
         return true
     }
 
     /// Turns a recording's folder back into a prepared folder, if its row could not be added.
     func release(_ recording: Int, as prepared: String) {
-        try? top().rename(folderName(of: recording), toUnused: prepared)
+        try? openRoot().rename(folderName(of: recording), toUnused: prepared)
     }
 
     /// Durably appends entries. Creates the recording's folder if it is missing.
@@ -93,8 +92,9 @@ struct Journal: Sendable {
         return Int64(bytes.count)
     }
 
-    /// Renames another recording's journal in a recording's folder. Returns the new path; nil if there is no journal.
-    func setAsideForeign(of recording: Int) throws(DeviceError) -> String? {
+    /// Renames the journal in a recording's folder, which belongs to another recording. Returns the new path; nil if
+    /// there is no journal.
+    func setAsideForeign(in recording: Int) throws(DeviceError) -> String? {
         let folder = try openFolder(recording)
         return try folder.exists(Self.name) ? folder.setAside(Self.name, as: "foreign") : nil
     }
@@ -122,7 +122,7 @@ struct Journal: Sendable {
     }
 
     func hasFolder(_ recording: Int) throws(DeviceError) -> Bool {
-        try unlessMissing(false) { () throws(DeviceError) in try top().exists(folderName(of: recording)) }
+        try unlessMissing(false) { () throws(DeviceError) in try openRoot().exists(folderName(of: recording)) }
     }
 
     /// Reads the journal. A missing journal is empty; anything that is not a file counts as one damaged line.
@@ -135,7 +135,7 @@ struct Journal: Sendable {
         if let other = record.owner.numbers.subtracting([recording]).min() {
             throw ForeignJournal.error(path(of: recording), "is the journal of recording \(other)")
         }
-        // If a line is damaged, the other start may be in it.
+        // A damaged line may have contained the start that matches.
         if content.damagedLines == 0, !record.starts.isEmpty, !record.owner.starts.isSubset(of: record.starts) {
             throw ForeignJournal.error(path(of: recording), "names two recordings")
         }
@@ -169,8 +169,8 @@ struct Journal: Sendable {
                 damaged += 1
                 continue
             }
-            // A later version wrote a line that has a valid checksum but cannot be decoded.
             let json = Array(line.dropFirst(9))
+            // If a line has a valid checksum but cannot be decoded, a later version wrote it.
             if let entry = try? decoder.decode(JournalEntry.self, from: Data(JSONStrings.check(json))) {
                 entries.append(entry)
             }
@@ -178,34 +178,34 @@ struct Journal: Sendable {
         return (entries, damaged)
     }
 
-    /// Removes the journal and the folder of a recording without audio, unless they contain anything else.
+    /// Removes the journal of a recording without audio if it has nothing but the recording's start, then the folder if
+    /// it is empty.
     func discard(_ recording: Int) {
-        guard let top = try? top(), let folder = try? top.folder(folderName(of: recording)) else { return }
+        guard let root = try? openRoot(), let folder = try? root.folder(folderName(of: recording)) else { return }
         let entries = (try? readAny(recording).entries) ?? []
-        let rest = entries.filter { if case .recording(recording, _, _, _) = $0 { false } else { true } }
-        let isBegun = rest.allSatisfy { if case .began = $0 { true } else { false } }
-        guard isBegun, rest.count <= 1 else { return }
+        let otherEntries = entries.filter { if case .recording(recording, _, _, _) = $0 { false } else { true } }
+        let hasOnlyStarts = otherEntries.allSatisfy { if case .began = $0 { true } else { false } }
+        guard hasOnlyStarts, otherEntries.count <= 1 else { return }
         try? folder.remove(Self.name)
-        try? top.removeFolder(folderName(of: recording))
+        try? root.removeFolder(folderName(of: recording))
     }
 
     /// Returns the highest number in any name in the folder `recordings`, including names of unfinished erasures.
     func highestNumber() throws(DeviceError) -> Int {
-        let names: [String] = try unlessMissing([]) { () throws(DeviceError) in try top().names() }
+        let names: [String] = try unlessMissing([]) { () throws(DeviceError) in try openRoot().names() }
         // The number in a scratch folder's name is a process ID.
         let numbers = names.filter { !ScratchFolder.isName($0, for: AddedFile.purpose) }.compactMap { name in
             Int(name.drop { !$0.isASCII || !$0.isNumber }.prefix { $0.isASCII && $0.isNumber })
         }
-        return numbers.filter { $0 < Self.highest }.max() ?? 0
+        return numbers.filter { $0 < Self.maximumNumber }.max() ?? 0
     }
 
-    private func top() throws(DeviceError) -> Folder { try storage.folder(Self.rootName) }
+    private func openRoot() throws(DeviceError) -> Folder { try storage.folder(Self.rootName) }
 
     private func openFolder(_ recording: Int) throws(DeviceError) -> Folder {
-        try top().folder(folderName(of: recording))
+        try openRoot().folder(folderName(of: recording))
     }
 
-    /// Opens a recording's folder. Creates it if it is missing.
     private func openOrCreateFolder(_ recording: Int) throws(DeviceError) -> Folder {
         if try !hasFolder(recording) { _ = try claim(recording) }
         return try openFolder(recording)
@@ -227,8 +227,8 @@ func folderName(of recording: Int) -> String { recording.padded(to: 6) }
 extension Folder {
     /// Durably appends lines to a file. Creates the file if it is missing.
     ///
-    /// - Parameter committed: The offset at which the last committed line ends. Later bytes are truncated; if nil, all
-    ///   are kept.
+    /// - Parameter committed: The offset at which the last committed line ends. Later bytes are truncated. If nil, all
+    ///   bytes are kept.
     /// - Returns: The file's new length in bytes.
     func append(_ lines: [UInt8], to name: String, committed: Int64?) throws(DeviceError) -> Int64 {
         let isNew = try !exists(name)

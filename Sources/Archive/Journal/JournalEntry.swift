@@ -3,8 +3,8 @@ import Core
 /// A line in a recording's journal. The format of a released case never changes; readers skip cases that they do not
 /// know.
 enum JournalEntry: Codable, Hashable {
-    /// Names the journal's recording. In another recording's folder, none of the journal's lines count. After the
-    /// samples are signed, a second such line has their SHA-256 and length.
+    /// Names the journal's recording, so that the journal is refused in another recording's folder. After the samples
+    /// are signed, a second such line has their SHA-256 and length.
     case recording(number: Int, startedAt: Double, sound: String?, length: SamplePosition?)
     case began(startedAt: Double, clock: RecordingSummary.Clock, microphone: String, boot: String?, monotonic: Int64?)
     /// The corrected start, after the clock was set.
@@ -18,10 +18,10 @@ enum JournalEntry: Codable, Hashable {
     case gap(content: Gap)
     case mark(content: Bookmark)
     case ended(length: SamplePosition, reason: StopReason)
-    /// A copy. Its pass is also numbered within the recording.
+    /// A copy of the recording was made. Its `pass` is also numbered within the recording.
     case exported(content: ExportEntry)
-    /// Who spoke when. Replaces all earlier lines of this case.
+    /// Who spoke when. The last such line replaces earlier ones.
     case speakers(content: Speakers)
-    /// The recording is sealed. Everything else is in the sealed file, which the `SealedManifest.text` describes.
+    /// The recording is sealed: its content is only in the sealed file. `manifest` is a `SealedManifest.text`.
     case sealed(manifest: String)
 }

@@ -8,11 +8,11 @@ struct JournalRecord {
         var isComplete = false
         /// Nil if an engine made the pass.
         var correction: Correction?
-        /// The segments by id.
         var segments: [Int: Segment] = [:]
 
-        /// The segments in order, without those that overlap earlier ones, which cannot have been committed.
-        var ordered: [Segment] {
+        /// The segments in order. Leaves out segments that overlap earlier ones, because they cannot have been
+        /// committed.
+        var orderedSegments: [Segment] {
             var end = SamplePosition.zero
             return segments.values.sorted { $0.id < $1.id }.filter { segment in
                 guard segment.range.start >= end, segment.range.end >= segment.range.start else { return false }
@@ -29,7 +29,6 @@ struct JournalRecord {
         var boot: String?
         var monotonic: Int64?
 
-        /// Returns the first entries of a recording's journal.
         func entries(of recording: Int) -> [JournalEntry] {
             [
                 .recording(number: recording, startedAt: startedAt, sound: nil, length: nil),
@@ -40,11 +39,11 @@ struct JournalRecord {
 
     /// The content of the lines that name the journal's recording.
     struct Owner {
-        /// The recording's number; empty in old journals, and several in a damaged one.
+        /// The recording's number. Empty in old journals; several if lines from different journals are mixed.
         var numbers: Set<Int> = []
         var starts: Set<Double> = []
         /// The SHA-256 of the signed samples.
-        var sound: String?
+        var audioDigest: String?
     }
 
     var owner = Owner()
@@ -66,10 +65,10 @@ struct JournalRecord {
 
     private mutating func apply(_ entry: JournalEntry) {
         switch entry {
-        case .recording(let number, let startedAt, let sound, _):
+        case .recording(let number, let startedAt, let audioDigest, _):
             owner.numbers.insert(number)
             owner.starts.insert(startedAt.asWallTime)
-            owner.sound = sound ?? owner.sound
+            owner.audioDigest = audioDigest ?? owner.audioDigest
         case .began(let startedAt, let clock, let microphone, let boot, let monotonic):
             starts.insert(startedAt.asWallTime)
             start = Start(
@@ -112,7 +111,8 @@ struct JournalRecord {
         }
     }
 
-    /// Returns the index of a pass. If the line of the pass is damaged, adds a pass, so that its text is kept.
+    /// Returns the index of a pass; nil if the number is impossible. Adds passes up to that number if they are missing,
+    /// so that the text of a pass is kept even if the line that names its engine is damaged.
     private mutating func index(of number: Int) -> Int? {
         guard (1...10_000).contains(number) else { return nil }
         while passes.count < number {

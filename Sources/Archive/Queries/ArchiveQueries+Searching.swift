@@ -1,28 +1,30 @@
 import Core
 
 extension ArchiveQueries {
-    /// How many matches are ranked. A word with more matches returns the newest: ranking reads every match, and `the`
-    /// is in every second segment.
+    /// The maximum number of matches to rank. If there are more, a search returns the newest ones, because ranking
+    /// reads every match.
     static let maximumRanked = 2_000
 
-    /// Finds what contains all words: bookmarks, newest first, then segments, best match first. Segments come newest
-    /// first if the words are too common to rank. `speaker:A` or `speaker:Anna` limits the search to segments in which
-    /// that person says the words.
+    /// Finds the bookmarks and segments that contain all words. Returns bookmarks first, newest first; then segments,
+    /// best match first, or newest first if there are too many to rank.
+    ///
+    /// - Parameter words: With `speaker:A` or `speaker:Anna`, only segments in which that person says the other words
+    ///   are found.
     func search(_ words: String, limit: Int) throws -> [SearchHit] {
         let query = SearchQuery(words)
         guard limit > 0 else { return [] }
         if let name = query.speaker {
             let person = NamedSpeaker(name, self)
-            return try query.expression.map { try spoken($0, by: (person, query.phrases), limit: limit) }
-                ?? said(by: person, limit: limit)
+            return try query.expression.map { try segments(matching: $0, by: (person, query.phrases), limit: limit) }
+                ?? segments(spokenBy: person, limit: limit)
         }
         guard let expression = query.expression else { return [] }
-        let marks = try marked(words, limit: limit)
-        return marks.count < limit ? marks + (try spoken(expression, limit: limit - marks.count)) : marks
+        let marks = try marks(containing: words, limit: limit)
+        return marks.count < limit ? marks + (try segments(matching: expression, limit: limit - marks.count)) : marks
     }
 
-    /// Finds the bookmarks that contain all words. There are few, since people set each one.
-    private func marked(_ words: String, limit: Int) throws -> [SearchHit] {
+    /// Finds the newest bookmarks that contain all words. Compares them without an index, because there are few.
+    private func marks(containing words: String, limit: Int) throws -> [SearchHit] {
         let keys = { (text: String) in text.split(whereSeparator: \.isWhitespace).map { Word.key(of: String($0)) } }
         let queryKeys = keys(words).filter { !$0.isEmpty }
         guard let last = queryKeys.last else { return [] }
@@ -42,18 +44,17 @@ extension ArchiveQueries {
         return hits
     }
 
-    private func spoken(_ query: String, by speaker: SpokenPhrases? = nil, limit: Int) throws -> [SearchHit] {
+    private func segments(matching query: String, by speaker: SpokenPhrases? = nil, limit: Int) throws -> [SearchHit] {
         let count = try connection.number(
             "SELECT count(*) FROM (SELECT 1 FROM segment_text WHERE segment_text MATCH ? LIMIT \(Self.maximumRanked + 1))",
             .text(query))
         return count > Self.maximumRanked
-            ? try newest(query, by: speaker, limit: limit) : try best(query, by: speaker, limit: limit)
+            ? try newestSegments(query, by: speaker, limit: limit) : try bestSegments(query, by: speaker, limit: limit)
     }
 
-    /// Finds the newest matches. The index returns matches in the order of rows, so the query can stop after enough of
-    /// them.
-    private func newest(_ query: String, by speaker: SpokenPhrases?, limit: Int) throws -> [SearchHit] {
-        var shown: [Int: Int] = [:]
+    /// Finds the newest matches. The index returns matches in row order, so the query stops after enough of them.
+    private func newestSegments(_ query: String, by speaker: SpokenPhrases?, limit: Int) throws -> [SearchHit] {
+        var defaultPasses: [Int: Int] = [:]
         var hits: [SearchHit] = []
         var failure: (any Error)?
         try connection.rows(
@@ -67,7 +68,7 @@ extension ArchiveQueries {
             """, [.text(query)],
             while: { row in
                 do {
-                    guard try isShown(row.integer(6), of: row.integer(0), &shown),
+                    guard try isDefault(row.integer(6), of: row.integer(0), &defaultPasses),
                         try says(speaker, in: row.integer(7), of: row.integer(0))
                     else { return true }
                 } catch {
@@ -81,25 +82,25 @@ extension ArchiveQueries {
         return hits
     }
 
-    private func best(_ query: String, by speaker: SpokenPhrases?, limit: Int) throws -> [SearchHit] {
+    private func bestSegments(_ query: String, by speaker: SpokenPhrases?, limit: Int) throws -> [SearchHit] {
         let rows = try connection.rows(
             "SELECT rowid FROM segment_text WHERE segment_text MATCH ? ORDER BY rank, rowid", [.text(query)]
         ) { $0.integer(0) }
-        var shown: [Int: Int] = [:]
-        var chosen: [Int] = []
+        var defaultPasses: [Int: Int] = [:]
+        var chosenRows: [Int] = []
         for row in rows {
             let found = try connection.rows(
                 "SELECT pass.id, pass.recording FROM segment JOIN pass ON pass.id = segment.pass WHERE segment.id = ?",
                 [.integer(row)]
             ) { (pass: $0.integer(0), recording: $0.integer(1)) }.first
-            guard let found, try isShown(found.pass, of: found.recording, &shown),
+            guard let found, try isDefault(found.pass, of: found.recording, &defaultPasses),
                 try says(speaker, in: row, of: found.recording)
             else { continue }
-            chosen.append(row)
-            if chosen.count == limit { break }
+            chosenRows.append(row)
+            if chosenRows.count == limit { break }
         }
-        guard let first = chosen.min(), let last = chosen.max() else { return [] }
-        // Makes excerpts only for the chosen segments, because each excerpt reads its segment's text.
+        guard let first = chosenRows.min(), let last = chosenRows.max() else { return [] }
+        // Makes excerpts only for the chosen segments, because each one reads the segment's text.
         let hits = try connection.rows(
             """
             SELECT pass.recording, segment.number, segment.start_sample, segment.end_sample, segment.text,
@@ -111,29 +112,31 @@ extension ArchiveQueries {
                 AND +segment_text.rowid IN (SELECT value FROM json_each(?2))
             """,
             [
-                .text(query), .text("[\(chosen.map(String.init).joined(separator: ","))]"), .integer(first),
+                .text(query), .text("[\(chosenRows.map(String.init).joined(separator: ","))]"), .integer(first),
                 .integer(last),
             ]
         ) { ($0.integer(6), searchHit($0)) }
         let hitsByRow = Dictionary(hits) { first, _ in first }
-        return chosen.compactMap { hitsByRow[$0] }
+        return chosenRows.compactMap { hitsByRow[$0] }
     }
 
     /// Whether a pass is its recording's default.
     ///
-    /// - Parameter shown: A cache of the default passes, by recording.
-    private func isShown(_ pass: Int, of recording: Int, _ shown: inout [Int: Int]) throws(DeviceError) -> Bool {
-        if let cached = shown[recording] { return cached == pass }
-        let found = try connection.number("SELECT count(*) FROM pass WHERE recording = ?", .integer(recording))
-        // Most recordings have only one pass, so that no comparison is needed.
+    /// - Parameter defaultPasses: A cache of the default passes, by recording.
+    private func isDefault(
+        _ pass: Int, of recording: Int, _ defaultPasses: inout [Int: Int]
+    ) throws(DeviceError) -> Bool {
+        if let cached = defaultPasses[recording] { return cached == pass }
+        let passCount = try connection.number("SELECT count(*) FROM pass WHERE recording = ?", .integer(recording))
+        // Most recordings have only one pass, which needs no comparison.
         let best =
-            found == 1
+            passCount == 1
             ? pass
             : try connection.rows(
                 "SELECT id FROM pass WHERE recording = ? ORDER BY \(Self.bestFirst) LIMIT 1",
                 [.integer(recording)]
             ) { $0.integer(0) }.first
-        shown[recording] = best
+        defaultPasses[recording] = best
         return best == pass
     }
 }

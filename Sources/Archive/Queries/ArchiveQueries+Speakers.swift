@@ -17,8 +17,8 @@ final class NamedSpeaker {
         self.queries = queries
     }
 
-    /// Returns a predicate for whether that person says the word in a range; nil if nobody in the recording has the
-    /// name.
+    /// Returns a predicate that is true if that person says the word in a range; nil if nobody in the recording has the
+    /// label or name.
     func says(in recording: Int) throws -> ((SampleRange) -> Bool)? {
         let (speakers, matches) = try candidates(in: recording)
         guard matches.contains(where: { $0 < speakers.count }) else { return nil }
@@ -51,7 +51,7 @@ final class NamedSpeaker {
 
 extension ArchiveQueries {
     /// Finds the newest segments in which a person says anything.
-    func said(by person: NamedSpeaker, limit: Int) throws -> [SearchHit] {
+    func segments(spokenBy person: NamedSpeaker, limit: Int) throws -> [SearchHit] {
         var hits: [SearchHit] = []
         let recordings = try connection.rows(
             """
@@ -73,7 +73,7 @@ extension ArchiveQueries {
         return hits
     }
 
-    /// Whether a person says each of the phrases in a segment.
+    /// Whether a person says each of the phrases in a segment. True if `spoken` is nil.
     ///
     /// - Parameter segment: The segment's row ID.
     func says(_ spoken: SpokenPhrases?, in segment: Int, of recording: Int) throws -> Bool {
@@ -83,22 +83,23 @@ extension ArchiveQueries {
             "SELECT text, start_sample, end_sample FROM word WHERE segment = ? ORDER BY number", [.integer(segment)]
         ) { (text: $0.text(0), isSaid: says($0.range(1, 2))) }
         for phrase in spoken.phrases {
-            // highlight() marks the words that the index matched, including other forms of a word.
-            let marked = try connection.rows(
+            // highlight() marks what FTS5 matched, which may be longer than the phrase or have other diacritics.
+            let markedText = try connection.rows(
                 """
                 SELECT highlight(segment_text, 0, char(2), char(3)) FROM segment_text
                 WHERE segment_text MATCH ? AND rowid = ?
                 """, [.text(phrase), .integer(segment)]
             ) { $0.text(0) }.first
-            guard let marked, zip(Self.isMarked(words.map(\.text), marked), words).contains(where: { $0 && $1.isSaid })
+            guard let markedText,
+                zip(Self.areMarked(words.map(\.text), in: markedText), words).contains(where: { $0 && $1.isSaid })
             else { return false }
         }
         return true
     }
 
     /// Returns, for each word, whether it is marked, wholly or in part, in the joined text of all words.
-    private static func isMarked(_ words: [String], _ marked: String) -> [Bool] {
-        var rest = Array(marked.utf8)[...]
+    private static func areMarked(_ words: [String], in markedText: String) -> [Bool] {
+        var rest = Array(markedText.utf8)[...]
         var isOpen = false
         return words.map { word in
             var remaining = word.utf8.count

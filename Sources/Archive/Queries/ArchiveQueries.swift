@@ -7,24 +7,25 @@ struct ArchiveQueries {
 
     /// Returns the SQL that selects recordings.
     ///
-    /// - Parameter ordinal: SQL for the recording's ordinal within its boot, which is used if the clock was not set.
+    /// - Parameter ordinal: SQL for the recording's ordinal within its boot, selected only if the clock was not set.
     private static func summaries(ordinal: String = "NULL") -> String {
-        let hasNoTime = "clock = 'unverified' AND boot_id IS NOT NULL"
+        let hasUnknownTime = "clock = 'unverified' AND boot_id IS NOT NULL"
         return """
             SELECT id, started_at, clock, microphone, length_samples, transcribed_samples, stop_reason,
                 state = 'missing', CASE WHEN state LIKE 'sealed %' THEN state END,
-                CASE WHEN \(hasNoTime) THEN monotonic_ns END, CASE WHEN \(hasNoTime) THEN \(ordinal) END, boot_id
+                CASE WHEN \(hasUnknownTime) THEN monotonic_ns END, CASE WHEN \(hasUnknownTime) THEN \(ordinal) END, boot_id
             FROM recording
             """
     }
 
     /// SQL that excludes rows with numbers that no recording can have.
-    static let isNumber = "id BETWEEN 1 AND \(Journal.highest)"
+    static let hasPossibleNumber = "id BETWEEN 1 AND \(Journal.maximumNumber)"
 
     func recordings() throws -> [RecordingSummary] {
         let titles = try titles()
         return try summaries(
-            ordinal: "row_number() OVER (PARTITION BY boot_id ORDER BY id)", where: "\(Self.isNumber) ORDER BY id"
+            ordinal: "row_number() OVER (PARTITION BY boot_id ORDER BY id)",
+            where: "\(Self.hasPossibleNumber) ORDER BY id"
         ).map { found in
             var summary = found
             summary.title = titles[summary.id] ?? summary.title
@@ -32,14 +33,13 @@ struct ArchiveQueries {
         }
     }
 
-    /// Returns recordings with their ordinals since power-on.
     private func summaries(ordinal: String, where condition: String, _ values: [SQLValue] = []) throws
         -> [RecordingSummary]
     {
         let found = try connection.rows(Self.summaries(ordinal: ordinal) + " WHERE \(condition)", values) {
             (summary: summary($0), boot: $0.text(11))
         }
-        // The history is needed only if an ordinal is shown.
+        // The history is read only if a recording has an ordinal.
         guard found.contains(where: { $0.summary.powerOn != nil }) else { return found.map(\.summary) }
         let erased = try erasedRecordings()
         return found.map { found in
@@ -60,8 +60,8 @@ struct ArchiveQueries {
         return Dictionary(rows.filter { !$1.isEmpty }) { first, _ in first }
     }
 
-    /// Returns the numbers of erased recordings by the boot in which they began. They count for the ordinals of the
-    /// others.
+    /// Returns the numbers of erased recordings by the boot in which they began. They still count in the ordinals of
+    /// later recordings.
     private func erasedRecordings() throws -> [String: Set<Int>] {
         let key = #""begunIn":""#
         let lines = try connection.rows(
@@ -80,8 +80,8 @@ struct ArchiveQueries {
     func unfinished() throws -> [RecordingSummary] {
         try connection.rows(
             Self.summaries()
-                + " WHERE (transcribed_samples < length_samples OR stop_reason = 'cut short') AND \(Self.isNumber)"
-                + " ORDER BY id",
+                + " WHERE (transcribed_samples < length_samples OR stop_reason = 'cut short')"
+                + " AND \(Self.hasPossibleNumber) ORDER BY id",
             read: summary)
     }
 
@@ -137,8 +137,8 @@ struct ArchiveQueries {
         FROM pass WHERE recording = ?
         """
 
-    /// SQL for the order of preference: complete passes, the latest correction by a person, passes with text, and
-    /// passes with the fewest segments that could not be decoded.
+    /// SQL for the order of preference: complete passes, then the latest correction by a person, passes with text,
+    /// passes with the fewest segments that could not be decoded, and the newest pass.
     static let bestFirst = """
         pass.complete DESC, CASE WHEN pass.correction IS NULL THEN 0 ELSE pass.id END DESC,
             EXISTS (SELECT 1 FROM segment AS any_segment WHERE any_segment.pass = pass.id) DESC,
@@ -225,7 +225,7 @@ struct ArchiveQueries {
         try connection.rows(
             Self.summaries()
                 + " WHERE has_speakers = 0 AND length_samples > 0 AND transcribed_samples >= length_samples"
-                + " AND state = 'present' AND \(Self.isNumber) ORDER BY id", read: summary)
+                + " AND state = 'present' AND \(Self.hasPossibleNumber) ORDER BY id", read: summary)
     }
 
     func exports(to volume: String) throws -> [ExportEntry] {
@@ -247,7 +247,7 @@ private func summary(_ row: Row) -> RecordingSummary {
         length: row.position(4), transcribedUpTo: row.position(5),
         stopReason: StopReason(rawValue: row.text(6)) ?? .cutShort, isMissing: row.integer(7) == 1,
         seal: row.optionalText(8), title: AddedFile.title(from: row.text(3)),
-        powerOn: row.isNull(9) || row.isNull(10) ? nil : PowerOn(order: row.integer(10), nanoseconds: row.long(9)))
+        powerOn: row.isNull(9) || row.isNull(10) ? nil : PowerOn(order: row.integer(10), nanoseconds: row.integer64(9)))
 }
 
 private func passSummary(_ row: Row) -> PassSummary {

@@ -11,8 +11,8 @@ actor ArchiveReaders {
     private let writer: LentConnection
     private let storage: Folder
     private var idleReaders: [Reader] = []
-    private var stops: [ObjectIdentifier: StopFlag] = [:]
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var stopFlags: [ObjectIdentifier: StopFlag] = [:]
+    private var waitingReads: [CheckedContinuation<Void, Never>] = []
     private var isReadingAll = false
     /// The number of calls to `pausing` that are waiting or running.
     private var pauseCount = 0
@@ -21,30 +21,30 @@ actor ArchiveReaders {
     /// - Parameter storage: The database's folder.
     init(beside writer: LentConnection, in storage: Folder) { (self.writer, self.storage) = (writer, storage) }
 
-    /// Reads a consistent snapshot. Starts again if a pause interrupts it.
+    /// Runs `body` on a consistent snapshot. Runs it again if a pause interrupts it.
     ///
     /// - Parameter isWhole: Whether `body` reads the whole database, which takes minutes. Only one such read runs at a
-    ///   time, so that a connection is left for others.
+    ///   time, so that connections are left for other reads.
     /// - Throws: `CancellationError`, within milliseconds after the task was cancelled.
     func read<Value: Sendable>(
         isWhole: Bool = false, _ body: @escaping @Sendable (ArchiveQueries) throws -> Value
     ) async throws -> Value {
         while true {
             try Task.checkCancellation()
-            guard pauseCount == 0, stops.count < Self.maxReads, !(isWhole && isReadingAll) else {
+            guard pauseCount == 0, stopFlags.count < Self.maxReads, !(isWhole && isReadingAll) else {
                 await withTaskCancellationHandler {
-                    await withCheckedContinuation { waiting.append($0) }
+                    await withCheckedContinuation { waitingReads.append($0) }
                 } onCancel: {
                     Task { await self.wakeWaiting() }
                 }
                 continue
             }
             let stop = StopFlag()
-            stops[ObjectIdentifier(stop)] = stop
+            stopFlags[ObjectIdentifier(stop)] = stop
             if isWhole { isReadingAll = true }
             let reader = idleReaders.popLast() ?? Reader(beside: writer, in: storage)
             defer {
-                stops.removeValue(forKey: ObjectIdentifier(stop))
+                stopFlags.removeValue(forKey: ObjectIdentifier(stop))
                 if isWhole { isReadingAll = false }
                 idleReaders.append(reader)
                 wake()
@@ -66,23 +66,23 @@ actor ArchiveReaders {
             pauseCount -= 1
             wake()
         }
-        for stop in stops.values { stop.raise() }
-        while !stops.isEmpty { await withCheckedContinuation { waitingPauses.append($0) } }
+        for stop in stopFlags.values { stop.raise() }
+        while !stopFlags.isEmpty { await withCheckedContinuation { waitingPauses.append($0) } }
         return try await body()
     }
 
     private func wake() {
-        if stops.isEmpty {
+        if stopFlags.isEmpty {
             for pause in waitingPauses { pause.resume() }
             waitingPauses = []
         }
         if pauseCount == 0 { wakeWaiting() }
     }
 
-    /// Resumes waiting reads, which check whether they can start or were cancelled.
+    /// Resumes the waiting reads, which check whether they can start or were cancelled.
     private func wakeWaiting() {
-        for read in waiting { read.resume() }
-        waiting = []
+        for read in waitingReads { read.resume() }
+        waitingReads = []
     }
 }
 
@@ -93,16 +93,16 @@ private final class Reader: @unchecked Sendable {
     let thread = WorkThread(named: "reading", niceness: 5)
     private let writer: LentConnection
     private let storage: Folder
-    private var opened: Connection?
+    private var connection: Connection?
 
     init(beside writer: LentConnection, in storage: Folder) { (self.writer, self.storage) = (writer, storage) }
 
     func read<Value>(until stop: StopFlag, _ body: (ArchiveQueries) throws -> Value) throws -> Value {
         // SQLite opens the archive by path, which may lead to another archive by now.
-        if opened == nil { try storage.checkPath() }
-        let connection = try opened ?? Connection(readingBeside: writer.connection)
-        opened = connection
-        return try connection.reading(until: stop) { try body(ArchiveQueries(connection: connection)) }
+        if self.connection == nil { try storage.checkPath() }
+        let connection = try self.connection ?? Connection(readingBeside: writer.connection)
+        self.connection = connection
+        return try connection.readSnapshot(until: stop) { try body(ArchiveQueries(connection: connection)) }
     }
 }
 

@@ -2,21 +2,22 @@ import Core
 import Glibc
 import System
 
-/// An archive that can be read but not written, because its card is mounted read-only or it belongs to another user. If
-/// a power cut left a log, a copy of the database and the log is read, because SQLite cannot read a log without
-/// writing.
+/// An archive that can be read but not written, because its card is mounted read-only or it belongs to another user.
+///
+/// If a power cut left a write-ahead log, a copy of the database and the log is read, because SQLite cannot read a log
+/// without writing.
 package actor ReadOnlyArchive: ArchiveReading {
     private let connection: Connection
 
     /// Opens an archive.
     ///
     /// - Throws: `DeviceError` with `busy` if another process writes it, `denied` if it cannot be read, `unsupported`
-    ///   if another version wrote it, `damaged` if it is not a file.
+    ///   if another version or program wrote it, `damaged` if it is not a file or its schema is damaged.
     package init(path: String) throws {
         try DatabaseFiles(path).check()
-        try Self.checkIsFree(path)
+        try Self.checkNotLocked(path)
         if let log = FileStatus(target: "\(path)-wal"), log.bytes > 0 {
-            connection = try Self.copied(path)
+            connection = try Self.openCopy(of: path)
         } else {
             connection = try Connection(onlyReading: path)
         }
@@ -46,7 +47,7 @@ package actor ReadOnlyArchive: ArchiveReading {
     private var queries: ArchiveQueries { ArchiveQueries(connection: connection) }
 
     /// Checks SQLite's lock bytes, and throws if another process has the archive open for writing.
-    private static func checkIsFree(_ path: String) throws(DeviceError) {
+    private static func checkNotLocked(_ path: String) throws(DeviceError) {
         let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
         var lock = flock()
         lock.l_type = Int16(F_RDLCK)
@@ -62,7 +63,7 @@ package actor ReadOnlyArchive: ArchiveReading {
     }
 
     /// Opens a copy of the database with its log applied. The copy's file is unlinked before this function returns.
-    private static func copied(_ path: String) throws -> Connection {
+    private static func openCopy(of path: String) throws -> Connection {
         let folder = try ScratchFolder(for: "archive", in: ScratchFolder.parentForLargeFiles)
         let copy = "\(folder.path)/archive.sqlite"
         for suffix in ["", "-wal"] { try copyFile("\(path)\(suffix)", to: copy + suffix) }
@@ -70,11 +71,11 @@ package actor ReadOnlyArchive: ArchiveReading {
         return try Connection(onlyReading: copy)
     }
 
-    // A separate function, so that the database is closed at its end, which applies the log.
+    // A separate function, so that the writing connection is closed when it returns.
     private static func applyLog(into path: String) throws {
         let connection = try Connection(path: path)
         try Migrations.apply(to: connection, path: path)
-        connection.keepsLog(false)
+        connection.keepLog(false)
         try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 

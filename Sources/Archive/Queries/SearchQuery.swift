@@ -1,20 +1,20 @@
 /// A user's search words as an FTS5 query.
 ///
-/// Every word is quoted, so none is syntax. All must occur. The last one also matches longer words, since it may still
-/// be incomplete; a single Latin letter or digit does not, since half of all words begin with it.
+/// Every word is quoted, so none is syntax. A match contains all of them. The last word also matches longer words,
+/// because the user may still be typing it. A single ASCII letter or digit does not, because it would match too many.
 struct SearchQuery {
     /// The FTS5 expression; nil if there are no words.
     let expression: String?
-    /// An FTS5 expression for each word.
     let phrases: [String]
-    /// The person that `speaker:A` or `speaker:Anna` names, in lower case; `_` stands for a space.
+    /// The label or name after `speaker:`, in lower case, with spaces in place of `_`; nil if there is none.
     let speaker: String?
 
     init(_ words: String) {
-        let parts = words.split(whereSeparator: \.isWhitespace)
-        let named = parts.map { Self.speaker(named: $0) }
-        speaker = named.compactMap { $0 }.last
-        let words = speaker == nil ? words : zip(parts, named).filter { $1 == nil }.map { $0.0 }.joined(separator: " ")
+        let terms = words.split(whereSeparator: \.isWhitespace)
+        let speakers = terms.map { Self.speaker(in: $0) }
+        speaker = speakers.compactMap { $0 }.last
+        let words =
+            speaker == nil ? words : zip(terms, speakers).filter { $1 == nil }.map { $0.0 }.joined(separator: " ")
         var phrases = words.unicodeScalars
             .split { $0.properties.isWhitespace || $0.properties.generalCategory == .control }
             .filter { $0.contains(where: Self.isToken) }
@@ -26,10 +26,10 @@ struct SearchQuery {
         expression = phrases.isEmpty ? nil : phrases.joined(separator: " ")
     }
 
-    private static func speaker(named word: Substring) -> String? {
-        let (prefix, word) = ("speaker:", word.lowercased())
-        guard word.hasPrefix(prefix) else { return nil }
-        let name = word.dropFirst(prefix.count).split(separator: "_").joined(separator: " ")
+    private static func speaker(in term: Substring) -> String? {
+        let (prefix, term) = ("speaker:", term.lowercased())
+        guard term.hasPrefix(prefix) else { return nil }
+        let name = term.dropFirst(prefix.count).split(separator: "_").joined(separator: " ")
         return name.isEmpty ? nil : name
     }
 
@@ -39,7 +39,7 @@ struct SearchQuery {
         "\"" + word.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
     }
 
-    /// Whether the tokenizer `unicode61` makes the scalar part of a token.
+    /// Whether FTS5's tokenizer `unicode61` treats a scalar as part of a token.
     private static func isToken(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: true

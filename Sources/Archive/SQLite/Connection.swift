@@ -12,10 +12,9 @@ package final class Connection {
     private let path: String
     /// The connection that holds the lock. It must be closed after this one.
     private let writer: Connection?
-    private var prepared: [String: Statement] = [:]
+    private var statements: [String: Statement] = [:]
 
-    /// Opens or creates the file and takes its lock: `SharedFile` locks others out and keeps the log's index on the
-    /// heap.
+    /// Opens or creates the file and locks other processes out. The log's index is on the heap; see `SharedFile`.
     convenience init(path: String) throws(DeviceError) {
         try Self.checkJournal(of: path)
         let file = try SharedFile()
@@ -23,7 +22,7 @@ package final class Connection {
         try checkWritable()
         sqlite3_busy_timeout(handle, 200)
         // Until the database has been checked, closing it must not change it.
-        keepsLog(true)
+        keepLog(true)
         guard try rows("PRAGMA journal_mode = WAL", read: { $0.text(0) }) == ["wal"] else {
             throw DeviceError(
                 .unsupported, "PRAGMA journal_mode",
@@ -32,7 +31,7 @@ package final class Connection {
         try execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON")
         // The first transaction takes the lock.
         try execute("BEGIN IMMEDIATE; COMMIT")
-        // From now on, nobody else can have the lock, and readers do not block.
+        // From now on, no other process can have the lock, and this process's readers do not block.
         sqlite3_busy_timeout(handle, 0)
     }
 
@@ -43,7 +42,7 @@ package final class Connection {
         }
         try self.init(writer.path, openedAs: file.open(writer.path), file, beside: writer)
         sqlite3_busy_timeout(handle, 2_000)
-        keepsLog(true)
+        keepLog(true)
         // Set before the first temporary B-tree: SQLite ignores the pragma once one exists.
         try execute("PRAGMA temp_store = MEMORY")
         try execute("CREATE VIRTUAL TABLE temp.index_words USING fts5vocab(main, segment_text, 'row')")
@@ -52,12 +51,12 @@ package final class Connection {
 
     /// Opens a database that nobody changes, without locking it or reading its log.
     package convenience init(onlyReading path: String) throws(DeviceError) {
-        try self.init(path, openedAs: Self.openUnchanging(path))
+        try self.init(path, openedAs: Self.openImmutable(path))
         try execute("PRAGMA query_only = ON")
     }
 
-    /// Opens or creates a file that several processes use. Each waits for the others' transactions. It has no
-    /// write-ahead log, which does not work on network file systems.
+    /// Opens or creates a file that several processes use. Each waits for the others' transactions. The file has no
+    /// write-ahead log, because that does not work on network file systems.
     package convenience init(sharing path: String) throws(DeviceError) {
         try Self.checkJournal(of: path)
         try self.init(path, openedAs: Self.open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE))
@@ -74,19 +73,18 @@ package final class Connection {
         guard let file = try? FileDescriptor(opening: journal, O_RDONLY | O_NONBLOCK | O_NOFOLLOW),
             let status = try? file.status(), status.kind == .file, status.bytes > 512
         else { return }
-        // The name, its length, its checksum, and the journal's magic bytes.
-        let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
-        guard (try? file.bytes(at: status.bytes - Int64(mark.count), count: mark.count)) == mark else { return }
+        // Such a journal ends with the name, its length, its checksum, and these bytes.
+        let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        guard (try? file.bytes(at: status.bytes - Int64(magic.count), count: magic.count)) == magic else { return }
         throw DeviceError(
             .damaged, "sqlite3_open_v2",
             "\(journal): names another file, which SQLite would delete; Fieldscribe never writes such a journal; "
-                + "remove it, or run fieldscribe recover, which sets it aside and rebuilds the database")
+                + "remove the journal, or run fieldscribe recover, which sets it aside and rebuilds the database")
     }
 
     /// Returns SQLite's status, and the handle if there is one.
     ///
-    /// - Parameter vfs: The name of the VFS, which must be valid as long as the handle exists; nil for SQLite's
-    ///   default.
+    /// - Parameter vfs: The name of the VFS, which must stay valid while the handle exists; nil for SQLite's default.
     static func open(
         _ name: String, _ flags: Int32, vfs: UnsafePointer<CChar>? = nil
     ) -> (status: Int32, handle: OpaquePointer?) {
@@ -96,16 +94,16 @@ package final class Connection {
     }
 
     private init(
-        _ path: String, openedAs found: (status: Int32, handle: OpaquePointer?), _ file: SharedFile? = nil,
+        _ path: String, openedAs result: (status: Int32, handle: OpaquePointer?), _ file: SharedFile? = nil,
         beside writer: Connection? = nil
     ) throws(DeviceError) {
         self.file = file
         self.path = path
         self.writer = writer
-        let (status, opened) = found
+        let (status, opened) = result
         guard status == SQLITE_OK, let opened else {
             // Safety: a failed open may still return a handle, which explains the failure and must be closed.
-            let systemStatus = opened.map { Self.cause(sqlite3_system_errno($0), path) } ?? 0
+            let systemStatus = opened.map { Self.openErrno(sqlite3_system_errno($0), path) } ?? 0
             let detail = String(cString: sqlite3_errstr(status))
             sqlite3_close_v2(opened)
             throw .sqlite("sqlite3_open_v2", status: status, systemStatus: systemStatus, path: path, detail: detail)
@@ -113,7 +111,7 @@ package final class Connection {
         handle = opened
     }
 
-    private static func openUnchanging(_ path: String) -> (status: Int32, handle: OpaquePointer?) {
+    private static func openImmutable(_ path: String) -> (status: Int32, handle: OpaquePointer?) {
         var escaped = ""
         for byte in path.utf8 {
             let isPlain = byte > 0x20 && byte < 0x7F && !"%?#".utf8.contains(byte)
@@ -123,9 +121,9 @@ package final class Connection {
         return open("file:\(escaped)?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
     }
 
-    /// The errno of a failed open. If SQLite may not create a file, it tries to open it for reading, and reports that
-    /// ENOENT.
-    private static func cause(_ status: Int32, _ path: String) -> Int32 {
+    /// Returns the errno of a failed open. If SQLite may not create a file, it also tries to open it for reading, and
+    /// reports the ENOENT of that attempt.
+    private static func openErrno(_ status: Int32, _ path: String) -> Int32 {
         guard status == ENOENT else { return status }
         let descriptor = Glibc.open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o640)
         guard descriptor >= 0 else { return errno }
@@ -135,7 +133,7 @@ package final class Connection {
 
     // Safety: statements are finalized before the handle is closed, and the shared file is freed after it.
     deinit {
-        prepared = [:]
+        statements = [:]
         sqlite3_close_v2(handle)
     }
 
@@ -150,8 +148,8 @@ package final class Connection {
     /// Runs `body` on a consistent snapshot; interrupts it if `stop` is raised.
     ///
     /// - Throws: `Interrupted` if `stop` was raised, or the error of `body`.
-    func reading<Value>(until stop: StopFlag, _ body: () throws -> Value) throws -> Value {
-        // Safety: the pointer is borrowed for this call; the handler is removed at the end of the call.
+    func readSnapshot<Value>(until stop: StopFlag, _ body: () throws -> Value) throws -> Value {
+        // Safety: the pointer is used only by the handler, which is removed before this method returns.
         let context = Unmanaged.passUnretained(stop).toOpaque()
         sqlite3_progress_handler(
             handle, 2_000,
@@ -177,9 +175,8 @@ package final class Connection {
     }
 
     /// Sets whether closing the database leaves the log in place instead of applying it.
-    func keepsLog(_ keep: Bool) { _ = fieldscribe_sqlite_keep_log(handle, keep ? 1 : 0) }
+    func keepLog(_ keep: Bool) { _ = fieldscribe_sqlite_keep_log(handle, keep ? 1 : 0) }
 
-    /// The number of rows changed since the connection was opened.
     var changes: Int64 { sqlite3_total_changes64(handle) }
 
     /// Runs SQL statements, ignoring their rows.
@@ -220,9 +217,9 @@ package final class Connection {
     }
 
     private func statement(_ sql: String) throws(DeviceError) -> Statement {
-        if let statement = prepared[sql] { return statement }
+        if let statement = statements[sql] { return statement }
         let statement = try Statement(sql, on: handle)
-        prepared[sql] = statement
+        statements[sql] = statement
         return statement
     }
 

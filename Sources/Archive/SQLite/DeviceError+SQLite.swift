@@ -38,7 +38,7 @@ extension DeviceError {
             (.damaged, "is not a database; run fieldscribe recover, which rebuilds it, or choose another archive")
         case (SQLITE_CORRUPT, _):
             damaged(detail)
-        // If the version in FTS5's index is damaged, FTS5 reports an error in the statement.
+        // FTS5 reports a damaged version of its index as SQLITE_ERROR.
         case (SQLITE_ERROR, _) where detail.hasPrefix("invalid fts5 file format"):
             damaged(detail)
         case (SQLITE_FULL, _), (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_CANTOPEN, ENOSPC):
@@ -66,7 +66,7 @@ extension DeviceError {
         case (SQLITE_CONSTRAINT, _) where status == fieldscribe_sqlite_foreign_key:
             (.missing, "there is no such recording or pass; list them with fieldscribe list")
         case (SQLITE_CONSTRAINT, _):
-            (.failed, "refused: \(detail)")
+            (.failed, "the database refused the change: \(detail)")
         default:
             (.failed, "\(detail) (SQLite \(status)); run fieldscribe verify")
         }

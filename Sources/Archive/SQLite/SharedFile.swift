@@ -2,8 +2,8 @@ import Core
 internal import CSQLite
 import Synchronization
 
-/// The SQLite VFS (`shared.h`) that all of this process's connections to a database share. While a connection is
-/// open, other processes are locked out. Freed with the last connection.
+/// The SQLite VFS (`shared.h`) that this process's connections to a database share. While a connection is open, other
+/// processes are locked out. The VFS is freed with the last connection.
 // Safety: nothing changes after `init`; the C code has its own mutex.
 final class SharedFile: @unchecked Sendable {
     private static let lastNumber = Atomic<Int>(0)
@@ -14,9 +14,9 @@ final class SharedFile: @unchecked Sendable {
 
     init() throws(DeviceError) {
         let number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-        let text = Array("fieldscribe-\(number)".utf8CString)
-        name = .allocate(capacity: text.count)
-        name.initialize(from: text, count: text.count)
+        let characters = Array("fieldscribe-\(number)".utf8CString)
+        name = .allocate(capacity: characters.count)
+        name.initialize(from: characters, count: characters.count)
         guard let share = fieldscribe_share_make(name) else {
             name.deallocate()
             throw DeviceError(.failed, "sqlite3_vfs_register", "not enough memory to open the archive")
@@ -29,7 +29,6 @@ final class SharedFile: @unchecked Sendable {
         name.deallocate()
     }
 
-    /// Opens the database; see `Connection.open`.
     func open(_ path: String) -> (status: Int32, handle: OpaquePointer?) {
         Connection.open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs: name)
     }

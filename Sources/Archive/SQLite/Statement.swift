@@ -70,18 +70,18 @@ package enum SQLValue {
 
 /// A row of a result. Valid only during the call that receives it.
 package struct Row {
-    // Safety: borrowed from the statement for the call to `read`, which must not keep it.
+    // Safety: `Statement.run` lends it for a call to `read`, which must not keep the row.
     private let statement: OpaquePointer
 
     fileprivate init(_ statement: OpaquePointer) { self.statement = statement }
 
     /// Returns an integer, limited to ±2^53 so that sums cannot overflow.
-    package func integer(_ column: Int32) -> Int { Int(min(max(long(column), -(1 << 53)), 1 << 53)) }
+    package func integer(_ column: Int32) -> Int { Int(min(max(integer64(column), -(1 << 53)), 1 << 53)) }
 
-    func long(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
+    func integer64(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
 
     /// Returns a position from a column in samples.
-    package func position(_ column: Int32) -> SamplePosition { SamplePosition(long(column)) }
+    package func position(_ column: Int32) -> SamplePosition { SamplePosition(integer64(column)) }
 
     /// Returns a range from the columns of its start and end, in samples.
     func range(_ start: Int32, _ end: Int32) -> SampleRange { SampleRange(position(start), position(end)) }
@@ -92,7 +92,6 @@ package struct Row {
     /// Returns a number; 0 for NULL.
     package func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
 
-    /// Returns a number; nil for NULL.
     func optionalReal(_ column: Int32) -> Double? { isNull(column) ? nil : real(column) }
 
     /// Returns a text; nil for NULL.

@@ -10,9 +10,9 @@ final class AlsaCapture: Microphone {
 
     private enum Phase: Equatable {
         case running
-        /// After an overrun, while the converter still has samples.
+        /// An overrun occurred, and the converter still has samples from before it.
         case draining
-        /// The number of lost samples to return next.
+        /// Samples were lost. `read` reports their number next.
         case lost(Int)
     }
 
@@ -23,18 +23,18 @@ final class AlsaCapture: Microphone {
     private let raw: UnsafeMutableRawBufferPointer
     private let frames: UnsafeMutableBufferPointer<Float>
     private var clock: CaptureClock
-    /// Paces reading in real time; nil to read as fast as possible.
+    /// Slows down a device without a clock; nil to read as fast as possible.
     private var pacer: Pacer?
     private var phase = Phase.running
     /// The number of samples returned or reported lost since the start.
     private var returned: Int64 = 0
 
     init(
-        _ pcm: PCMHandle, _ configuration: NegotiatedHardware, keeping: Int, unpaced: Bool
+        _ pcm: PCMHandle, _ configuration: NegotiatedHardware, keeping channels: Int, unpaced: Bool
     ) throws(DeviceError) {
         let period = max(1, configuration.periodFrames)
         converter = try ChannelConverter(
-            rate: configuration.rate, channels: configuration.channels, keeping: keeping, block: period)
+            rate: configuration.rate, channels: configuration.channels, keeping: channels, block: period)
         try pcm.start()
         let start = MonotonicClock.nanoseconds
         clock = CaptureClock(rate: configuration.rate, start: start)
@@ -44,7 +44,7 @@ final class AlsaCapture: Microphone {
             configuration.rate == SamplePosition.rate && configuration.channels == converter.outputs
             && configuration.sampleFormat == .s16 && Int16(1).littleEndian == 1
         let samples = period * configuration.channels
-        raw = .allocate(byteCount: samples * configuration.sampleFormat.bytes, alignment: 16)
+        raw = .allocate(byteCount: samples * configuration.sampleFormat.bytesPerSample, alignment: 16)
         frames = .allocate(capacity: samples)
         self.pcm = pcm
         self.configuration = configuration
@@ -81,15 +81,15 @@ final class AlsaCapture: Microphone {
     private func readRunning(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int? {
         // The null PCM, and a file PCM at the end of its file, report frames that they have not written to the buffer.
         if !configuration.hasCard { raw.initializeMemory(as: UInt8.self, repeating: 0) }
-        guard let read = try pcm.read(into: raw, frames: configuration.periodFrames) else {
+        guard let frameCount = try pcm.read(into: raw, frames: configuration.periodFrames) else {
             phase = .draining
             return nil
         }
         let now = MonotonicClock.nanoseconds
-        clock.delivered(read, at: now)
-        let produced = try isNative ? copy(read, into: buffer) : convert(read, into: buffer)
+        clock.addFrames(frameCount, at: now)
+        let produced = try isNative ? copy(frameCount, into: buffer) : convert(frameCount, into: buffer)
         returned += Int64(produced)
-        if let pause = pacer?.pause(after: read, at: now), pause > 0 {
+        if let pause = pacer?.pause(after: frameCount, at: now), pause > 0 {
             MonotonicClock.sleep(until: MonotonicClock.nanoseconds + pause)
         }
         return produced
@@ -105,17 +105,17 @@ final class AlsaCapture: Microphone {
         _ count: Int, into buffer: UnsafeMutableBufferPointer<Int16>
     ) throws(DeviceError) -> Int {
         let samples = count * configuration.channels
-        configuration.sampleFormat.decode(
-            UnsafeRawBufferPointer(rebasing: raw[..<(samples * configuration.sampleFormat.bytes)]), into: frames)
+        let bytes = samples * configuration.sampleFormat.bytesPerSample
+        configuration.sampleFormat.decode(UnsafeRawBufferPointer(rebasing: raw[..<bytes]), into: frames)
         return try converter.convert(UnsafeBufferPointer(rebasing: frames[..<samples]), into: buffer).produced
     }
 
     private func restart() throws(DeviceError) {
         try converter.reset()
         try pcm.start()
-        _ = clock.restarted(at: MonotonicClock.nanoseconds)
+        _ = clock.handleRestart(at: MonotonicClock.nanoseconds)
         // Computed from the start, so that rounding errors do not accumulate.
-        let due = SamplePosition(seconds: Double(clock.frames) / Double(configuration.rate))
-        phase = .lost(Int(max(0, due.samples - returned)))
+        let expected = SamplePosition(seconds: Double(clock.frames) / Double(configuration.rate))
+        phase = .lost(Int(max(0, expected.samples - returned)))
     }
 }

@@ -15,7 +15,6 @@ package struct AlsaMicrophone: MicrophoneProvider {
     /// - Parameters:
     ///   - device: The name of an ALSA PCM: `plughw:CARD=Mic`, `default`, `null`.
     ///   - rate: The requested rate in Hz. Another rate is used if the device does not support it.
-    ///   - channels: The requested number of channels.
     ///   - unpaced: Whether a PCM without a clock is read as fast as possible instead of in real time.
     package init(device: String, rate: Int = SamplePosition.rate, channels: Int = 1, unpaced: Bool = false) {
         name = (unpaced ? "alsa+fast:" : "alsa:") + device
@@ -36,7 +35,6 @@ package struct AlsaMicrophone: MicrophoneProvider {
 
     package func open() throws(DeviceError) -> any Microphone { try openCapture() }
 
-    /// Opens the device, giving access to its negotiated configuration.
     func openCapture() throws(DeviceError) -> AlsaCapture {
         let plug = "plughw:"
         guard device.hasPrefix(plug) else { return try openCapture(device) }

@@ -3,16 +3,16 @@ import Core
 
 /// An ALSA device that can record.
 package struct CaptureDevice: Hashable, Sendable {
-    /// The PCM's name, which does not depend on the order in which cards were plugged in: `plughw:CARD=Mic,DEV=0`.
+    /// The PCM's name, such as `plughw:CARD=Mic,DEV=0`. Does not depend on the order in which cards were plugged in.
     package let name: String
 
-    /// The card and device names: `USB Audio Microphone, USB Audio`.
+    /// The card and device names, such as `USB Audio Microphone, USB Audio`.
     package let description: String
 }
 
-/// Returns this machine's capture devices, in order of card numbers.
+/// Returns this machine's capture devices, ordered by card number.
 ///
-/// - Throws: `DeviceError` with `denied` if this user may not open some cards.
+/// - Throws: `DeviceError` with `denied` if there are sound cards but this user may not open any of them.
 package func captureDevices() throws(DeviceError) -> [CaptureDevice] {
     fieldscribe_silence_alsa()
     var devices: [CaptureDevice] = []

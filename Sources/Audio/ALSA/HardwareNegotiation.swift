@@ -1,11 +1,12 @@
 internal import CAlsa
 import Core
 
-/// Finds the device configuration closest to the request, without using ALSA's rate converter. Negotiates first the
-/// rate, then channels, then the format, because a different rate reduces quality while the others only cost CPU time.
+/// Finds the device configuration closest to the request, without using ALSA's rate converter.
+///
+/// Negotiates the rate before the channel count and the sample format, because only a different rate reduces quality.
 final class HardwareNegotiation {
     /// Fallback rates in order of preference. 48 kHz is best, since it is three times 16 kHz.
-    private static let otherRates: [UInt32] = [48_000, 44_100, 96_000, 32_000, 22_050, 8_000]
+    private static let fallbackRates: [UInt32] = [48_000, 44_100, 96_000, 32_000, 22_050, 8_000]
     // Times in microseconds.
     private static let requestedBuffer: UInt32 = 2_000_000
     private static let requestedPeriod: UInt32 = 100_000
@@ -26,19 +27,19 @@ final class HardwareNegotiation {
 
     deinit { snd_pcm_hw_params_free(parameters) }
 
-    /// Configures the device and reads back the actual configuration.
     func negotiate(rate: Int, channels: Int, hasCard: Bool) throws(DeviceError) -> NegotiatedHardware {
-        let format = try choose(rate: UInt32(clamping: rate), channels: UInt32(clamping: channels))
+        let format = try chooseFormat(rate: UInt32(clamping: rate), channels: UInt32(clamping: channels))
         setTimes()
         if snd_pcm_hw_params(pcm, parameters) < 0 {
             // Some drivers reject combinations of values that they support individually; use their default times then.
-            _ = try choose(rate: UInt32(clamping: rate), channels: UInt32(clamping: channels))
+            _ = try chooseFormat(rate: UInt32(clamping: rate), channels: UInt32(clamping: channels))
             try check("snd_pcm_hw_params", snd_pcm_hw_params(pcm, parameters))
         }
         return try readBack(format, hasCard: hasCard)
     }
 
-    private func choose(rate: UInt32, channels: UInt32) throws(DeviceError) -> SampleFormat {
+    /// Sets the rate and channel count, and returns the first sample format that the device supports with them.
+    private func chooseFormat(rate: UInt32, channels: UInt32) throws(DeviceError) -> SampleFormat {
         try check("snd_pcm_hw_params_any", snd_pcm_hw_params_any(pcm, parameters))
         try check("snd_pcm_hw_params_set_rate_resample", snd_pcm_hw_params_set_rate_resample(pcm, parameters, 0))
         try check(
@@ -55,10 +56,10 @@ final class HardwareNegotiation {
     }
 
     private func setRate(_ requested: UInt32) throws(DeviceError) {
-        for rate in [requested] + Self.otherRates
+        for rate in [requested] + Self.fallbackRates
         where snd_pcm_hw_params_set_rate(pcm, parameters, rate, 0) == 0 { return }
-        var near = requested
-        guard snd_pcm_hw_params_set_rate_near(pcm, parameters, &near, nil) == 0 else {
+        var nearestRate = requested
+        guard snd_pcm_hw_params_set_rate_near(pcm, parameters, &nearestRate, nil) == 0 else {
             throw unsupported("snd_pcm_hw_params_set_rate_near", "supports no sample rate")
         }
     }
@@ -119,12 +120,9 @@ extension SampleFormat {
 
 /// The actual configuration of an ALSA device, which may differ from the request.
 struct NegotiatedHardware {
-    /// The sample rate in Hz.
     let rate: Int
     let channels: Int
-
     let periodFrames: Int
-
     /// The buffer size in frames: how late a read may be before audio is lost.
     let bufferFrames: Int
 

@@ -52,7 +52,7 @@ final class PCMHandle {
             if status > 0 {
                 status = snd_pcm_readi(pcm, buffer.baseAddress, snd_pcm_uframes_t(frames))
                 if status > 0 { return status }
-                // Some plugins report readiness but have no frames; polling again immediately would spin.
+                // Some plugins report readiness but have no frames; polling again immediately would busy-wait.
                 if status == -Int(EAGAIN) || status == 0 { usleep(2_000) }
             }
             switch Int32(-status) {

@@ -1,12 +1,12 @@
 /// Slows down reading from a PCM without a clock (`null`, or `file` on top of it), which delivers audio as fast as it
 /// is read.
 ///
-/// Such a PCM runs ahead of real time. This is decided only once, in the first ten seconds, because after some hours a
-/// sound card with a slightly high rate is ahead too. Times are in nanoseconds on the monotonic clock.
+/// Such a PCM runs ahead of real time. Only the first ten seconds decide whether there is a clock, because a sound card
+/// with a slightly high rate is also ahead after some hours. Times are in nanoseconds on the monotonic clock.
 struct Pacer: Sendable {
     private enum Clocking { case undecided, clocked, unclocked }
 
-    /// The maximum lead of a device with a clock.
+    /// The maximum lead of a device with a clock, in nanoseconds.
     static let maximumLead: Int64 = 500_000_000
 
     private let rate: Int64

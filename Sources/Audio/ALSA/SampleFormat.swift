@@ -7,7 +7,7 @@ enum SampleFormat: String, Sendable, CaseIterable {
     case s24 = "S24_LE"
     case float = "FLOAT_LE"
 
-    var bytes: Int {
+    var bytesPerSample: Int {
         switch self {
         case .s16: 2
         case .s24Packed: 3
@@ -17,7 +17,7 @@ enum SampleFormat: String, Sendable, CaseIterable {
 
     /// Converts raw samples to floating point with full scale at 1.0. Stops at the end of the shorter buffer.
     func decode(_ raw: UnsafeRawBufferPointer, into samples: UnsafeMutableBufferPointer<Float>) {
-        let count = min(raw.count / bytes, samples.count)
+        let count = min(raw.count / bytesPerSample, samples.count)
         switch self {
         case .s16:
             for index in 0..<count {

@@ -9,12 +9,12 @@ enum SoundUsers {
     static func capturing(root: String = "/proc") -> [String] {
         var users: [String] = []
         for path in paths(matching: "\(root)/asound/card*/pcm*c/sub*/status") {
-            let lines = text(of: path).split(separator: "\n")
+            let lines = content(of: path).split(separator: "\n")
             guard let line = lines.first(where: { $0.hasPrefix("owner_pid") }),
-                let process = Int(line.drop { !$0.isNumber }.prefix { $0.isNumber })
+                let pid = Int(line.drop { !$0.isNumber }.prefix { $0.isNumber })
             else { continue }
-            let name = text(of: "\(root)/\(process)/comm").prefix { $0 != "\n" }
-            let user = name.isEmpty ? "process \(process)" : "\(name) (process \(process))"
+            let name = content(of: "\(root)/\(pid)/comm").prefix { $0 != "\n" }
+            let user = name.isEmpty ? "process \(pid)" : "\(name) (process \(pid))"
             if !users.contains(user) { users.append(user) }
         }
         return users
@@ -26,7 +26,7 @@ enum SoundUsers {
         return !controls.isEmpty && controls.allSatisfy { access($0, R_OK | W_OK) != 0 && errno == EACCES }
     }
 
-    private static func text(of path: String) -> String {
+    private static func content(of path: String) -> String {
         String(decoding: (try? beginning(ofFile: path, count: 4_096)) ?? [], as: UTF8.self)
     }
 }

@@ -3,21 +3,21 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// Prepares files from other sources for the archive. A file and its converted sound are completed in a separate
-/// folder, which the archive then adopts in one step. A running recording is not disturbed, and if the
-/// process is killed, nothing is half added: the next start or the next file removes the folder.
+/// Prepares files from other sources for the archive.
+///
+/// A file and its converted audio are completed in a scratch folder, which the archive then adopts in one step. A
+/// running recording is not disturbed. If the process is killed, the next start or the next file removes the folder.
 package struct FileAdder: Sendable {
     /// A file that is ready for the archive. Its folder is removed with the last reference unless the archive has
     /// adopted it.
     package struct Prepared: Sendable {
         package let file: AddedFile
-        /// Compares what was read with what the file should contain.
         package let report: SoundReport
-        /// An existing recording that was made from the same file, in which case nothing was prepared.
+        /// The number of the recording that was already made from this file, in which case nothing was prepared.
         package let existingRecording: Int?
         fileprivate let scratch: ScratchFolder?
 
-        /// The name of its folder beside the recordings; empty if nothing was prepared.
+        /// The name of the scratch folder, which is beside the recordings; empty if nothing was prepared.
         package var folder: String { scratch.map { lastName(of: $0.path) } ?? "" }
     }
 
@@ -43,12 +43,12 @@ package struct FileAdder: Sendable {
         self.track = track
     }
 
-    /// Copies a file and converts its sound if necessary, on a low-priority thread.
+    /// Copies a file and converts its audio if necessary, on a low-priority thread.
     ///
     /// - Parameters:
     ///   - name: The file's name, without line breaks.
-    ///   - existingRecording: Returns the recording that was made from a file with this SHA-256; nil if there is none.
-    ///   - progress: Called with the fraction that has been converted, 0 to 1.
+    ///   - existingRecording: Returns the number of the recording made from a file with this SHA-256; nil if none was.
+    ///   - progress: Called with the fraction that has been converted, approximately 0 to 1.
     /// - Throws: `DeviceError`, with `full` if the file does not fit without using the reserve, or with `damaged` or
     ///   `unsupported` if it contains no sound.
     package func prepare(
@@ -76,7 +76,7 @@ package struct FileAdder: Sendable {
             name: name, digest: digest, kept: original, startedAt: 0, clock: .unverified, length: .zero,
             reason: .ended, damage: [])
         if let recording = existingRecording(digest) {
-            // The folder is removed here: a reference that this thread still holds when the process exits would leave it.
+            // Drop the folder here, because a thread that still holds it at exit would leave it behind.
             return Prepared(file: file, report: SoundReport(), existingRecording: recording, scratch: nil)
         }
         let originalFile = try folder.openFile(original, O_RDONLY)
@@ -109,26 +109,26 @@ package struct FileAdder: Sendable {
         return Prepared(file: file, report: report, existingRecording: nil, scratch: scratch)
     }
 
-    /// Returns the start time based on when the file was last modified, which is usually the end of the recording,
-    /// unless the metadata has a different day.
+    /// Returns the start of the recording, assuming that it ended when the file was last modified. If the metadata has
+    /// a different day, returns the time from the metadata.
     static func start(_ date: RecordedDate?, end: Double, _ length: SamplePosition) -> Double {
         let start = end - length.seconds
         guard let date, !(date.seconds..<(date.seconds + 86_400)).contains(start) else { return start }
         return date.seconds
     }
 
-    /// Copies the file durably and returns its SHA-256.
+    /// Copies the file, syncs the copy, and returns its SHA-256.
     private func copy(_ input: InputFile, to folder: Folder, as name: String) throws(DeviceError) -> String {
         let target = try folder.openFile(name, O_RDWR | O_CREAT | O_EXCL)
-        var (digest, length, synced) = (Digest(), Int64(0), Int64(0))
+        var (digest, length, syncedLength) = (Digest(), Int64(0), Int64(0))
         try input.file.forEachRead { bytes throws(DeviceError) in
             try reserve.check()
             try target.write(bytes, at: length)
             digest.add(bytes)
             length += Int64(bytes.count)
-            if length - synced >= Self.syncBytes {
+            if length - syncedLength >= Self.syncBytes {
                 try target.syncData()
-                synced = length
+                syncedLength = length
             }
             guard length <= Self.maximumBytes else {
                 throw DeviceError(
@@ -144,23 +144,22 @@ package struct FileAdder: Sendable {
         return digest.finish()
     }
 
-    /// Writes the sound in a recording's format and returns its length.
     private func convert(
         _ reader: AudioFileReader, in folder: Folder, _ progress: (Double) -> Void
     ) throws(DeviceError) -> SamplePosition {
         let target = try WaveFile(new: "\(folder.path)/\(RecordingFolder.audioName)", channels: reader.outputs)
         let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 1 << 18)
         defer { buffer.deallocate() }
-        var (length, synced) = (SamplePosition.zero, SamplePosition.zero)
+        var (length, syncedLength) = (SamplePosition.zero, SamplePosition.zero)
         while case let count = try reader.read(into: buffer), count > 0 {
             try reserve.check()
             try target.append(UnsafeBufferPointer(rebasing: buffer[..<count]))
             length = length + Int64(count / reader.outputs)
-            if (length - synced) * Frames.bytes(channels: reader.outputs) >= Self.syncBytes {
+            if (length - syncedLength) * Frames.bytes(channels: reader.outputs) >= Self.syncBytes {
                 try target.sync()
-                synced = length
+                syncedLength = length
             }
-            if let whole = reader.estimatedLength { progress(length.seconds / max(1, whole.seconds)) }
+            if let total = reader.estimatedLength { progress(length.seconds / max(1, total.seconds)) }
         }
         try target.close(reason: .ended)
         return length

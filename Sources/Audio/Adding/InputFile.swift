@@ -2,9 +2,9 @@ import Core
 import Glibc
 import System
 
-/// A file that a person wants to add, opened with that person's rights.
+/// A file that a person wants to add, opened with that person's permissions.
 package final class InputFile: Sendable {
-    /// The file's name in errors.
+    /// The path for errors; `standard input` for `-`.
     let path: String
     /// The file's name; `standard input` for a pipe.
     package let name: String
@@ -12,13 +12,13 @@ package final class InputFile: Sendable {
     let modified: Double?
     let file: FileDescriptor
 
-    /// Opens a file or a pipe; `-` is standard input. Does not wait for a writer to open a named pipe.
+    /// Opens a file or a pipe; `-` is standard input. Does not wait until a writer opens a named pipe.
     ///
     /// - Throws: `DeviceError` with `missing` or `denied`, or with `unsupported` if this is neither a file nor a pipe.
     package init(_ path: String) throws(DeviceError) {
-        let isInput = path == "-"
-        self.path = isInput ? "standard input" : path
-        if isInput {
+        let isStandardInput = path == "-"
+        self.path = isStandardInput ? "standard input" : path
+        if isStandardInput {
             let copy = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
             guard copy >= 0 else { throw .system("fcntl", on: self.path) }
             file = FileDescriptor(adopting: copy, named: self.path)
@@ -30,7 +30,7 @@ package final class InputFile: Sendable {
         switch status.kind {
         case .file:
             modified = Double(status.modified)
-            name = isInput ? self.path : lastName(of: path)
+            name = isStandardInput ? self.path : lastName(of: path)
         case .pipe, .socket:
             modified = nil
             name = "standard input"

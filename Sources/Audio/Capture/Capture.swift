@@ -1,10 +1,10 @@
 import Core
 import System
 
-/// Runs on the capture thread: reads from the microphone into the ring. Does not allocate while the microphone is open.
+/// Runs on the capture thread: reads from the microphone into the ring. Reading samples does not allocate.
 ///
-/// If a real-time microphone fails, it is reopened by name until it is back or the recording stops. The outage becomes
-/// one gap, measured with the monotonic clock. Created, used and released on the capture thread.
+/// If a real-time microphone fails, `Capture` tries to reopen it by name until the recording stops. The outage becomes a
+/// gap, measured with the monotonic clock. Create, use and release a `Capture` on the capture thread.
 final class Capture {
     /// The number of samples, 250 ms, after which the writer is woken regardless of the microphone's block size.
     private static let wakeSamples = SamplePosition.rate / 4
@@ -19,20 +19,20 @@ final class Capture {
     private var buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 0)
     /// The number of samples until the recording reaches its maximum length.
     private var remaining: Int64
-    private var unsignaled = 0
+    private var samplesSinceSignal = 0
     /// The recording's channel count. Audio from a reopened microphone with a different count is converted.
     private var channels = 1
     private var microphoneChannels = 1
-    private var rate = RateMonitor()
+    private var rateMonitor = RateMonitor()
     private var isCancelling = false
 
-    /// When the last samples arrived, which is where an outage starts.
+    /// When the last samples arrived, which is when an outage starts.
     private var lastSamplesAt: Int64 = 0
-    private var isLost = false
-    /// The cause of the gap since the last samples.
+    private var isMicrophoneLost = false
+    /// The cause of the current gap.
     private var gapCause = Gap.Cause.microphone
     /// The start of the reopened microphone's preroll; nil if it has no preroll.
-    private var resumedAt: Int64?
+    private var prerollStart: Int64?
     private var retryDelay = Capture.initialDelay
 
     init(
@@ -61,22 +61,22 @@ final class Capture {
         while microphone != nil {
             let outcome = microphone.map(read) ?? .stopped
             guard case .failed(let error) = outcome, isRealTime else {
-                if isLost { lose(upTo: clock()) }
+                if isMicrophoneLost { addLoss(upTo: clock()) }
                 return link.captureEnded(outcome)
             }
-            if !isLost {
+            if !isMicrophoneLost {
                 link.report(.microphoneLost(error))
                 gapCause = link.isPaused ? .paused : .microphone
             }
             Log.debug(
                 .recording, "microphone", ["state": "lost", "operation": error.operation, "status": "\(error.status)"])
-            isLost = true
-            rate = RateMonitor()
+            isMicrophoneLost = true
+            rateMonitor = RateMonitor()
             // Close it first, because a sound card can have only one user.
             microphone = nil
             microphone = reopen()
         }
-        lose(upTo: clock())
+        addLoss(upTo: clock())
         link.captureEnded(remaining > 0 ? .stopped : .ended)
     }
 
@@ -88,7 +88,7 @@ final class Capture {
             buffer = .allocate(capacity: capacity)
             buffer.initialize(repeating: 0)
         }
-        // A faster-than-real-time microphone fills a quarter of the ring between wakes.
+        // Let a faster-than-real-time microphone fill a quarter of the ring between wakes.
         let wakeSamples = isRealTime ? Self.wakeSamples : max(1, link.ring.capacity / 4)
         while !link.isStopping {
             guard remaining > 0 else { return .ended }
@@ -96,15 +96,16 @@ final class Capture {
             do throws(DeviceError) { block = try microphone.read(into: buffer) } catch { return .failed(error) }
             switch block {
             case .samples(let count): append(count)
-            case .lost(let count): lose(count, cause: link.isPaused ? .paused : isLost ? .microphone : .overrun)
+            case .lost(let count):
+                addLoss(count, cause: link.isPaused ? .paused : isMicrophoneLost ? .microphone : .overrun)
             case .ended: return .ended
             }
             if microphone.channelsCancel != isCancelling {
                 isCancelling.toggle()
                 link.report(.cancelling(isCancelling))
             }
-            if unsignaled >= wakeSamples {
-                unsignaled = 0
+            if samplesSinceSignal >= wakeSamples {
+                samplesSinceSignal = 0
                 link.data.signal()
             }
         }
@@ -115,17 +116,17 @@ final class Capture {
         guard count > 0 else { return }
         if isRealTime {
             let now = clock()
-            if isLost { endOutage(with: count, at: now) }
+            if isMicrophoneLost { endOutage(samples: count, at: now) }
             lastSamplesAt = now
             watchRate(count, at: now)
         }
-        guard !link.isPaused else { return link.ring.lose(advance(count), cause: .paused) }
+        guard !link.isPaused else { return link.ring.addLoss(advance(count), cause: .paused) }
         if microphoneChannels != channels { convertChannels(count) }
         let accepted = advance(count)
         let samples = UnsafeBufferPointer(rebasing: buffer.prefix(accepted * channels))
-        if isRealTime { link.ring.put(samples) } else { put(waiting: samples) }
+        if isRealTime { link.ring.put(samples) } else { putBlocking(samples) }
         link.markAudioCaptured()
-        unsignaled += accepted
+        samplesSinceSignal += accepted
     }
 
     /// Mixes two channels into one, or copies one channel to both.
@@ -140,9 +141,9 @@ final class Capture {
         }
     }
 
-    private func lose(_ count: Int, cause: Gap.Cause) {
+    private func addLoss(_ count: Int, cause: Gap.Cause) {
         if isRealTime { watchRate(count, at: clock()) }
-        link.ring.lose(advance(count), cause: cause)
+        link.ring.addLoss(advance(count), cause: cause)
     }
 
     /// Advances the position. Returns how many of the samples fit into the recording's maximum length.
@@ -154,22 +155,22 @@ final class Capture {
     }
 
     private func watchRate(_ count: Int, at now: Int64) {
-        if let deviation = rate.append(count, at: now) { link.report(.rate(deviation)) }
+        if let deviation = rateMonitor.append(count, at: now) { link.report(.rate(deviation)) }
     }
 
-    /// Handles the first samples after an outage.
-    private func endOutage(with count: Int, at now: Int64) {
-        lose(upTo: resumedAt ?? (now - Int64(count) * 1_000_000_000 / Int64(SamplePosition.rate)))
-        isLost = false
+    /// Adds the gap before the first samples after an outage.
+    private func endOutage(samples count: Int, at now: Int64) {
+        addLoss(upTo: prerollStart ?? (now - Int64(count) * 1_000_000_000 / Int64(SamplePosition.rate)))
+        isMicrophoneLost = false
         retryDelay = Self.initialDelay
         link.report(.microphoneBack)
     }
 
-    /// Records the time since the last samples as lost, up to `time`.
-    private func lose(upTo time: Int64) {
+    /// Adds the time since the last samples, up to `time`, as a gap.
+    private func addLoss(upTo time: Int64) {
         guard time > lastSamplesAt else { return }
         let seconds = Double(time - lastSamplesAt) / 1e9
-        link.ring.lose(advance(Int((seconds * Double(SamplePosition.rate)).rounded())), cause: gapCause)
+        link.ring.addLoss(advance(Int((seconds * Double(SamplePosition.rate)).rounded())), cause: gapCause)
         lastSamplesAt = time
     }
 
@@ -181,29 +182,29 @@ final class Capture {
                 remaining < Int64.max / 1_000_000_000
                 ? remaining * 1_000_000_000 / Int64(SamplePosition.rate) : .max
             guard outage < limit else {
-                link.ring.lose(advance(Int(remaining)), cause: gapCause)
+                link.ring.addLoss(advance(Int(remaining)), cause: gapCause)
                 return nil
             }
             link.sleep(nanoseconds: min(retryDelay, limit - outage))
             if link.isPaused != (gapCause == .paused) {
-                lose(upTo: clock())
+                addLoss(upTo: clock())
                 gapCause = link.isPaused ? .paused : .microphone
             }
             retryDelay = min(2 * retryDelay, Self.maximumDelay)
             guard !link.isStopping, let microphone = try? provider.open() else { continue }
             Log.debug(.recording, "microphone", ["state": "reopened", "name": provider.name])
             let preroll = microphone.prerollSamples
-            resumedAt = preroll > 0 ? clock() - Int64(preroll) * 1_000_000_000 / Int64(SamplePosition.rate) : nil
+            prerollStart = preroll > 0 ? clock() - Int64(preroll) * 1_000_000_000 / Int64(SamplePosition.rate) : nil
             return microphone
         }
         return nil
     }
 
     /// Appends samples from a microphone that is faster than real time. Waits for space instead of dropping samples.
-    private func put(waiting samples: UnsafeBufferPointer<Int16>) {
+    private func putBlocking(_ samples: UnsafeBufferPointer<Int16>) {
         var rest = samples[...]
         while !rest.isEmpty {
-            // At most a quarter of the ring at a time, because up to half of it is not released until a sync.
+            // Put at most a quarter of the ring at a time, because up to half of it is not released until a sync.
             let part = UnsafeBufferPointer(rebasing: rest.prefix(channels * max(1, link.ring.capacity / 4)))
             let count = part.count / channels
             if !link.ring.hasSpace(for: count) {

@@ -7,6 +7,7 @@ final class CaptureLink: Sendable {
     enum Outcome {
         /// `stop` was called.
         case stopped
+        /// The microphone ended, or the recording reached its maximum length.
         case ended
         /// The microphone could not be opened.
         case refused(DeviceError)
@@ -26,26 +27,26 @@ final class CaptureLink: Sendable {
 
     let ring: SampleRing
 
-    /// Wakes the writer when samples arrive, when the microphone opens and when capture ends.
+    /// Wakes the writer thread for samples, events and sync requests, and when capture begins or ends.
     let data = Wakeup()
 
-    /// Wakes a capture thread that is waiting for space in the ring. The writer signals it.
+    /// Wakes a capture thread that is sleeping or waiting for space in the ring.
     let space = Wakeup()
     private let stopping = StopFlag()
-    private let paused = Atomic<Bool>(false)
-    private let opened = Atomic<Bool>(false)
-    private let ended = Atomic<Bool>(false)
+    private let pauseFlag = Atomic<Bool>(false)
+    private let isOpen = Atomic<Bool>(false)
+    private let hasEnded = Atomic<Bool>(false)
     private let reason = Mutex<StopReason?>(nil)
     private let outcome = Mutex<Outcome>(.stopped)
     private let events = Mutex<[Event]>([])
-    private let captured = Atomic<Int64>(0)
+    private let capturedSamples = Atomic<Int64>(0)
     private let audioCapturedUpTo = Atomic<Int64>(0)
     private let syncRequested = Atomic<Int64>(0)
 
     /// - Parameter channels: The maximum number of channels.
     init(ringSamples: Int, channels: Int) { ring = SampleRing(capacity: ringSamples, channels: channels) }
 
-    /// Any thread: stops capturing. The first non-nil reason counts.
+    /// Any thread: stops capturing. If several calls give a reason, the first one counts.
     func stop(reason newReason: StopReason?) {
         if let newReason { reason.withLock { $0 = $0 ?? newReason } }
         stopping.raise()
@@ -56,16 +57,16 @@ final class CaptureLink: Sendable {
 
     var isStopping: Bool { stopping.isRaised }
 
-    func setPaused(_ isPaused: Bool) { paused.store(isPaused, ordering: .releasing) }
+    func setPaused(_ isPaused: Bool) { pauseFlag.store(isPaused, ordering: .releasing) }
 
-    var isPaused: Bool { paused.load(ordering: .acquiring) }
+    var isPaused: Bool { pauseFlag.load(ordering: .acquiring) }
 
-    /// Capture: waits until the ring has space, or capture is stopping.
+    /// Capture thread: waits until the ring has space, or capture is stopping.
     func waitForSpace(for count: Int) {
         while !ring.hasSpace(for: count), !isStopping { space.wait() }
     }
 
-    /// Capture: sleeps, but returns early if capture is stopping.
+    /// Capture thread: sleeps, but returns early if capture is stopping.
     func sleep(nanoseconds: Int64) {
         let end = MonotonicClock.nanoseconds + nanoseconds
         while !isStopping {
@@ -75,16 +76,16 @@ final class CaptureLink: Sendable {
         }
     }
 
-    /// Capture: adds samples that were captured or lost.
-    func advance(by samples: Int) { captured.wrappingAdd(Int64(samples), ordering: .relaxed) }
+    /// Capture thread: counts samples that were captured or lost.
+    func advance(by samples: Int) { capturedSamples.wrappingAdd(Int64(samples), ordering: .relaxed) }
 
     /// Any thread: the end of everything captured or lost so far, whether written or not.
-    var position: SamplePosition { SamplePosition(captured.load(ordering: .relaxed)) }
+    var position: SamplePosition { SamplePosition(capturedSamples.load(ordering: .relaxed)) }
 
-    /// Capture: marks everything captured so far as being in the ring.
-    func markAudioCaptured() { audioCapturedUpTo.store(captured.load(ordering: .relaxed), ordering: .relaxed) }
+    /// Capture thread: marks the current position as the end of captured audio.
+    func markAudioCaptured() { audioCapturedUpTo.store(capturedSamples.load(ordering: .relaxed), ordering: .relaxed) }
 
-    /// Any thread: the end of the last audio that was put into the ring.
+    /// Any thread: the end of the last audio that the microphone delivered outside of pauses.
     var capturedAudioEnd: SamplePosition { SamplePosition(audioCapturedUpTo.load(ordering: .relaxed)) }
 
     func report(_ event: Event) {
@@ -92,7 +93,7 @@ final class CaptureLink: Sendable {
         data.signal()
     }
 
-    /// Writer: returns the events since the last call.
+    /// Writer thread: returns the events since the last call.
     func drainEvents() -> [Event] {
         events.withLock { events in
             defer { events.removeAll() }
@@ -106,29 +107,29 @@ final class CaptureLink: Sendable {
         data.signal()
     }
 
-    /// Writer: the position up to which a sync was requested.
+    /// Writer thread: the position up to which a sync was requested.
     var syncRequestedUpTo: SamplePosition { SamplePosition(syncRequested.load(ordering: .acquiring)) }
 
-    /// Capture: reports that the microphone is open.
+    /// Capture thread: reports that the microphone is open.
     func captureOpened(channels: Int) {
         ring.use(channels: channels)
-        opened.store(true, ordering: .releasing)
+        isOpen.store(true, ordering: .releasing)
         data.signal()
     }
 
-    /// Capture: reports that no more samples will follow.
+    /// Capture thread: reports that no more samples will follow.
     func captureEnded(_ finalOutcome: Outcome) {
         outcome.withLock { $0 = finalOutcome }
-        ended.store(true, ordering: .releasing)
+        hasEnded.store(true, ordering: .releasing)
         data.signal()
     }
 
-    /// Writer: the outcome; nil while capture is running. Once it is set, all samples in the ring are visible.
-    var captureOutcome: Outcome? { ended.load(ordering: .acquiring) ? outcome.withLock { $0 } : nil }
+    /// Writer thread: the outcome; nil while capture is running. Once it is set, all samples in the ring are visible.
+    var captureOutcome: Outcome? { hasEnded.load(ordering: .acquiring) ? outcome.withLock { $0 } : nil }
 
-    /// Writer: waits until the microphone is open.
+    /// Writer thread: waits until the microphone is open. Throws if it cannot be opened.
     func awaitOpening() throws(DeviceError) {
-        while !opened.load(ordering: .acquiring) {
+        while !isOpen.load(ordering: .acquiring) {
             if case .refused(let error) = captureOutcome { throw error }
             data.wait()
         }

@@ -2,13 +2,13 @@ import Core
 
 /// Checks whether each of a microphone's channels works and whether two channels differ. Does not allocate.
 struct ChannelsHealth: Sendable {
-    /// The number of identical, non-silent samples in both channels that counts as a fault.
+    /// The number of frames with equal, non-zero samples after which identical channels are a fault.
     static let identicalSamples = 10 * SamplePosition.rate
 
     private let channels: Int
-    private let isTooFew: Bool
-    private var hasReportedTooFew = false
-    private var channelHealths: [MicrophoneHealth]
+    private let hasTooFewChannels: Bool
+    private var hasReportedTooFewChannels = false
+    private var healthByChannel: [MicrophoneHealth]
     /// The number of channels that have each fault.
     private var faultCounts: [MicrophoneHealth.Fault: Int] = [:]
     private var identicalCount = 0
@@ -16,13 +16,10 @@ struct ChannelsHealth: Sendable {
     /// Samples of one channel.
     private var buffer: [Int16]
 
-    /// - Parameters:
-    ///   - channels: The recording's channel count.
-    ///   - requested: The requested channel count.
     init(channels: Int, requested: Int) {
         self.channels = channels
-        isTooFew = channels < requested
-        channelHealths = [MicrophoneHealth](repeating: MicrophoneHealth(), count: channels)
+        hasTooFewChannels = channels < requested
+        healthByChannel = [MicrophoneHealth](repeating: MicrophoneHealth(), count: channels)
         buffer = [Int16](repeating: 0, count: channels == 1 ? 0 : SamplePosition.rate / 10)
         faultCounts.reserveCapacity(MicrophoneHealth.Fault.allCases.count)
     }
@@ -32,11 +29,11 @@ struct ChannelsHealth: Sendable {
     mutating func append(
         _ frames: UnsafeBufferPointer<Int16>, report: (MicrophoneHealth.Fault, Bool, Int?) -> Void
     ) {
-        if isTooFew, !hasReportedTooFew {
-            hasReportedTooFew = true
+        if hasTooFewChannels, !hasReportedTooFewChannels {
+            hasReportedTooFewChannels = true
             report(.channels, true, nil)
         }
-        guard channels > 1 else { return channelHealths[0].append(frames) { report($0, $1, nil) } }
+        guard channels > 1 else { return healthByChannel[0].append(frames) { report($0, $1, nil) } }
         compare(frames, report)
         for channel in 0..<channels {
             var index = channel
@@ -48,7 +45,7 @@ struct ChannelsHealth: Sendable {
                     index += channels
                 }
                 buffer.withUnsafeBufferPointer { samples in
-                    channelHealths[channel].append(UnsafeBufferPointer(rebasing: samples[..<count])) { fault, began in
+                    healthByChannel[channel].append(UnsafeBufferPointer(rebasing: samples[..<count])) { fault, began in
                         let oldCount = faultCounts[fault] ?? 0
                         let newCount = oldCount + (began ? 1 : -1)
                         faultCounts[fault] = newCount

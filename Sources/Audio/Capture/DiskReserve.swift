@@ -4,22 +4,20 @@ import System
 
 /// The disk space that recordings leave free, and the `ballast` file, which is deleted when the disk is full.
 package struct DiskReserve: Sendable {
-    /// The data rate of one channel.
     static let bytesPerSecond = Int64(SamplePosition.rate * 2)
 
-    /// The size of `ballast`, which is enough to close a recording and write its end to the archive.
+    /// The size of `ballast`. This is enough to close a recording and to store its end in the archive.
     static let ballastBytes: Int64 = 4 << 20
 
-    /// The disk counts as full if it has fewer free bytes.
+    /// The number of free bytes below which the disk counts as full.
     private static let exhaustedBytes: Int64 = 1 << 20
 
     /// The folder for the ballast file, which may be any folder on the disk.
     package let directory: String
 
-    /// The number of bytes that recordings leave free.
     package let reserveBytes: Int64
 
-    private let free: @Sendable (String) throws(DeviceError) -> Int64
+    private let measureFreeBytes: @Sendable (String) throws(DeviceError) -> Int64
 
     /// - Parameter megabytes: The reserve, in units of 1,000,000 bytes.
     package init(directory: String, megabytes: Int) {
@@ -31,25 +29,25 @@ package struct DiskReserve: Sendable {
     ) {
         self.directory = directory
         self.reserveBytes = reserveBytes
-        self.free = free
+        measureFreeBytes = free
     }
 
     /// Returns the number of bytes that this user may still write.
-    package func freeBytes() throws(DeviceError) -> Int64 { try free(directory) }
+    package func freeBytes() throws(DeviceError) -> Int64 { try measureFreeBytes(directory) }
 
     /// Returns how many hours of audio fit on the disk until the reserve is reached.
     package func runwayHours(channels: Int = 1) throws(DeviceError) -> Double {
         Double(max(0, try freeBytes() - reserveBytes)) / Double(Self.bytesPerSecond) / Double(channels) / 3_600
     }
 
-    /// Throws `full`, with the free space and a remedy, if less than the reserve is free.
+    /// Throws `full` if less than the reserve is free.
     package func check() throws(DeviceError) {
         let free = try freeBytes()
         guard free < reserveBytes else { return }
         throw DeviceError(
             .full, "statvfs",
-            "\(directory): only \(free / 1_000_000) MB are free, less than the \(reserveBytes / 1_000_000) MB of "
-                + "storage.reserve-megabytes; export recordings and delete them")
+            "\(directory): only \(free / 1_000_000) MB are free, but storage.reserve-megabytes requires "
+                + "\(reserveBytes / 1_000_000) MB; export recordings and delete them")
     }
 
     /// Whether the disk is actually full, since ENOSPC can have other causes.
@@ -72,7 +70,7 @@ package struct DiskReserve: Sendable {
     }
 
     func releaseBallast() {
-        // Uses no file descriptor, because their limit may be reached too.
+        // Do not open the file, because the limit on file descriptors may have been reached.
         let path = "\(directory)/\(Self.ballast)"
         if FileStatus(path)?.kind == .file { unlink(path) }
     }

@@ -8,7 +8,6 @@ final class MarkerQueue: @unchecked Sendable {
         /// The number of samples in the ring before the loss.
         var index: Int
 
-        /// The number of lost samples.
         var lost: Int
         var cause: Gap.Cause
     }

@@ -1,6 +1,6 @@
 import Core
 
-/// Detects microphone faults from the samples, such as a mute switch, a broken capsule or too much gain. Does not
+/// Detects microphone faults in the samples, for example from a mute switch, a broken capsule or too much gain. Does not
 /// allocate.
 ///
 /// Each fault is reported once it has lasted for its minimum time, and again when it is over. Lost samples are not
@@ -14,7 +14,7 @@ struct MicrophoneHealth: Sendable {
         case stuck = "microphone-stuck"
         /// A level below the noise floor of any room for 10 s.
         case faint = "microphone-faint"
-        /// 1 % of the samples in a second at full scale.
+        /// At least 1 % of the samples in a second at full scale.
         case clipping = "microphone-clipping"
         /// The wrong sample rate; see `RateMonitor`.
         case rate = "microphone-rate"
@@ -32,13 +32,14 @@ struct MicrophoneHealth: Sendable {
                 case .silent: "delivers only zeros; check its switch, its plug and the capture volume (alsamixer)"
                 case .stuck: "delivers a constant value; unplug it and plug it in again, or replace it"
                 case .faint: "is quieter than any room; check its plug and raise the capture volume (alsamixer)"
-                case .clipping: "is too loud and distorts; lower the capture volume (alsamixer) or move it away"
+                case .clipping:
+                    "is too loud and distorts; lower the capture volume (alsamixer) or move the microphone farther away"
                 case .channels:
                     "has one channel, or two identical ones, so speakers cannot be identified by channel; set "
                         + "capture.channels = 1, or use a device with two microphones"
                 case .cancelling:
-                    "has channels that cancel each other, as with a balanced plug in a stereo input, so only the louder one "
-                        + "is recorded; use an adapter, or set capture.channels = 2"
+                    "has channels that cancel each other out, as with a balanced plug in a stereo input, so only the "
+                        + "louder one is recorded; use an adapter, or set capture.channels = 2"
                 case .rate: "has the wrong sample rate; set capture.rate to a rate that it supports, or replace it"
                 }
             let channelName = channel.map { ", channel \($0 + 1)" } ?? ""
@@ -46,11 +47,10 @@ struct MicrophoneHealth: Sendable {
         }
     }
 
-    /// The number of samples in a window: 100 ms.
     static let window = SamplePosition.rate / 10
     static let silentWindows = 30
     static let faintWindows = 100
-    /// The number of windows with sound after which a fault ends.
+    /// The number of windows with sound after which a fault ends, except clipping.
     static let soundWindows = 10
 
     /// The mean square of 16-bit samples at -85 dBFS.
@@ -61,9 +61,9 @@ struct MicrophoneHealth: Sendable {
     /// The number of consecutive windows with the same constant value.
     private var flatWindows = 0
     private var flatValue: Int16 = 0
-    /// The number of consecutive windows below the floor, and whether any of them was not constant.
+    /// The number of consecutive quiet windows, and whether any of them was not constant.
     private var quietWindows = 0
-    private var quietHasSound = false
+    private var quietWindowsVary = false
     private var varyingWindows = 0
     private var loudWindows = 0
     private var activeFaults: Set<Fault> = []
@@ -94,7 +94,7 @@ struct MicrophoneHealth: Sendable {
         varyingWindows = isFlat ? 0 : varyingWindows + 1
         let isQuiet = window.variance < Self.faintMeanSquare
         quietWindows = isQuiet ? quietWindows + 1 : 0
-        quietHasSound = isQuiet && (quietHasSound || !isFlat)
+        quietWindowsVary = isQuiet && (quietWindowsVary || !isFlat)
         loudWindows = isQuiet ? 0 : loudWindows + 1
 
         let isConstant = flatWindows >= Self.silentWindows
@@ -103,9 +103,9 @@ struct MicrophoneHealth: Sendable {
         update(.stuck, begins: isConstant && flatValue != 0, ends: isVarying, report)
         let isDead = activeFaults.contains(.silent) || activeFaults.contains(.stuck)
         update(
-            .faint, begins: quietWindows >= Self.faintWindows && quietHasSound && !isDead,
+            .faint, begins: quietWindows >= Self.faintWindows && quietWindowsVary && !isDead,
             ends: loudWindows >= Self.soundWindows, report)
-        if let isClipping = clipping.add(window.fullScale) {
+        if let isClipping = clipping.add(window.fullScaleSamples) {
             update(.clipping, begins: isClipping, ends: true, report)
         }
     }
@@ -124,7 +124,7 @@ extension MicrophoneHealth {
         var count = 0
         var low = Int16.max
         var high = Int16.min
-        var fullScale = 0
+        var fullScaleSamples = 0
         private var sum: Int64 = 0
         private var squares: Int64 = 0
 
@@ -138,7 +138,7 @@ extension MicrophoneHealth {
             for sample in samples {
                 low = min(low, sample)
                 high = max(high, sample)
-                if sample == .max || sample <= -.max { fullScale += 1 }
+                if sample == .max || sample <= -.max { fullScaleSamples += 1 }
                 sum += Int64(sample)
                 squares += Int64(sample) * Int64(sample)
             }
@@ -146,23 +146,23 @@ extension MicrophoneHealth {
         }
     }
 
-    /// Detects clipping once per second. Clipping begins when 1 % of samples are at full scale and ends after 3 s below
-    /// 0.1 %.
+    /// Detects clipping once per second. Clipping begins when at least 1 % of a second's samples are at full scale. It
+    /// ends after 3 s with less than 0.1 % each.
     private struct Clipping {
         private var windows = 0
-        private var fullScale = 0
-        private var clean = 0
+        private var fullScaleSamples = 0
+        private var cleanSeconds = 0
 
         /// Adds the number of full-scale samples in a window. At the end of a second, returns whether the audio is
         /// clipping; nil at other times or if undecided.
         mutating func add(_ count: Int) -> Bool? {
             windows += 1
-            fullScale += count
+            fullScaleSamples += count
             guard windows == 10 else { return nil }
-            defer { (windows, fullScale) = (0, 0) }
-            clean = fullScale * 1_000 < SamplePosition.rate ? clean + 1 : 0
-            if fullScale * 100 >= SamplePosition.rate { return true }
-            return clean >= 3 ? false : nil
+            defer { (windows, fullScaleSamples) = (0, 0) }
+            cleanSeconds = fullScaleSamples * 1_000 < SamplePosition.rate ? cleanSeconds + 1 : 0
+            if fullScaleSamples * 100 >= SamplePosition.rate { return true }
+            return cleanSeconds >= 3 ? false : nil
         }
     }
 }

@@ -18,12 +18,12 @@ final class PrerollBuffer: Sendable {
         var session = 0
         /// The channel count of the ring's content.
         var channels: Int
-        /// The first session with the current channel count.
-        var firstSameChannels = 0
+        /// The first of the consecutive sessions with the current channel count.
+        var firstSessionWithSameChannels = 0
         /// The total number of samples. All counts are per channel.
         var written = 0
-        /// The first sample since the last discontinuity.
-        var first = 0
+        /// The index of the first sample after the last discontinuity.
+        var continuousStart = 0
         var isCancelling = false
         /// Losses during playback, each before the sample with the given index.
         var losses: [(index: Int, count: Int)] = []
@@ -32,14 +32,13 @@ final class PrerollBuffer: Sendable {
         var storage: [Int16]
     }
 
-    /// The number of samples by which a reader may lag behind.
+    /// The number of samples by which playback may lag behind without losses.
     private static let slack = 5 * SamplePosition.rate
-    private static let maxLosses = 64
+    private static let maximumLosses = 64
 
     private let keptSamples: Int
     private let capacity: Int
     private let state: Mutex<State>
-    /// Wakes the reader.
     private let data = Wakeup()
 
     /// - Parameter channels: The maximum number of channels.
@@ -47,7 +46,7 @@ final class PrerollBuffer: Sendable {
         keptSamples = samples
         capacity = samples > 0 ? samples + Self.slack : 0
         var state = State(channels: channels, storage: [Int16](repeating: 0, count: capacity * channels))
-        state.losses.reserveCapacity(Self.maxLosses)
+        state.losses.reserveCapacity(Self.maximumLosses)
         self.state = Mutex(state)
     }
 
@@ -55,7 +54,7 @@ final class PrerollBuffer: Sendable {
     var availableSamples: Int {
         state.withLock { state in
             guard case .live = state.phase else { return 0 }
-            return min(keptSamples, state.written - state.first)
+            return min(keptSamples, state.written - state.continuousStart)
         }
     }
 
@@ -71,16 +70,14 @@ final class PrerollBuffer: Sendable {
         data.signal()
     }
 
-    /// Starts a session. The time between the previous session's samples and this session's is unknown.
-    ///
-    /// - Parameter channels: The channel count, up to the maximum.
+    /// Starts a session, which is a discontinuity: the time since the previous session's last sample is unknown.
     func begin(channels: Int) {
         state.withLock { state in
             state.phase = .live
             state.session += 1
-            if state.channels != channels { state.firstSameChannels = state.session }
+            if state.channels != channels { state.firstSessionWithSameChannels = state.session }
             state.channels = channels
-            state.first = state.written
+            state.continuousStart = state.written
             state.losses.removeAll(keepingCapacity: true)
         }
         data.signal()
@@ -105,12 +102,13 @@ final class PrerollBuffer: Sendable {
         data.signal()
     }
 
-    /// Records that samples were lost before the next ones.
-    func lose(_ count: Int) {
+    /// Records that samples were lost before the next ones. Between recordings, the preroll then starts again.
+    func addLoss(_ count: Int) {
         state.withLock { state in
             if !state.isPlaying {
-                state.first = state.written
-            } else if let last = state.losses.last, last.index == state.written || state.losses.count == Self.maxLosses
+                state.continuousStart = state.written
+            } else if let last = state.losses.last,
+                last.index == state.written || state.losses.count == Self.maximumLosses
             {
                 state.losses[state.losses.count - 1].count += count
             } else {
@@ -121,8 +119,8 @@ final class PrerollBuffer: Sendable {
 
     // MARK: Recording
 
-    /// Starts playback with the preroll. Returns nil if `run` is not running. Waits while the base microphone is being
-    /// opened.
+    /// Starts playback with the preroll. Returns nil if `PrerollMicrophone.run` is not running. Waits while the base
+    /// microphone is being opened.
     ///
     /// - Throws: The base microphone's error, or `busy`.
     func play() throws(DeviceError) -> (any Microphone)? {
@@ -135,12 +133,12 @@ final class PrerollBuffer: Sendable {
                 case .live:
                     guard !state.isPlaying else {
                         throw DeviceError(
-                            .busy, "open", "the microphone is already being recorded",
+                            .busy, "open", "another recording is already using the microphone",
                             remedy: "stop that recording first")
                     }
                     state.isPlaying = true
                     state.losses.removeAll(keepingCapacity: true)
-                    let preroll = min(keptSamples, state.written - state.first)
+                    let preroll = min(keptSamples, state.written - state.continuousStart)
                     return Player(
                         self, session: state.session, channels: state.channels, from: state.written - preroll,
                         prerollSamples: preroll)
@@ -166,10 +164,10 @@ final class PrerollBuffer: Sendable {
                 return .lost(samples: oldest - index)
             }
             let isCurrent = session == state.session
-            let end = min(isCurrent ? state.written : state.first, state.losses.first?.index ?? .max)
+            let end = min(isCurrent ? state.written : state.continuousStart, state.losses.first?.index ?? .max)
             let channels = state.channels
-            // Samples with a different channel count have been overwritten.
-            let hasSameChannels = session >= state.firstSameChannels
+            // The ring holds only samples with the current channel count.
+            let hasSameChannels = session >= state.firstSessionWithSameChannels
             let count = hasSameChannels ? min(end - index, limit, buffer.count / channels) : 0
             if count > 0, let target = buffer.baseAddress {
                 let offset = index % capacity
@@ -196,7 +194,7 @@ final class PrerollBuffer: Sendable {
 
     private func stop() { state.withLock { $0.isPlaying = false } }
 
-    /// Reads the buffer as a microphone.
+    /// The microphone that a recording reads: the preroll, followed by live audio.
     private final class Player: Microphone {
         let maximumBlock = SamplePosition.rate / 10
         let prerollSamples: Int

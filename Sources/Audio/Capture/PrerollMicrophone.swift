@@ -5,8 +5,8 @@ import System
 /// A microphone that buffers the last seconds, so that a recording can begin before the button is pressed.
 ///
 /// While `run` is running, the base microphone stays open and its last seconds are kept in memory. One recording at a
-/// time gets them, followed seamlessly by live audio. If `run` is not running or the length is 0, `open` opens the base
-/// microphone directly.
+/// time gets them, followed seamlessly by live audio. If `run` is not running or there is no preroll, `open` opens the
+/// base microphone directly.
 package final class PrerollMicrophone: MicrophoneProvider {
     private let base: any MicrophoneProvider
     private let preroll: PrerollBuffer
@@ -16,7 +16,7 @@ package final class PrerollMicrophone: MicrophoneProvider {
     private let retry = Wakeup()
     private let stopping = Atomic<Bool>(false)
 
-    /// - Parameter seconds: The length of the preroll; 0 for no preroll.
+    /// - Parameter seconds: The length of the preroll; 0 for no preroll. Only a real-time microphone can have a preroll.
     package init(_ base: any MicrophoneProvider, seconds: Double) {
         self.base = base
         self.seconds = base.isRealTime ? max(0, seconds) : 0
@@ -35,7 +35,7 @@ package final class PrerollMicrophone: MicrophoneProvider {
     /// Buffers audio until the task is cancelled. Reopens the base microphone whenever it fails.
     package func run() async throws {
         guard seconds > 0 else {
-            // This loop ends when the task is cancelled.
+            // Wait until the task is cancelled.
             for await _ in AsyncStream<Never>.makeStream().stream {}
             return
         }
@@ -98,7 +98,7 @@ package final class PrerollMicrophone: MicrophoneProvider {
             case .samples(let count):
                 preroll.append(UnsafeBufferPointer(rebasing: buffer.prefix(max(0, count) * microphone.channels)))
                 onSamples()
-            case .lost(let count): preroll.lose(count)
+            case .lost(let count): preroll.addLoss(count)
             case .ended:
                 throw DeviceError(
                     .disconnected, "read", on: "microphone \(base.name)", "stopped delivering audio",

@@ -5,7 +5,7 @@ import Core
 ///
 /// Since blocks may arrive late, only a deviation of more than 0.5 % plus 0.25 s counts.
 struct RateMonitor: Sendable {
-    /// The time to ignore at the start, which includes the preroll and audio that the driver had buffered.
+    /// The initial time to ignore, because the preroll and audio buffered by the driver arrive then.
     static let settling: Int64 = 5_000_000_000
     /// The minimum duration of a measurement.
     static let minimumDuration: Int64 = 20_000_000_000
@@ -16,7 +16,7 @@ struct RateMonitor: Sendable {
     static let tolerance = 0.005
     static let lateness = 250e6
 
-    private var opened: Int64?
+    private var openedAt: Int64?
     private var start: Int64?
     private var samples: Int64 = 0
     private var isWrong = false
@@ -25,12 +25,12 @@ struct RateMonitor: Sendable {
     ///
     /// - Returns: The relative deviation when the rate becomes wrong, 0 when it becomes correct again; otherwise nil.
     mutating func append(_ count: Int, at now: Int64) -> Double? {
-        guard let opened else {
-            self.opened = now
+        guard let openedAt else {
+            self.openedAt = now
             return nil
         }
         guard let start else {
-            if now - opened >= Self.settling { self.start = now }
+            if now - openedAt >= Self.settling { self.start = now }
             return nil
         }
         samples += Int64(count)
@@ -41,7 +41,7 @@ struct RateMonitor: Sendable {
         if abs(lead) > Self.tolerance * elapsed + Self.lateness {
             isWrong = true
         } else if abs(lead) < Self.tolerance / 2 * elapsed - Self.lateness {
-            // This takes at least 100 s.
+            // Impossible in the first 100 s, because the right side is negative.
             isWrong = false
         }
         if now - start >= Self.maximumDuration || isWrong != wasWrong {

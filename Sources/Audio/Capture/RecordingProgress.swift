@@ -42,7 +42,7 @@ package final class RecordingProgress: Sendable {
     /// Announces that everything before `position` can be read.
     package func written(upTo position: SamplePosition) { update { $0.upTo = max($0.upTo, position) } }
 
-    /// Reports to all waiting tasks that the recording has ended. Call this if `RecordingSession.record` throws.
+    /// Reports to all waiting tasks that the recording has ended. Call this even if `RecordingSession.record` throws.
     package func end(at position: SamplePosition) {
         update {
             $0.upTo = max($0.upTo, position)

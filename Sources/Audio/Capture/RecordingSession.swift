@@ -4,9 +4,8 @@ import System
 
 /// Records from a microphone to a file.
 ///
-/// A capture thread fills a ring and a writer thread writes it to the file, so that the microphone never waits for the
-/// disk. Capturing can start before the file exists, so that no words are lost: `record` writes everything from the
-/// first sample on.
+/// A capture thread fills a ring, and a writer thread writes its content to the file. The microphone therefore never
+/// waits for the disk. Capturing can start before the file exists: `record` writes everything from the first sample on.
 package final class RecordingSession: Sendable {
     /// Settings for a recording.
     package struct Settings: Sendable {
@@ -16,8 +15,7 @@ package final class RecordingSession: Sendable {
         /// How much audio a power cut may lose, in seconds, if the disk keeps up; see `SyncPace`.
         package var syncSeconds = 1.0
 
-        /// The real-time priority of the capture thread, 1 to 99, which requires the privilege; nil for normal
-        /// priority.
+        /// The real-time priority of the capture thread, 1 to 99, used if permitted; nil for normal priority.
         var realtimePriority: Int32? = 20
 
         /// The maximum length, including gaps; nil for no limit.
@@ -26,12 +24,11 @@ package final class RecordingSession: Sendable {
         /// The space to leave free on the disk; nil to use all space.
         package var reserve: DiskReserve?
 
-        /// The delay after the second new file failed, in seconds. Each further delay is four times as long.
+        /// The delay before a second new file is tried, in seconds. Each further delay is four times as long.
         var retrySeconds = 0.5
 
-        /// The maximum length, in samples, of a recording in parts that is joined before its end is reported. This
-        /// takes a second or two on any card. Maintenance joins longer recordings, so that the next recording need not
-        /// wait.
+        /// The maximum number of samples, counting all channels, in parts that are joined before the end is reported.
+        /// Joining these takes a second or two on any card. Maintenance joins longer recordings.
         var immediateJoinLimit = Int64(8 << 20)
 
         var clock: @Sendable () -> Int64 = { MonotonicClock.nanoseconds }
@@ -62,7 +59,7 @@ package final class RecordingSession: Sendable {
     /// The end of everything captured so far. The disk may be one sync behind. Callable from any thread.
     package var position: SamplePosition { link.position }
 
-    /// The end of the last audio that was neither lost nor paused. Callable from any thread.
+    /// The end of the last audio that the microphone delivered outside of pauses. Callable from any thread.
     package var capturedAudioEnd: SamplePosition { link.capturedAudioEnd }
 
     /// Requests an immediate sync of everything recorded before a position. Callable from any thread.
@@ -77,8 +74,8 @@ package final class RecordingSession: Sendable {
         }
     }
 
-    /// Records to a new file in an existing folder until the microphone ends, `stop` is called, the task is cancelled,
-    /// or the disk fails. Call this only once.
+    /// Records to a new file in an existing folder until the microphone ends, the maximum length is reached, `stop` is
+    /// called, the task is cancelled, or the disk fails. Call this only once.
     ///
     /// Errors after the file was created are not thrown but are part of the result.
     /// - Throws: `DeviceError` if the microphone or the file cannot be opened, in which case no audio is saved; `full`
@@ -95,14 +92,14 @@ package final class RecordingSession: Sendable {
         }
     }
 
-    /// Pauses or resumes. Callable from any thread. A pause is silence in the file and one gap, which is reported when
+    /// Pauses or resumes. Callable from any thread. A pause becomes silence in the file and a gap, which is reported when
     /// the pause ends. If the recording stops during a pause, it ends where the pause began.
     package func setPaused(_ isPaused: Bool) { link.setPaused(isPaused) }
 
     package var isPaused: Bool { link.isPaused }
 
     /// Stops the recording. Callable from any thread. `record` returns once everything captured is in the closed file.
-    /// The first reason counts. Pass nil if nothing is being recorded.
+    /// If several calls give a reason, the first one counts. Pass nil if nothing is being recorded.
     package func stop(reason: StopReason?) { link.stop(reason: reason) }
 
     private func write(to path: String, _ sink: any RecordingSink) throws -> RecordingResult {

@@ -5,16 +5,16 @@ package protocol RecordingSink: Sendable {
     /// Whether `level` should be called. Read for each block.
     var wantsLevel: Bool { get }
 
-    /// Everything before `position` can be read from the file, but a power cut may still lose it.
+    /// Reports that everything before `position` can be read from the file. A power cut may still lose it.
     func written(upTo position: SamplePosition)
 
-    /// Everything before `position` is on the disk.
+    /// Reports that everything before `position` is on the disk.
     func synced(upTo position: SamplePosition)
 
     /// Reports the level of the last 100 ms in dBFS. Called if `wantsLevel` is true.
     func level(rms: Double, peak: Double)
 
-    /// Audio was lost and replaced with silence in the file.
+    /// Reports that audio was lost and replaced with silence in the file.
     func lost(_ gap: Gap)
 
     /// Reports a problem once, while the recording continues. The message includes the remedy.
@@ -22,10 +22,10 @@ package protocol RecordingSink: Sendable {
     /// The code is a `DeviceError.Code` (`disconnected` if the microphone was removed) or a `MicrophoneHealth.Fault`.
     func fault(code: String, message: String)
 
-    /// The fault with this code is over.
+    /// Reports that the fault with this code is over.
     func recovered(code: String)
 
-    /// The recording has ended and its file is closed. Not called if `RecordingSession.record` throws.
+    /// Reports that the recording has ended and its file is closed. Not called if `RecordingSession.record` throws.
     func closed(at position: SamplePosition, reason: StopReason)
 }
 

@@ -19,16 +19,17 @@ final class SampleRing: @unchecked Sendable {
     let capacity: Int
 
     // Safety: the producer writes a sample before it releases `written` past it. The consumer acquires `written`, reads
-    // the sample, and then releases `released` past it. Only the consumer uses `consumed` and `restIsConsumed`.
-    private let maxChannels: Int
+    // the sample, and then releases `released` past it. Only the consumer uses `consumed` and `isRestConsumed`.
+    private let maximumChannels: Int
     private let storage: UnsafeMutablePointer<Int16>
     private let written = Atomic<Int>(0)
     private let released = Atomic<Int>(0)
     private var consumed = 0
-    private var restIsConsumed = false
+    private var isRestConsumed = false
     private let markers = MarkerQueue(capacity: 256)
 
-    // Safety: only the producer uses this; the consumer uses it only after the producer has finished.
+    // Safety: only the producer uses this until it has finished; after that, only the consumer does.
+    /// Losses since the last block.
     private var pending: (count: Int, cause: Gap.Cause)?
 
     /// The number of channels.
@@ -41,16 +42,16 @@ final class SampleRing: @unchecked Sendable {
     init(capacity: Int, channels: Int = 1) {
         self.capacity = max(1, capacity)
         self.channels = max(1, channels)
-        maxChannels = self.channels
-        storage = .allocate(capacity: self.capacity * maxChannels)
+        maximumChannels = self.channels
+        storage = .allocate(capacity: self.capacity * maximumChannels)
         // Touches each page, so that the capture thread causes no page faults later.
-        storage.initialize(repeating: 0, count: self.capacity * maxChannels)
+        storage.initialize(repeating: 0, count: self.capacity * maximumChannels)
     }
 
     deinit { storage.deallocate() }
 
     /// Producer: sets the number of channels, up to the maximum. Call this before the first `put`.
-    func use(channels: Int) { self.channels = min(max(1, channels), maxChannels) }
+    func use(channels: Int) { self.channels = min(max(1, channels), maximumChannels) }
 
     /// Producer: whether a block of `count` samples fits.
     func hasSpace(for count: Int) -> Bool {
@@ -66,7 +67,7 @@ final class SampleRing: @unchecked Sendable {
         guard let source = samples.baseAddress, !samples.isEmpty else { return true }
         let count = samples.count / channels
         guard hasSpace(for: count) else {
-            lose(count, cause: .disk)
+            addLoss(count, cause: .disk)
             return false
         }
         let index = written.load(ordering: .relaxed)
@@ -76,9 +77,9 @@ final class SampleRing: @unchecked Sendable {
             pending = nil
         }
         let offset = index % capacity
-        let first = min(count, capacity - offset)
-        (storage + offset * channels).update(from: source, count: first * channels)
-        storage.update(from: source + first * channels, count: (count - first) * channels)
+        let countBeforeWrap = min(count, capacity - offset)
+        (storage + offset * channels).update(from: source, count: countBeforeWrap * channels)
+        storage.update(from: source + countBeforeWrap * channels, count: (count - countBeforeWrap) * channels)
         written.store(index + count, ordering: .releasing)
         return true
     }
@@ -87,7 +88,7 @@ final class SampleRing: @unchecked Sendable {
     ///
     /// If a loss has several causes, it is attributed to the disk if that is one of them, otherwise to the latest
     /// cause. Pauses are kept separate.
-    func lose(_ count: Int, cause: Gap.Cause) {
+    func addLoss(_ count: Int, cause: Gap.Cause) {
         guard count > 0 else { return }
         if let lost = pending, (lost.cause == .paused) != (cause == .paused), markers.hasSpace {
             let index = written.load(ordering: .relaxed)
@@ -123,9 +124,9 @@ final class SampleRing: @unchecked Sendable {
             try body(.lost(marker.lost, marker.cause))
             markers.removeFirst()
         }
-        guard let lost = pending, lost.cause != .paused, !restIsConsumed else { return }
+        guard let lost = pending, lost.cause != .paused, !isRestConsumed else { return }
         try body(.lost(lost.count, lost.cause))
-        restIsConsumed = true
+        isRestConsumed = true
     }
 
     /// Consumer: whether so much has been consumed but not released that the producer may soon run out of space.
@@ -143,6 +144,6 @@ final class SampleRing: @unchecked Sendable {
     func rewind() {
         markers.rewind()
         consumed = released.load(ordering: .relaxed)
-        restIsConsumed = false
+        isRestConsumed = false
     }
 }

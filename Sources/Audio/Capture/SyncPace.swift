@@ -13,7 +13,6 @@ struct SyncPace {
     /// The number of recent syncs used to predict the duration of the next.
     private static let recentSyncs = 16
 
-    /// The maximum loss in a power cut.
     let bound: Int64
 
     private var durations: [Int64] = []
@@ -22,7 +21,7 @@ struct SyncPace {
 
     /// - Parameters:
     ///   - bound: The maximum loss in a power cut, in nanoseconds.
-    ///   - now: The current time. The first sync is due immediately, because the lamp shows that audio is safe.
+    ///   - now: The current time. The first sync is due immediately, so that the lamp soon shows that audio is safe.
     init(bound: Int64, now: Int64) {
         self.bound = bound
         due = now
@@ -30,13 +29,13 @@ struct SyncPace {
     }
 
     /// Records a successful sync.
-    mutating func synced(from begin: Int64, to end: Int64) {
+    mutating func recordSync(from begin: Int64, to end: Int64) {
         if durations.count == Self.recentSyncs { durations.removeFirst() }
         durations.append(max(0, end - begin))
         let expected = durations.max() ?? 0
-        let pause = min(Int64(Double(bound) * Self.maximumInterval), bound - expected - Self.latency)
-        // If the disk is slower than that, syncs run continuously.
-        due = max(begin + max(pause, bound / 10), end)
+        let interval = min(Int64(Double(bound) * Self.maximumInterval), bound - expected - Self.latency)
+        // If a sync takes longer than the interval, the next one follows immediately.
+        due = max(begin + max(interval, bound / 10), end)
     }
 
     /// Makes the next sync due immediately.

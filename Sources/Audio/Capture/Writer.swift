@@ -2,13 +2,13 @@ import Core
 import Glibc
 import System
 
-/// Runs on the writer thread: writes the ring to the disk and reports to the sink. Created, used and released on that
-/// thread.
+/// Runs on the writer thread: writes the ring to the disk and reports to the sink. Create, use and release a `Writer` on
+/// that thread.
 ///
 /// The ring keeps samples until they are synced. If the disk fails, everything since the last successful sync is
 /// written to a new file, because the old file cannot be trusted after a failed fsync.
 final class Writer {
-    /// The maximum number of consecutive new files that may fail.
+    /// The number of consecutive new files that may fail before the recording ends.
     private static let maximumAttempts = 3
 
     private let path: String
@@ -25,8 +25,8 @@ final class Writer {
     private var start = SamplePosition.zero
     /// The previous file, until the new one has been synced.
     private var previous: (file: WaveFile, start: SamplePosition)?
-    private var parts = 0
-    private var failures = 0
+    private var partCount = 0
+    private var failureCount = 0
 
     private var gaps: [Gap] = []
     private var meter = LevelMeter()
@@ -40,9 +40,9 @@ final class Writer {
     private var pace: SyncPace
     /// The running checksums; nil if their file could not be created, which `verify` reports.
     private let sums: RunningSums?
-    /// Whether the file was deleted during the recording.
-    private var isRemoved = false
-    /// The error if less than the reserve is free; otherwise nil.
+    /// Whether it was reported that the file was deleted during the recording.
+    private var isDeletionReported = false
+    /// The error that stopped the recording because less than the reserve was free; otherwise nil.
     private var fullError: DeviceError?
     private let retry = Wakeup()
 
@@ -89,17 +89,17 @@ final class Writer {
             }
         }
         drainEvents()
-        // Parts are joined later if the recording is long or a shutdown, which cannot wait, has ended it.
-        if parts > 0, reason != .shutdown, end.samples * Int64(channels) <= settings.immediateJoinLimit { join() }
+        // Maintenance joins the parts later if the recording is long, or if a shutdown ended it and cannot wait.
+        if partCount > 0, reason != .shutdown, end.samples * Int64(channels) <= settings.immediateJoinLimit { join() }
         sink.closed(at: end, reason: reason)
-        // No one has to wait for this sync, because checksums that a power cut loses are recomputed.
+        // Sync after the report, because checksums that a power cut loses are recomputed.
         sums?.sync()
         return RecordingResult(length: end, reason: reason, gaps: gaps.filter { $0.range.end <= end }, error: failure)
     }
 
     private func writeAll() throws(DeviceError) -> (StopReason, DeviceError?) {
         while true {
-            // Read before the ring is emptied, so that all samples before the end are seen.
+            // Read the outcome before emptying the ring, so that no samples are left in it after the end.
             let outcome = link.captureOutcome
             drainEvents()
             while try link.ring.consume(write) {
@@ -107,7 +107,7 @@ final class Writer {
             }
             guard let outcome else {
                 try syncIfDue()
-                link.data.wait(timeout: .nanoseconds(pause))
+                link.data.wait(timeout: .nanoseconds(waitTime))
                 continue
             }
             try link.ring.consumeRest(write)
@@ -155,8 +155,8 @@ final class Writer {
         }
     }
 
-    /// How long to wait for samples, in nanoseconds, so that the next sync includes them.
-    private var pause: Int64 {
+    /// How long to wait for more samples, in nanoseconds: until the next sync is due, but at most 250 ms.
+    private var waitTime: Int64 {
         let maximum: Int64 = 250_000_000
         return end > syncedUpTo ? max(1_000_000, min(maximum, pace.due - MonotonicClock.nanoseconds)) : maximum
     }
@@ -173,10 +173,10 @@ final class Writer {
             ["upTo": "\(end.seconds)", "milliseconds": "\((MonotonicClock.nanoseconds - begin) / 1_000_000)"])
         link.ring.release()
         link.space.signal()
-        pace.synced(from: begin, to: MonotonicClock.nanoseconds)
+        pace.recordSync(from: begin, to: MonotonicClock.nanoseconds)
         reportSynced()
-        sums?.settle(upTo: end)
-        reportRemoval()
+        sums?.writeLines(upTo: end)
+        reportDeletion()
         do throws(DeviceError) { try settings.reserve?.check() } catch {
             guard error.code == .full, fullError == nil else { return }
             fullError = error
@@ -186,20 +186,20 @@ final class Writer {
 
     private func reportSynced() {
         if previous != nil { sink.written(upTo: reportedUpTo) }
-        (failures, previous) = (0, nil)
+        (failureCount, previous) = (0, nil)
         guard end > syncedUpTo else { return }
         syncedUpTo = end
         sink.synced(upTo: syncedUpTo)
     }
 
     /// Reports once that the file was deleted, because its audio will be lost when the file is closed.
-    private func reportRemoval() {
-        guard !isRemoved, let number = file.removedFile else { return }
-        isRemoved = true
+    private func reportDeletion() {
+        guard !isDeletionReported, let descriptor = file.deletedFileDescriptor else { return }
+        isDeletionReported = true
         sink.fault(
             code: DeviceError.Code.missing.rawValue,
             message: "\(path): was deleted during the recording; copy it before the recording ends: "
-                + "cp /proc/\(getpid())/fd/\(number) COPY.wav, then start another recording")
+                + "cp /proc/\(getpid())/fd/\(descriptor) COPY.wav, then start another recording")
     }
 
     /// Rewinds the ring to the last successful sync and starts a new file there.
@@ -213,17 +213,17 @@ final class Writer {
             if error.code == .full, let reserve = settings.reserve, reserve.isExhausted {
                 throw finishOnFullDisk(error, reserve)
             }
-            if failures == 0 {
+            if failureCount == 0 {
                 sink.fault(
                     code: error.code.rawValue,
                     message: "\(error.message); the recording continues in a new file")
             }
-            failures += 1
-            guard failures <= Self.maximumAttempts else { throw finishAfterFailures(error) }
-            if failures > 1 {
-                retry.wait(timeout: .nanoseconds(settings.retryNanoseconds << (2 * (failures - 2))))
+            failureCount += 1
+            guard failureCount <= Self.maximumAttempts else { throw finishAfterFailures(error) }
+            if failureCount > 1 {
+                retry.wait(timeout: .nanoseconds(settings.retryNanoseconds << (2 * (failureCount - 2))))
             }
-            let part = RecordingPart(beside: path, start: syncedUpTo, ordinal: failures)
+            let part = RecordingPart(beside: path, start: syncedUpTo, ordinal: failureCount)
             Log.debug(
                 .recording, "part", ["path": part.path, "operation": error.operation, "status": "\(error.status)"])
             do throws(DeviceError) {
@@ -231,7 +231,7 @@ final class Writer {
                     creating: location.sibling(part.name), channels: channels, faults: settings.faults)
                 previous = (file, start)
                 (file, start) = (newFile, syncedUpTo)
-                parts += 1
+                partCount += 1
                 // Sync immediately, because only a successful sync proves that the new file works.
                 pace.makeDue()
                 return
@@ -243,14 +243,14 @@ final class Writer {
     private func abandon() {
         guard let previous else { return }
         file.remove()
-        parts -= 1
+        partCount -= 1
         (file, start) = previous
         self.previous = nil
     }
 
     private func finishOnFullDisk(_ error: DeviceError, _ reserve: DiskReserve) -> DeviceError {
         let free = ((try? reserve.freeBytes()) ?? 0) / 1_000_000
-        // Frees space to close the file and write to the archive.
+        // Free space for closing the file and writing to the archive.
         reserve.releaseBallast()
         closeEarly()
         return DeviceError(
@@ -275,7 +275,7 @@ final class Writer {
 
     private func join() {
         do throws(DeviceError) {
-            // Leave the reserve to the archive. Parts can be read without joining them.
+            // Do not use the reserve, because parts can be read without joining them.
             if let reserve = settings.reserve,
                 try reserve.freeBytes() < reserve.reserveBytes + end.samples * Frames.bytes(channels: channels)
             {
@@ -291,8 +291,8 @@ final class Writer {
     }
 
     private func drainEvents() {
-        for item in link.drainEvents() {
-            switch item {
+        for event in link.drainEvents() {
+            switch event {
             case .microphoneLost(let error):
                 sink.fault(
                     code: DeviceError.Code.disconnected.rawValue,

@@ -2,7 +2,7 @@
 ///
 /// Does not allocate. Processes eight bytes per step, so that it is faster than reading from a card.
 struct AudioChecksum {
-    /// The contribution of each possible value for each of the eight bytes in a step.
+    /// For each of the eight bytes in a step, the contribution of each possible value.
     // Safety: immutable after initialization.
     nonisolated(unsafe) private static let tables: UnsafePointer<UInt32> = {
         let tables = UnsafeMutablePointer<UInt32>.allocate(capacity: 8 * 256)

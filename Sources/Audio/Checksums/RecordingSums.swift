@@ -2,9 +2,9 @@ import Core
 import Glibc
 import System
 
-/// Compares a recording's audio with the checksums that were computed while it was written.
+/// The result of comparing a recording's audio with the checksums that were computed while it was written.
 package struct RecordingSums: Hashable, Sendable {
-    /// The ranges, in whole seconds, that differ from what was recorded or cannot be read.
+    /// The ranges that differ from what was recorded or cannot be read, in pieces of one second.
     package var damaged: [SampleRange] = []
 
     /// The ranges without checksums: all of a recording made by an earlier version, or the end after a power cut.
@@ -25,27 +25,25 @@ package struct RecordingSums: Hashable, Sendable {
     /// Checks a whole recording, which may be growing or in parts.
     ///
     /// - Parameters:
-    ///   - path: The path of the `audio.wav`.
-    ///   - isGrowing: Whether the recording is in progress, in which case the end need not have checksums yet.
+    ///   - isGrowing: Whether the recording is in progress. If so, ranges without checksums are not reported.
     ///   - digests: Whether to compute `sound`, which also reads samples without checksums.
-    ///   - shouldContinue: Called approximately once per second of audio. Return false to cancel.
+    ///   - shouldContinue: Called at most once per second of audio. Return false to cancel.
     /// - Returns: Nil if cancelled.
-    /// - Throws: `DeviceError` if the recording cannot be opened.
     package init?(
         path: String, isGrowing: Bool = false, digests: Bool = false, while shouldContinue: () -> Bool = { true }
     ) throws(DeviceError) {
         let location = try RecordingLocation(path)
-        // Read before the reader is opened, since samples that are appended meanwhile have no lines yet.
+        // Read the lines first, so that the audio of each line is already in the file.
         let lines = try Self.lines(in: location)
         let reader = try RecordingReader(path: path)
         let end = try reader.length.samples
-        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece) * reader.channels)
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.pieceSamples) * reader.channels)
         buffer.initialize(repeating: 0)
         defer { buffer.deallocate() }
         var digest = digests ? Digest() : nil
         var start: Int64 = 0
         while start < end {
-            let next = start + SumLine.piece
+            let next = start + SumLine.pieceSamples
             let line = lines[start].flatMap { start + $0.count <= end ? $0 : nil }
             if line != nil || digest != nil {
                 guard shouldContinue() else { return nil }
@@ -64,7 +62,7 @@ package struct RecordingSums: Hashable, Sendable {
                 if let samples { digest?.add(UnsafeRawBufferPointer(samples)) } else { digest = nil }
             }
             if let line {
-                if line.count < SumLine.piece, start + line.count < end {
+                if line.count < SumLine.pieceSamples, start + line.count < end {
                     Self.add(start + line.count, min(next, end), to: &unknown)
                 }
             } else if !isGrowing {
@@ -79,12 +77,9 @@ package struct RecordingSums: Hashable, Sendable {
     /// being written.
     ///
     /// - Parameters:
-    ///   - path: The path of the `audio.wav`.
     ///   - afterLast: Whether to add checksums only after the last existing one. If there are none, nothing is added.
-    ///   - shouldContinue: Called approximately once per second of audio. Return false to stop; the next call
-    ///     continues.
+    ///   - shouldContinue: Called once per second of audio. Return false to stop; the next call continues.
     /// - Returns: The number of samples for which checksums were added.
-    /// - Throws: `DeviceError` if the recording cannot be read or the checksums cannot be written.
     package static func complete(
         path: String, afterLast: Bool = false, while shouldContinue: () -> Bool = { true }
     ) throws(DeviceError) -> Int64 {
@@ -94,21 +89,21 @@ package struct RecordingSums: Hashable, Sendable {
         if lines.isEmpty { try setAsideOversizedFile(in: location) }
         let reader = try RecordingReader(path: path)
         let end = try reader.length.samples
-        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece) * reader.channels)
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.pieceSamples) * reader.channels)
         buffer.initialize(repeating: 0)
         defer { buffer.deallocate() }
         var added: Int64 = 0
         var bytes: [UInt8] = []
         var start = afterLast ? lines.keys.max() ?? 0 : 0
         while start < end, shouldContinue() {
-            let count = min(SumLine.piece, end - start)
+            let count = min(SumLine.pieceSamples, end - start)
             if lines[start].map({ $0.count != count }) ?? true {
                 let checksum = try sum(of: read(count, from: start, of: reader, buffer)[...])
                 SumLine(start: start, count: count, checksum: checksum).append(to: &bytes)
                 added += count
             }
             if bytes.count > 1 << 16 { try append(&bytes, in: location) }
-            start += SumLine.piece
+            start += SumLine.pieceSamples
         }
         if added > 0 { try append(&bytes, in: location) }
         return added
@@ -118,8 +113,8 @@ package struct RecordingSums: Hashable, Sendable {
     package static func hasMissing(path: String) throws(DeviceError) -> Bool {
         let lines = try lines(in: RecordingLocation(path))
         let end = try RecordingReader(path: path).length.samples
-        return stride(from: 0, to: end, by: Int(SumLine.piece)).contains { start in
-            lines[start]?.count != min(SumLine.piece, end - start)
+        return stride(from: 0, to: end, by: Int(SumLine.pieceSamples)).contains { start in
+            lines[start]?.count != min(SumLine.pieceSamples, end - start)
         }
     }
 
@@ -129,7 +124,7 @@ package struct RecordingSums: Hashable, Sendable {
         let location = try RecordingLocation(path)
         let lines = try lines(in: location)
         let reader = try RecordingReader(path: path)
-        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.piece) * reader.channels)
+        let buffer = UnsafeMutableBufferPointer<Int16>.allocate(capacity: Int(SumLine.pieceSamples) * reader.channels)
         buffer.initialize(repeating: 0)
         defer { buffer.deallocate() }
         var bytes: [UInt8] = []
@@ -146,7 +141,7 @@ package struct RecordingSums: Hashable, Sendable {
         if !bytes.isEmpty { try append(&bytes, in: location) }
     }
 
-    /// The maximum size of a checksum file, which corresponds to nine days of audio.
+    /// The maximum size of a checksum file, which corresponds to almost ten days of audio.
     private static let maximumBytes = 1 << 25
 
     /// Returns the path of a recording's checksum file.
@@ -160,13 +155,13 @@ package struct RecordingSums: Hashable, Sendable {
         do throws(DeviceError) {
             bytes = try location.folder.content(ofFile: path(for: location.name), limit: maximumBytes)
         } catch {
-            // A file of another type contains no checksums; they are reported as missing.
+            // If this is not a regular file, all checksums are missing.
             guard error.code == .missing || error.code == .unsupported || error.status == ELOOP else { throw error }
             return [:]
         }
         var lines: [Int64: SumLine] = [:]
         for text in bytes.split(separator: UInt8(ascii: "\n")) {
-            // Take only the end of each line, because damaged text before an appended line may not end in a newline.
+            // Parse only the end of each line, because damaged text before an appended line may not end in a newline.
             if let line = SumLine(text.suffix(SumLine.size - 1)) { lines[line.start] = line }
         }
         return lines
@@ -181,9 +176,7 @@ package struct RecordingSums: Hashable, Sendable {
         try location.folder.rename(name, toUnused: try location.folder.unusedName(for: name, "damaged"))
     }
 
-    /// Reads samples from all channels.
-    ///
-    /// - Throws: `DeviceError` with `damaged` if the recording is shorter.
+    /// Reads samples from all channels. Throws `damaged` if the recording is shorter.
     private static func read(
         _ count: Int64, from start: Int64, of reader: RecordingReader, _ buffer: UnsafeMutableBufferPointer<Int16>
     ) throws(DeviceError) -> UnsafeBufferPointer<Int16> {
@@ -225,7 +218,7 @@ package struct RecordingSums: Hashable, Sendable {
 
     private static func append(_ bytes: inout [UInt8], in location: RecordingLocation) throws(DeviceError) {
         let file = try location.folder.openFile(path(for: location.name), O_RDWR | O_CREAT)
-        // After the last complete line, because a power cut may leave an incomplete line.
+        // Write after the last complete line, because a power cut may leave an incomplete one.
         let end = try file.size() / Int64(SumLine.size) * Int64(SumLine.size)
         try rethrowing { try bytes.withUnsafeBytes { try file.write($0, at: end) } }
         try file.sync()

@@ -8,7 +8,7 @@ package struct RecordingVerification: Hashable, Sendable {
     package var length: SamplePosition
 
     /// The length of the audio according to the header.
-    package var claimed: SamplePosition
+    package var headerLength: SamplePosition
 
     /// Why the recording ended; nil if the file does not contain a valid reason.
     package var reason: StopReason?
@@ -26,7 +26,7 @@ package struct RecordingVerification: Hashable, Sendable {
         let layout = try WaveLayout(of: file)
         let bytes = max(0, try file.size() - layout.dataOffset)
         length = SamplePosition(bytes / layout.frameBytes)
-        claimed = SamplePosition(layout.claimedBytes / layout.frameBytes)
+        headerLength = SamplePosition(layout.claimedBytes / layout.frameBytes)
         reason = layout.stopReason
         hasHalfSample = bytes % layout.frameBytes != 0
         noisyGaps = []

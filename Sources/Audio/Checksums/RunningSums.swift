@@ -4,11 +4,12 @@ import System
 
 /// Writes the checksums of a recording in progress to `audio.sums`, one line per second; see `SumLine`.
 ///
-/// Used on the writer thread. A line is written once its audio is on the disk, and need not be synced, because
+/// Used on the writer thread. A line is written once its audio is on the disk. It need not be synced, because
 /// `RecordingSums.complete` restores lines lost in a power cut. Errors do not affect the recording; the next sync tries
 /// again.
 final class RunningSums {
-    private let silentPiece: AudioChecksum
+    /// The checksum of a silent piece.
+    private let silence: AudioChecksum
     private let channels: Int
 
     private let file: FileDescriptor
@@ -17,10 +18,10 @@ final class RunningSums {
     private var start: Int64 = 0
     private var position: Int64 = 0
     /// The lines of pieces whose audio may not be on the disk yet.
-    private var pending: [SumLine] = []
-    /// The lines that have not been written to the file yet.
-    private var bytes: [UInt8] = []
-    private var written: Int64 = 0
+    private var pendingLines: [SumLine] = []
+    /// The lines to write to the file next.
+    private var unwrittenBytes: [UInt8] = []
+    private var writtenBytes: Int64 = 0
 
     /// Creates the checksum file. Returns nil if that fails.
     init?(beside audio: String, channels: Int) {
@@ -30,17 +31,17 @@ final class RunningSums {
         self.file = file
         self.channels = channels
         var silence = AudioChecksum()
-        silence.addSilence(Int(SumLine.piece) * channels)
-        silentPiece = silence
-        pending.reserveCapacity(64)
-        bytes.reserveCapacity(64 * SumLine.size)
+        silence.addSilence(Int(SumLine.pieceSamples) * channels)
+        self.silence = silence
+        pendingLines.reserveCapacity(64)
+        unwrittenBytes.reserveCapacity(64 * SumLine.size)
     }
 
     /// Adds the next samples, interleaved if there are two channels.
     func add(_ samples: UnsafeBufferPointer<Int16>) {
         var rest = samples
         while !rest.isEmpty {
-            let count = min(rest.count / channels, Int(start + SumLine.piece - position))
+            let count = min(rest.count / channels, Int(start + SumLine.pieceSamples - position))
             checksum.add(UnsafeBufferPointer(rebasing: rest[..<(count * channels)]))
             advance(by: count)
             rest = UnsafeBufferPointer(rebasing: rest[(count * channels)...])
@@ -50,40 +51,42 @@ final class RunningSums {
     func addSilence(_ samples: Int) {
         var remaining = samples
         while remaining > 0 {
-            let count = min(remaining, Int(start + SumLine.piece - position))
+            let count = min(remaining, Int(start + SumLine.pieceSamples - position))
             // Nearly all pieces in a long gap are complete.
-            if count == SumLine.piece { checksum = silentPiece } else { checksum.addSilence(count * channels) }
+            if count == SumLine.pieceSamples { checksum = silence } else { checksum.addSilence(count * channels) }
             advance(by: count)
             remaining -= count
         }
     }
 
-    /// Writes the lines of all pieces before `position`, up to which the audio is on the disk.
-    func settle(upTo position: SamplePosition) {
-        let settled = pending.prefix { $0.start + $0.count <= position.samples }
-        for line in settled { line.append(to: &bytes) }
-        pending.removeFirst(settled.count)
-        guard !bytes.isEmpty, (try? bytes.withUnsafeBytes { try file.write($0, at: written) }) != nil else { return }
-        written += Int64(bytes.count)
-        bytes.removeAll(keepingCapacity: true)
+    /// Writes the lines of all pieces before `position`. Audio before it must be on the disk.
+    func writeLines(upTo position: SamplePosition) {
+        let lines = pendingLines.prefix { $0.start + $0.count <= position.samples }
+        for line in lines { line.append(to: &unwrittenBytes) }
+        pendingLines.removeFirst(lines.count)
+        guard !unwrittenBytes.isEmpty,
+            (try? unwrittenBytes.withUnsafeBytes { try file.write($0, at: writtenBytes) }) != nil
+        else { return }
+        writtenBytes += Int64(unwrittenBytes.count)
+        unwrittenBytes.removeAll(keepingCapacity: true)
     }
 
-    /// Writes the remaining lines after the recording was closed at `end`. If audio of the last piece is missing, it
-    /// gets no line.
+    /// Writes the remaining lines after the recording was closed at `end`. If `end` is before the last added sample, the
+    /// last piece gets no line.
     func finish(at end: SamplePosition) {
-        if position > start, position <= end.samples { close() }
-        settle(upTo: end)
+        if position > start, position <= end.samples { finishPiece() }
+        writeLines(upTo: end)
     }
 
     func sync() { try? file.sync() }
 
     private func advance(by count: Int) {
         position += Int64(count)
-        if position - start == SumLine.piece { close() }
+        if position - start == SumLine.pieceSamples { finishPiece() }
     }
 
-    private func close() {
-        pending.append(SumLine(start: start, count: position - start, checksum: checksum.value))
+    private func finishPiece() {
+        pendingLines.append(SumLine(start: start, count: position - start, checksum: checksum.value))
         start = position
         checksum = AudioChecksum()
     }

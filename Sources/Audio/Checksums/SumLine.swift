@@ -5,10 +5,10 @@ import Core
 ///
 ///     00000000016000 16000 1a2b3c4d 5e6f7081
 struct SumLine: Hashable {
-    /// The length of a piece in samples: 1 s. Only the last piece may be shorter.
-    static let piece = Int64(SamplePosition.rate)
+    /// The length of a piece: 1 s. Only the last piece of a recording may be shorter.
+    static let pieceSamples = Int64(SamplePosition.rate)
 
-    /// The length of a line in bytes, including the line feed.
+    /// The size of a line in bytes, including the line feed.
     static let size = 39
 
     var start: Int64
@@ -28,8 +28,8 @@ struct SumLine: Hashable {
         guard fields.count == 4, fields[0].count == 14, fields[1].count == 5, fields[2].count == 8,
             let start = Self.number(fields[0], base: 10), let count = Self.number(fields[1], base: 10),
             let checksum = Self.number(fields[2], base: 16),
-            start % UInt64(Self.piece) == 0, start < UInt64(SamplePosition.maximumSamples),
-            (1...UInt64(Self.piece)).contains(count)
+            start % UInt64(Self.pieceSamples) == 0, start < UInt64(SamplePosition.maximumSamples),
+            (1...UInt64(Self.pieceSamples)).contains(count)
         else { return nil }
         self.init(start: Int64(start), count: Int64(count), checksum: UInt32(checksum))
     }

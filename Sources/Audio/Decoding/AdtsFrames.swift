@@ -7,14 +7,16 @@ struct AdtsFrames {
         96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
     ]
 
-    /// The maximum size of a frame and the header of the next.
+    /// The maximum size of a frame plus the next frame's header, in bytes.
     private static let lookAhead = 8_191 + 7
 
     /// The ranges of bytes between frames, with the time of the following frame in seconds.
     private(set) var junkRanges: [(from: Int64, to: Int64, time: Double)] = []
+    /// The end of the last frame.
     private(set) var end: Int64
+    /// The total duration and size of all frames.
     private(set) var seconds = 0.0
-    private(set) var bytes: Int64 = 0
+    private(set) var frameBytes: Int64 = 0
 
     /// Scans a file, starting at its first frame or the tags before it.
     init(of source: ByteSource) throws(DeviceError) {
@@ -36,16 +38,16 @@ struct AdtsFrames {
             }
             if offset > end, junkRanges.count < FrameBytes.maximumRanges { junkRanges.append((end, offset, seconds)) }
             seconds += 1_024 / Double(Self.rates[Int(buffer[index + 2] >> 2 & 15)])
-            bytes += Int64(length)
+            frameBytes += Int64(length)
             offset += Int64(length)
             end = offset
         }
     }
 
-    /// Copies only the frames to an unnamed file. Returns nil if there is nothing between them.
+    /// Copies the file without the junk to an unnamed file. Returns nil if there is no junk, or too much.
     ///
-    /// Damaged bytes that look like a frame make ffmpeg skip complete frames after them.
-    func withoutJunk(_ source: ByteSource) throws(DeviceError) -> ByteSource? {
+    /// ffmpeg may mistake junk for a frame and then skip intact frames.
+    func copyWithoutJunk(_ source: ByteSource) throws(DeviceError) -> ByteSource? {
         guard !junkRanges.isEmpty, junkRanges.count < FrameBytes.maximumRanges else { return nil }
         let target = try temporaryFile()
         var start: Int64 = 0

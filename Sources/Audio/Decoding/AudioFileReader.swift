@@ -3,8 +3,8 @@ import Core
 /// Reads an audio file as 16 kHz mono or stereo, in constant memory.
 ///
 /// libsndfile reads uncompressed audio and FLAC. ffmpeg, if installed, reads all other files and those that libsndfile
-/// rejects. Concatenated files are read one after the other. `report` compares what was read with the containers. Use
-/// it on one thread.
+/// rejects. Concatenated files are read one after the other. `report` compares what was read with the containers. Use a
+/// reader on only one thread.
 package final class AudioFileReader {
     /// The expected length; nil if the header does not contain a length.
     package let estimatedLength: SamplePosition?
@@ -50,25 +50,25 @@ package final class AudioFileReader {
         self.part = part
     }
 
-    /// Fills the buffer, whose size must be a multiple of `outputs`. If the result is less than its size, it is the
-    /// last one; 0 is the end. Gaps are silent.
+    /// Reads until the buffer is full or the file ends. The buffer's size must be a multiple of `outputs`. Gaps are
+    /// silent.
     ///
-    /// - Returns: The number of samples, counting all channels.
+    /// - Returns: The number of samples, counting all channels; 0 at the end.
     package func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int {
         var filled = 0
         while filled < buffer.count, let part {
             let rest = UnsafeMutableBufferPointer(rebasing: buffer[filled...])
-            let isDoubled = part.outputs < outputs
+            let isMonoPart = part.outputs < outputs
             let count = try part.read(
-                into: isDoubled ? UnsafeMutableBufferPointer(rebasing: rest[..<(rest.count / 2)]) : rest)
-            if isDoubled {
+                into: isMonoPart ? UnsafeMutableBufferPointer(rebasing: rest[..<(rest.count / 2)]) : rest)
+            if isMonoPart {
                 for index in stride(from: count - 1, through: 0, by: -1) {
                     rest[2 * index + 1] = rest[index]
                     rest[2 * index] = rest[index]
                 }
             }
-            filled += isDoubled ? 2 * count : count
-            returned += Int64((isDoubled ? 2 * count : count) / outputs)
+            filled += isMonoPart ? 2 * count : count
+            returned += Int64((isMonoPart ? 2 * count : count) / outputs)
             if count == 0 { try finish(part) }
         }
         return filled
@@ -90,19 +90,20 @@ package final class AudioFileReader {
         return report
     }
 
-    /// Returns the metadata by lowercase name; without ffmpeg, only a date from libsndfile. Call this before `read`.
+    /// Returns the metadata by lowercase name. If ffmpeg is not installed, this is at most a date from libsndfile. Call
+    /// this before `read`.
     func tags() throws(DeviceError) -> [String: String] {
         if Ffmpeg.isInstalled { return try ContainerDescription(source).tags }
         return part?.date.map { ["date": $0] } ?? [:]
     }
 
-    private func finish(_ finished: SoundPart) throws(DeviceError) {
-        completedReport.add(finished.report, at: SamplePosition(partStart))
+    private func finish(_ completedPart: SoundPart) throws(DeviceError) {
+        completedReport.add(completedPart.report, at: SamplePosition(partStart))
         part = nil
         partStart = returned
-        guard let following = finished.following else { return }
+        guard let followingOffset = completedPart.followingOffset else { return }
         do throws(DeviceError) {
-            source = try source.window(from: following)
+            source = try source.window(from: followingOffset)
             part = try Self.open(source, keeping: outputs, track: track)
         } catch {
             completedReport.problems.append("the file concatenated to it \(error.reason)")
@@ -113,12 +114,12 @@ package final class AudioFileReader {
         _ source: ByteSource, keeping: Int, track: SoundTrack
     ) throws(DeviceError) -> SoundPart {
         let head = try source.bytes(at: 0, count: 12)
-        let isFamiliar = SoundPart.isFamiliar(head)
-        if !isFamiliar, Ffmpeg.isInstalled, let decoded = try DecodedSound.decode(source, track: track) {
+        let isUncompressedOrFLAC = SoundPart.isUncompressedOrFLAC(head)
+        if !isUncompressedOrFLAC, Ffmpeg.isInstalled, let decoded = try DecodedSound.decode(source, track: track) {
             return try SoundPart(decoded, keeping: keeping)
         }
         if Ffmpeg.isMovie(head) {
-            guard Ffmpeg.isInstalled else { throw Ffmpeg.missing(source.name) }
+            guard Ffmpeg.isInstalled else { throw Ffmpeg.notInstalledError(source.name) }
             throw DeviceError(
                 .damaged, "ffmpeg", on: source.name, "contains no audio that ffmpeg can find",
                 remedy: "use another copy, or convert it yourself")
@@ -126,7 +127,7 @@ package final class AudioFileReader {
         do throws(DeviceError) {
             return try SoundPart(source, keeping: keeping)
         } catch {
-            guard isFamiliar, Ffmpeg.isInstalled, error.cause == .libsndfile,
+            guard isUncompressedOrFLAC, Ffmpeg.isInstalled, error.cause == .libsndfile,
                 let decoded = try DecodedSound.decode(source, track: track)
             else { throw error }
             return try SoundPart(decoded, keeping: keeping)

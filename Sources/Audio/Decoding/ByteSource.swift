@@ -3,7 +3,7 @@ import Glibc
 import System
 
 /// A file's bytes for libsndfile, with patches that correct a wrong header without changing the file. A pipe is first
-/// copied to a temporary file. Use it on one thread.
+/// copied to a temporary file. Use a source on only one thread.
 final class ByteSource: SeekableBytes {
     struct Patch: Equatable {
         var offset: Int64
@@ -17,20 +17,20 @@ final class ByteSource: SeekableBytes {
     /// The total number of bytes.
     private let extent: Int64
 
-    /// Whether the bytes came from a pipe, to which the writer could not write a complete header.
+    /// Whether the bytes came from a pipe, whose writer could not go back to complete the header.
     let isSpooled: Bool
 
     var patches: [Patch] = []
 
     private let file: FileDescriptor
-    /// The offset of the audio in the descriptor, since part of standard input may have been read before.
+    /// The offset of the source in the descriptor, since part of standard input may have been read before.
     private let base: Int64
     private let isWhole: Bool
 
     var descriptor: Int32 { file.number }
 
     /// The URL for ffmpeg, which inherits the open file.
-    var address: String {
+    var ffmpegURL: String {
         let file = "file:\(ChildProcess.file)"
         return base == 0 && isWhole ? file : "subfile,,start,\(base),end,\(base + length),,:\(file)"
     }
@@ -63,16 +63,16 @@ final class ByteSource: SeekableBytes {
         length = extent
     }
 
-    /// Reads a temporary file that a child process has written.
+    /// Reads a temporary file from its beginning.
     ///
-    /// - Parameter name: The name of the file whose sound this contains, for errors.
+    /// - Parameter name: The name of the file whose audio this contains, for errors.
     convenience init(spool: consuming FileDescriptor, named name: String) throws(DeviceError) {
         lseek(spool.number, 0, SEEK_SET)
         try self.init(reading: spool, named: name, remedy: "free some space")
     }
 
-    /// Ends the source before an offset at which another file begins.
-    func end(before offset: Int64) { length = min(length, max(0, offset)) }
+    /// Ends the source at an offset where another file begins.
+    func truncate(to offset: Int64) { length = min(length, max(0, offset)) }
 
     private init(
         reading file: consuming FileDescriptor, named displayName: String? = nil, remedy: String
@@ -101,7 +101,7 @@ final class ByteSource: SeekableBytes {
         }
     }
 
-    /// Returns bytes from the file, fewer than `count` at its end.
+    /// Returns unpatched bytes from the file, fewer than `count` at its end.
     func bytes(at offset: Int64, count: Int) throws(DeviceError) -> [UInt8] {
         guard offset >= 0, offset < length, count > 0 else { return [] }
         return try file.bytes(at: base + offset, count: count)

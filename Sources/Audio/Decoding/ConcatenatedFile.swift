@@ -1,19 +1,21 @@
 import Core
 
-/// Finds a file that is concatenated to another.
+/// Finds the offset of a file that is concatenated to another.
 enum ConcatenatedFile {
     /// The maximum number of bytes that libsndfile may have read beyond the end of the audio.
     private static let readAhead: Int64 = 1 << 16
 
-    /// Finds the next FLAC file after an offset that libsndfile has reached.
+    /// Finds the next FLAC file.
+    ///
+    /// - Parameter start: The offset that libsndfile has reached, which may be after the beginning of that file.
     static func flac(in source: ByteSource, after start: Int64) throws(DeviceError) -> Int64? {
-        let marks = [Array("fLaC".utf8) + [0, 0, 0, 34], Array("fLaC".utf8) + [0x80, 0, 0, 34]]
+        let signatures = [Array("fLaC".utf8) + [0, 0, 0, 34], Array("fLaC".utf8) + [0x80, 0, 0, 34]]
         var offset = max(1, start - readAhead)
         while offset < source.length {
             let bytes = try source.bytes(at: offset, count: 1 << 20)
             var index = bytes.startIndex
             while let match = bytes[index...].firstIndex(of: 0x66) {
-                if marks.contains(where: { bytes[match...].starts(with: $0) }) { return offset + Int64(match) }
+                if signatures.contains(where: { bytes[match...].starts(with: $0) }) { return offset + Int64(match) }
                 index = match + 1
             }
             guard bytes.count == 1 << 20 else { return nil }
@@ -22,25 +24,25 @@ enum ConcatenatedFile {
         return nil
     }
 
-    /// Finds the next file after one that ffmpeg reads and whose header contains its length: MP4, WMA, TTA, WavPack,
+    /// Finds the next file after one that ffmpeg reads and whose header contains its length: MP4, WMA, TTA, WavPack or
     /// CAF.
     static func find(in source: ByteSource) throws(DeviceError) -> Int64? {
         let head = try source.bytes(at: 0, count: 16)
         if Ffmpeg.isMovie(head) { return try movie(in: source) }
-        guard let mark = marks.first(where: { head.starts(with: $0) }) else { return nil }
+        guard let signature = signatures.first(where: { head.starts(with: $0) }) else { return nil }
         let frames = try FrameBytes(of: source, track: 0)
         guard frames.ends.after > 0 else { return nil }
         let end = source.length - frames.ends.after
         let rest = try source.bytes(at: end, count: 1 << 20)
-        return rest.indices.first { rest[$0...].starts(with: mark) }.map { end + Int64($0) }
+        return rest.indices.first { rest[$0...].starts(with: signature) }.map { end + Int64($0) }
     }
 
-    private static let marks: [[UInt8]] = [
+    private static let signatures: [[UInt8]] = [
         [0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11], Array("TTA1".utf8), Array("wvpk".utf8),
         Array("caff".utf8) + [0, 1, 0, 0],
     ]
 
-    /// Finds the second `ftyp` in an MP4, MOV or M4A file.
+    /// Finds the first `ftyp` after a `moov` in an MP4, MOV or M4A file.
     private static func movie(in source: ByteSource) throws(DeviceError) -> Int64? {
         var offset: Int64 = 0
         var hasMovie = false

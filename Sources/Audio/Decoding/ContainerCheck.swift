@@ -1,39 +1,41 @@
-/// Compares the length of the audio in a file's header with the file.
+/// Compares the length of the audio in a file's header with the actual length.
 ///
 /// libsndfile trusts a header whose length is too short. A recording that ended in a power cut would lose its last
 /// seconds or, if the length was never written, everything.
 struct ContainerCheck: Equatable {
     /// The number of bytes of audio according to the header.
-    var claimed: UInt64
+    var claimedBytes: UInt64
     /// The number of bytes of audio in the file.
-    var held: UInt64
+    var heldBytes: UInt64
 
-    /// Corrections of the header for the reader.
+    /// The corrections to apply when reading the header.
     var patches: [ByteSource.Patch] = []
 
     /// The offset of another file that is concatenated to this one; nil if there is none.
-    var following: Int64?
+    var followingOffset: Int64?
 
     /// Whether the header contains a placeholder that programs write before they know the length.
-    var isPlaceholder: Bool { (claimed > 0x7fff_0000 && claimed > held) || (claimed == 0 && held > 0) }
+    var isPlaceholder: Bool {
+        (claimedBytes > 0x7fff_0000 && claimedBytes > heldBytes) || (claimedBytes == 0 && heldBytes > 0)
+    }
 
-    /// Checks a file. Returns nil if the format is different or the file is so damaged that only libsndfile can decide.
+    /// Checks a RIFF, RF64, AIFF or CAF file. Returns nil if the format is different, or if the chunks before the audio
+    /// are invalid.
     ///
-    /// - Parameter read: Returns bytes at an offset, fewer at the end of the file. The bytes need not be valid.
+    /// - Parameter read: Returns bytes at an offset, fewer at the end of the file.
     init?(length: Int64, read: @escaping (_ offset: Int64, _ count: Int) -> [UInt8]) {
         guard let walk = ChunkWalk(length: length, read: read), let audio = walk.findAudio() else { return nil }
         let rest = UInt64(length - audio.start)
-        let isStale = audio.size < rest && !walk.isTail(after: audio)
-        claimed = audio.size
-        held = isStale ? rest : min(audio.size, rest)
-        following = isStale ? nil : walk.followingFile(after: audio)
-        if claimed != held { patches = walk.corrections(of: audio, held: held) }
+        let isOutdated = audio.size < rest && !walk.hasTrailer(after: audio)
+        claimedBytes = audio.size
+        heldBytes = isOutdated ? rest : min(audio.size, rest)
+        followingOffset = isOutdated ? nil : walk.followingFile(after: audio)
+        if claimedBytes != heldBytes { patches = walk.corrections(of: audio, heldBytes: heldBytes) }
     }
 }
 
 /// Walks through the chunks of a RIFF, RF64, AIFF or CAF file.
 struct ChunkWalk {
-    /// The chunk with the audio.
     struct Audio: Equatable {
         var start: Int64
         /// The number of bytes of audio according to the header.
@@ -52,7 +54,7 @@ struct ChunkWalk {
     private let read: (Int64, Int) -> [UInt8]
 
     private var sizeBytes: Int { family == .caf ? 8 : 4 }
-    private var bigEndian: Bool { family != .riff }
+    private var isBigEndian: Bool { family != .riff }
 
     /// Starts at the beginning of a file. Returns nil for other formats.
     init?(length: Int64, read: @escaping (Int64, Int) -> [UInt8]) {
@@ -74,13 +76,13 @@ struct ChunkWalk {
     /// Finds the chunk with the audio. Returns nil if the chunks before it are invalid.
     func findAudio() -> Audio? {
         var offset: Int64 = family == .caf ? 8 : 12
-        var large: (offset: Int64, size: UInt64)?
+        var ds64: (offset: Int64, size: UInt64)?
         // A limit, because the file may be malicious.
         for _ in 0..<10_000 {
             guard let (id, size, body) = chunk(at: offset) else { return nil }
             if id == "ds64" {
                 let sizes = read(body, 16)
-                if sizes.count == 16 { large = (body + 8, number(sizes[8..<16])) }
+                if sizes.count == 16 { ds64 = (body + 8, number(sizes[8..<16])) }
             }
             if id == (family == .aiff ? "SSND" : "data") {
                 let prefix: UInt64 =
@@ -90,9 +92,9 @@ struct ChunkWalk {
                     default: 0
                     }
                 guard body + Int64(prefix) <= length else { return nil }
-                if let large, size == 0xffff_ffff {
+                if let ds64, size == 0xffff_ffff {
                     return Audio(
-                        start: body, size: large.size, sizeOffset: large.offset, sizeBytes: 8, prefix: 0)
+                        start: body, size: ds64.size, sizeOffset: ds64.offset, sizeBytes: 8, prefix: 0)
                 }
                 return Audio(
                     start: body + Int64(prefix), size: size > prefix ? size - prefix : 0, sizeOffset: offset + 4,
@@ -104,13 +106,12 @@ struct ChunkWalk {
         return nil
     }
 
-    /// Returns whether the audio is followed by chunks or a tag rather than by more audio, at the end given in the
-    /// header.
-    func isTail(after audio: Audio) -> Bool {
+    /// Returns whether chunks or a tag, rather than more audio, follow the end of the audio that the header claims.
+    func hasTrailer(after audio: Audio) -> Bool {
         guard audio.size <= UInt64(length - audio.start) else { return false }
         let end = audio.start + Int64(audio.size)
         // Some programs omit the pad byte after an odd size.
-        return isList(at: end) || (audio.size & 1 == 1 && isList(at: end + 1))
+        return isTrailer(at: end) || (audio.size & 1 == 1 && isTrailer(at: end + 1))
     }
 
     /// Returns the offset of another file after the audio and the chunks that follow it; nil if there is none.
@@ -121,7 +122,7 @@ struct ChunkWalk {
             var offset = start
             for _ in 0..<10_000 {
                 guard let (id, size, body) = chunk(at: offset), let id else { break }
-                if Self.heads.contains(id) { return offset }
+                if Self.signatures.contains(id) { return offset }
                 guard let next = self.end(of: body, size) else { break }
                 offset = next
             }
@@ -129,28 +130,28 @@ struct ChunkWalk {
         return nil
     }
 
-    func corrections(of audio: Audio, held: UInt64) -> [ByteSource.Patch] {
+    func corrections(of audio: Audio, heldBytes: UInt64) -> [ByteSource.Patch] {
         let size = ByteSource.Patch(
-            offset: audio.sizeOffset, bytes: bytes(held + audio.prefix, audio.sizeBytes))
-        let whole = UInt64(max(0, length - 8))
+            offset: audio.sizeOffset, bytes: bytes(heldBytes + audio.prefix, audio.sizeBytes))
+        let riffSize = UInt64(max(0, length - 8))
         switch family {
         // AIFF has a frame count in another chunk, and libsndfile reads the existing audio if SSND is too long.
         case .aiff: return []
         case .caf: return [size]
         case _ where audio.sizeBytes == 8:
-            return [.init(offset: audio.sizeOffset - 8, bytes: bytes(whole, 8)), size]
-        default: return [.init(offset: 4, bytes: bytes(whole, 4)), size]
+            return [.init(offset: audio.sizeOffset - 8, bytes: bytes(riffSize, 8)), size]
+        default: return [.init(offset: 4, bytes: bytes(riffSize, 4)), size]
         }
     }
 
-    private func isList(at start: Int64) -> Bool {
+    private func isTrailer(at start: Int64) -> Bool {
         var offset = start
         let tag = Self.text(read(offset, 3)[...])
         if tag == "ID3" || (tag == "TAG" && length - offset == 128) { return true }
         for _ in 0..<10_000 {
             if length - offset <= 1 { return true }
             guard let (id, size, body) = chunk(at: offset), let id else { return false }
-            if Self.usual.contains(id) || Self.heads.contains(id) { return true }
+            if Self.trailingChunks.contains(id) || Self.signatures.contains(id) { return true }
             guard let next = end(of: body, size) else { return false }
             offset = next
         }
@@ -170,14 +171,14 @@ struct ChunkWalk {
     }
 
     private func number(_ digits: ArraySlice<UInt8>) -> UInt64 {
-        let first = bigEndian ? Array(digits) : digits.reversed()
-        return first.reduce(0) { $0 << 8 | UInt64($1) }
+        let bigEndianDigits = isBigEndian ? Array(digits) : digits.reversed()
+        return bigEndianDigits.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     private func bytes(_ number: UInt64, _ count: Int) -> [UInt8] {
         let number = count == 4 ? min(number, 0xffff_ffff) : number
-        let little = (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
-        return bigEndian ? little.reversed() : little
+        let littleEndianBytes = (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
+        return isBigEndian ? littleEndianBytes.reversed() : littleEndianBytes
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
@@ -185,10 +186,10 @@ struct ChunkWalk {
     }
 
     /// The first bytes of files that may be concatenated to this one.
-    private static let heads: Set<String> = ["RIFF", "RIFX", "RF64", "BW64", "FORM", "caff"]
+    private static let signatures: Set<String> = ["RIFF", "RIFX", "RF64", "BW64", "FORM", "caff"]
 
     /// Chunks that commonly follow the audio. They are recognized even if they are truncated.
-    private static let usual: Set<String> = [
+    private static let trailingChunks: Set<String> = [
         "LIST", "id3 ", "ID3 ", "bext", "cue ", "smpl", "fact", "PEAK", "JUNK", "junk", "iXML", "axml", "chna", "inst",
         "acid", "cart", "plst", "DISP", "afsp", "_PMX", "FLLR", "PAD ", "MARK", "NAME", "ANNO", "AUTH", "COMT", "APPL",
         "info", "free", "peak", "uuid",

@@ -7,7 +7,7 @@ struct ContainerDescription: Equatable {
         var codec = ""
         var channels = 1
         /// The length in seconds from the container's header; nil if it is missing or an estimate.
-        var promised: Double?
+        var promisedSeconds: Double?
         var isDefault = false
         var language: String?
         var title: String?
@@ -16,24 +16,24 @@ struct ContainerDescription: Equatable {
         var isFloat: Bool { codec.hasPrefix("pcm_f") || codec == "wavpack" }
     }
 
-    /// Formats without timestamps, in which ffmpeg counts frames and skips everything else.
-    private static let raw: Set<String> = ["aac", "ac3", "dts", "eac3", "loas", "mp3", "truehd"]
+    /// Formats without timestamps. ffmpeg counts their frames and skips everything else.
+    private static let rawFormats: Set<String> = ["aac", "ac3", "dts", "eac3", "loas", "mp3", "truehd"]
     /// Formats whose length ffmpeg estimates from the last timestamps or the bit rate.
-    private static let estimated = raw.union(["amr", "mpeg", "mpegts", "ogg", "rm"])
+    private static let estimatedFormats = rawFormats.union(["amr", "mpeg", "mpegts", "ogg", "rm"])
 
     /// ffmpeg's name for the format.
     var format = ""
     /// The time that a player shows as 0, on the container's clock, in seconds.
     var start = 0.0
     var tracks: [Track] = []
-    /// The metadata of the file and its first track, by lowercase name.
+    /// The metadata of the file and of its first audio track, by lowercase name.
     var tags: [String: String] = [:]
     /// Whether the container has a single audio track and nothing else.
     var hasSingleTrack = false
 
-    var isRaw: Bool { Self.raw.contains(format) }
+    var isRaw: Bool { Self.rawFormats.contains(format) }
 
-    /// Describes a file. If it is not a container with audio, there are no tracks.
+    /// Describes a file. If ffprobe finds no audio in it, there are no tracks.
     init(_ source: ByteSource) throws(DeviceError) {
         var text = ""
         _ = try Ffmpeg.run(
@@ -45,11 +45,11 @@ struct ContainerDescription: Equatable {
             ]
         ) { line in if text.utf8.count < 1 << 20 { text += line + "\n" } }
         self.init(json: text)
-        var header: Double?
-        if format == "mp3" { header = try MpegFrame.promisedLength(of: source) }
+        var headerSeconds: Double?
+        if format == "mp3" { headerSeconds = try MpegFrame.promisedLength(of: source) }
         // ffmpeg ignores the header of a truncated file.
-        if format == "asf" { header = try Self.asfLength(source) }
-        if let header { for index in tracks.indices { tracks[index].promised = header } }
+        if format == "asf" { headerSeconds = try Self.asfLength(source) }
+        if let headerSeconds { for index in tracks.indices { tracks[index].promisedSeconds = headerSeconds } }
     }
 
     /// Parses the output of `ffprobe -of json`.
@@ -62,19 +62,22 @@ struct ContainerDescription: Equatable {
         where tags[name.lowercased()] == nil {
             tags[name.lowercased()] = text
         }
-        let whole = probe.format?.duration.flatMap(Double.init)
+        let formatSeconds = probe.format?.duration.flatMap(Double.init)
         tracks = (probe.streams ?? []).map { stream in
             let tags = stream.tags ?? [:]
-            let tagged = tags.first { $0.key.hasPrefix("DURATION") }.flatMap { Self.seconds(clock: $0.value) }
-            // In Matroska, this is the end of a track; in other formats, its length.
-            let begin = (stream.start_time.flatMap(Double.init) ?? start) - start
-            let counted = format == "avi" ? stream.counted : nil
-            let trackLength = tagged ?? counted ?? stream.duration.flatMap(Double.init).map { $0 + max(0, begin) }
-            // Only the track's own length excludes audio that an edit list trims.
-            let promised = counted ?? trackLength.map { min($0, whole ?? $0) } ?? (hasSingleTrack ? whole : nil)
+            // Matroska has a tag with the end of a track. In other formats, `duration` is the track's length.
+            let taggedEnd = tags.first { $0.key.hasPrefix("DURATION") }.flatMap { Self.seconds(clock: $0.value) }
+            let startOffset = (stream.start_time.flatMap(Double.init) ?? start) - start
+            let countedSeconds = format == "avi" ? stream.countedSeconds : nil
+            let trackEnd =
+                taggedEnd ?? countedSeconds ?? stream.duration.flatMap(Double.init).map { $0 + max(0, startOffset) }
+            // The format's duration may include audio that an edit list excludes from the track.
+            let promisedSeconds =
+                countedSeconds ?? trackEnd.map { min($0, formatSeconds ?? $0) }
+                ?? (hasSingleTrack ? formatSeconds : nil)
             return Track(
                 codec: stream.codec_name ?? "", channels: stream.channels ?? 1,
-                promised: Self.estimated.contains(format) ? nil : promised,
+                promisedSeconds: Self.estimatedFormats.contains(format) ? nil : promisedSeconds,
                 isDefault: stream.disposition?["default"] == 1, language: tags["language"], title: tags["title"])
         }
     }
@@ -102,7 +105,7 @@ struct ContainerDescription: Equatable {
             var tags: [String: String]?
 
             /// The length from an AVI header, in seconds. ffmpeg's own value is shorter if the file is truncated.
-            var counted: Double? {
+            var countedSeconds: Double? {
                 let base = (time_base ?? "").split(separator: "/").compactMap { Double($0) }
                 guard base.count == 2, base[1] > 0, let frames = nb_frames.flatMap(Double.init) else { return nil }
                 return frames * base[0] / base[1]
@@ -121,16 +124,16 @@ struct ContainerDescription: Equatable {
 
     /// Returns the length from the header of an ASF (WMA) file, in seconds.
     private static func asfLength(_ source: ByteSource) throws(DeviceError) -> Double? {
-        let mark: [UInt8] = [0xA1, 0xDC, 0xAB, 0x8C, 0x47, 0xA9, 0xCF, 0x11]
+        let filePropertiesGUID: [UInt8] = [0xA1, 0xDC, 0xAB, 0x8C, 0x47, 0xA9, 0xCF, 0x11]
         let head = try source.bytes(at: 0, count: 1 << 16)
-        guard let match = head.indices.first(where: { head[$0...].starts(with: mark) }), match + 88 <= head.count else {
-            return nil
-        }
-        func number(_ offset: Int) -> Double {
+        guard let match = head.indices.first(where: { head[$0...].starts(with: filePropertiesGUID) }),
+            match + 88 <= head.count
+        else { return nil }
+        func number(at offset: Int) -> Double {
             Double(head[(match + offset)..<(match + offset + 8)].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
         }
         // The length is in units of 100 ns and includes the preroll, which is in milliseconds.
-        let seconds = number(64) / 1e7 - number(80) / 1e3
+        let seconds = number(at: 64) / 1e7 - number(at: 80) / 1e3
         return seconds > 0 && seconds < 1e7 ? seconds : nil
     }
 }

@@ -2,8 +2,8 @@ import Core
 import Glibc
 import System
 
-/// A container's audio, decoded by ffmpeg into an unnamed file: no header, 16 kHz, one or two channels, contiguous
-/// frames.
+/// A container's audio, decoded by ffmpeg into an unnamed file without a header: 16 kHz, one or two channels, without
+/// the silence between frames.
 struct DecodedSound {
     let source: ByteSource
     let channels: Int
@@ -12,7 +12,7 @@ struct DecodedSound {
     let silences: [FramePlacement.Silence]
     var report: SoundReport
     /// The offset of a concatenated file; nil if there is none.
-    var following: Int64?
+    var followingOffset: Int64?
 
     /// The minimum difference between the header's length and the content that counts, in seconds.
     private static let tolerance = 0.25
@@ -22,21 +22,22 @@ struct DecodedSound {
     /// - Returns: Nil if ffmpeg cannot read the file or finds no audio.
     /// - Throws: `DeviceError` with `unsupported` if ffmpeg is not installed, `full` if the disk is full, or `missing`
     ///   if the track does not exist.
-    static func decode(_ joined: ByteSource, track: SoundTrack) throws(DeviceError) -> DecodedSound? {
-        guard let end = try ConcatenatedFile.find(in: joined) else {
-            if let decoded = try decode(first: joined, track) { return decoded }
+    static func decode(_ source: ByteSource, track: SoundTrack) throws(DeviceError) -> DecodedSound? {
+        guard let end = try ConcatenatedFile.find(in: source) else {
+            if let decoded = try decodeFile(source, track) { return decoded }
             // Bytes before the first frame make ffmpeg misdetect the format.
-            guard let start = try MpegFrame.first(in: joined), start > 0 else { return nil }
-            var decoded = try decode(first: joined.window(from: start), track)
+            guard let start = try MpegFrame.first(in: source), start > 0 else { return nil }
+            var decoded = try decodeFile(source.window(from: start), track)
             decoded?.report.notes.append("the first \(start) bytes are not audio")
             return decoded
         }
-        var decoded = try decode(first: joined.window(from: 0, to: end), track)
-        decoded?.following = end
+        var decoded = try decodeFile(source.window(from: 0, to: end), track)
+        decoded?.followingOffset = end
         return decoded
     }
 
-    private static func decode(first source: ByteSource, _ track: SoundTrack) throws(DeviceError) -> DecodedSound? {
+    /// Decodes a file to which no other file is concatenated.
+    private static func decodeFile(_ source: ByteSource, _ track: SoundTrack) throws(DeviceError) -> DecodedSound? {
         let container = try ContainerDescription(source)
         let count = container.tracks.count
         guard count > 0 else { return nil }
@@ -46,25 +47,25 @@ struct DecodedSound {
                 throw DeviceError(
                     .missing, "ffmpeg", on: source.name,
                     count == 1 ? "has one track with sound" : "has \(count) tracks with sound",
-                    remedy: "pass 1 to \(count) with --track")
+                    remedy: count == 1 ? "leave out --track" : "pass 1 to \(count) with --track")
             }
             return try decode(source, container, number - 1)
         case .all where count > 1:
             return try TrackMix.decode(source, container)
         case .all, .automatic:
-            let chosen = container.defaultTrack
-            var decoded = try decode(source, container, chosen)
+            let index = container.defaultTrack
+            var decoded = try decode(source, container, index)
             if count > 1 {
-                let others = (0..<count).filter { $0 != chosen }.map(container.name).joined(separator: ", ")
+                let others = (0..<count).filter { $0 != index }.map(container.trackName).joined(separator: ", ")
                 decoded?.report.notes.insert(
-                    "track \(container.name(chosen)) of \(count) is read, not \(others); --track all reads all of them",
+                    "track \(container.trackName(index)) of \(count) is read, not \(others); --track all reads all of them",
                     at: 0)
             }
             return decoded
         }
     }
 
-    /// Decodes the track with an index.
+    /// Decodes one track. Returns nil if ffmpeg decodes nothing.
     static func decode(
         _ source: ByteSource, _ container: ContainerDescription, _ index: Int
     ) throws(DeviceError) -> DecodedSound? {
@@ -74,13 +75,14 @@ struct DecodedSound {
             container.isRaw || container.hasSingleTrack
             ? try FrameBytes(of: source, track: index, format: container.format) : nil
         var placement = FramePlacement(
-            isRaw: container.isRaw, promised: SamplePosition(seconds: track.promised ?? 0).samples,
-            junk: container.isRaw ? frames?.junk(since: container.start, promised: track.promised) ?? [] : [])
+            isRaw: container.isRaw, promisedSamples: SamplePosition(seconds: track.promisedSeconds ?? 0).samples,
+            junk: container.isRaw
+                ? frames?.placedJunk(since: container.start, promisedSeconds: track.promisedSeconds) ?? [] : [])
         let start = SamplePosition(seconds: container.start).samples
         let target = try temporaryFile()
         var errors: [Substring] = []
         let status = try Ffmpeg.run(
-            "ffmpeg", on: frames?.cleaned ?? source,
+            "ffmpeg", on: frames?.sourceWithoutJunk ?? source,
             options: [
                 "-nostdin", "-hide_banner", "-nostats", "-loglevel", "level+info", "-threads", "1",
                 // Otherwise ffmpeg removes gaps that look like a clock reset.
@@ -91,7 +93,7 @@ struct DecodedSound {
                 "aresample=\(SamplePosition.rate),aformat=sample_fmts=\(track.isFloat ? "flt" : "s16")"
                     + ":channel_layouts=mono|stereo,ashowinfo",
                 "-ac", "\(channels)", "-c:a", track.isFloat ? "pcm_f32le" : "pcm_s16le",
-                "-f", track.isFloat ? "f32le" : "s16le", "pipe:\(ChildProcess.targetNumber)",
+                "-f", track.isFloat ? "f32le" : "s16le", "pipe:\(ChildProcess.targetDescriptor)",
             ], target: target.number
         ) { line in
             if let frame = Frame(line) {
@@ -110,30 +112,30 @@ struct DecodedSound {
         if let limit = fileSizeLimit, try target.size() == limit {
             throw .system("write", status: EFBIG, on: target.path)
         }
-        guard placement.decoded > 0 else { return nil }
+        guard placement.decodedSamples > 0 else { return nil }
         var report = SoundReport()
-        let held = Double(placement.end) / Double(SamplePosition.rate)
+        let heldSeconds = Double(placement.end) / Double(SamplePosition.rate)
         let isCutOff =
             try OggCheck.isComplete(source) == false
             || errors.contains { $0.contains("partial file") || $0.contains("ended prematurely") }
-        if let promised = track.promised, promised - held > Self.tolerance {
-            report.add(promised: promised, held: held)
+        if let promised = track.promisedSeconds, promised - heldSeconds > Self.tolerance {
+            report.add(promisedSeconds: promised, heldSeconds: heldSeconds)
         } else if isCutOff {
-            report.problems.append("the file was cut off; it holds \(SoundReport.seconds(held))")
+            report.problems.append("the file was cut off; it holds \(SoundReport.seconds(heldSeconds))")
         } else if status != 0 {
             let reason = status > 128 ? "signal \(status - 128)" : "status \(status)"
-            report.problems.append("ffmpeg exited early (\(reason)) after \(SoundReport.seconds(held))")
+            report.problems.append("ffmpeg exited early (\(reason)) after \(SoundReport.seconds(heldSeconds))")
         }
-        let undecoded = Double(placement.undecoded) / Double(SamplePosition.rate)
-        if undecoded > 2 * Self.tolerance {
+        let undecodedSeconds = Double(placement.undecodedSamples) / Double(SamplePosition.rate)
+        if undecodedSeconds > 2 * Self.tolerance {
             report.problems.append(
-                "\(SoundReport.seconds(undecoded)) of frames cannot be decoded; they are read as silence")
+                "\(SoundReport.seconds(undecodedSeconds)) of frames cannot be decoded; they are read as silence")
         }
         if let frames, container.isRaw {
-            report.add(ends: frames)
+            report.addEnds(of: frames)
         } else if let frames, frames.ends.after > max(16_384, source.length / 4) {
             let share = frames.ends.after * 100 / source.length
-            report.problems.append("\(share) % of the file, after \(SoundReport.seconds(held)), cannot be read")
+            report.problems.append("\(share) % of the file, after \(SoundReport.seconds(heldSeconds)), cannot be read")
             if report.missingAtEnd == 0 { report.missingAtEnd = frames.seconds(of: frames.ends.after) }
         }
         return DecodedSound(
@@ -166,25 +168,25 @@ struct DecodedSound {
 
 extension SoundReport {
     /// Reports the bytes before and after the frames in a file without timestamps.
-    fileprivate mutating func add(ends frames: FrameBytes) {
+    fileprivate mutating func addEnds(of frames: FrameBytes) {
         if frames.ends.before > 0 { notes.append("the first \(frames.ends.before) bytes are not audio") }
         if frames.ends.after > 0 {
             if missingAtEnd == 0 { missingAtEnd = frames.seconds(of: frames.ends.after) }
             problems.append(
-                "the last \(frames.ends.after) bytes are not audio, "
-                    + "about \(SoundReport.seconds(frames.seconds(of: frames.ends.after)))")
+                "the last \(frames.ends.after) bytes (about "
+                    + "\(SoundReport.seconds(frames.seconds(of: frames.ends.after)))) are not audio")
         }
     }
 }
 
 extension ContainerDescription {
     /// Returns the display name for a track: its number, with the language and title if present.
-    func name(_ index: Int) -> String {
-        let words = [tracks[index].language, tracks[index].title].compactMap { word -> String? in
-            guard let word, word != "und" else { return nil }
-            let shown = word.prefix(40).filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" }
-            return shown.isEmpty ? nil : shown
+    func trackName(_ index: Int) -> String {
+        let details = [tracks[index].language, tracks[index].title].compactMap { detail -> String? in
+            guard let detail, detail != "und" else { return nil }
+            let safeDetail = detail.prefix(40).filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" }
+            return safeDetail.isEmpty ? nil : safeDetail
         }
-        return "\(index + 1)" + (words.isEmpty ? "" : " (\(words.joined(separator: ", ")))")
+        return "\(index + 1)" + (details.isEmpty ? "" : " (\(details.joined(separator: ", ")))")
     }
 }

@@ -4,8 +4,8 @@ import System
 
 /// Runs Debian's `ffmpeg` and `ffprobe` with limited resources and with access to only one file.
 enum Ffmpeg {
-    /// Megabytes of address space, seconds of CPU time, bytes of decoded audio (24 h in stereo), and seconds without
-    /// output.
+    /// Megabytes of address space, seconds of CPU time, bytes of decoded audio (24 h of 16-bit stereo), and seconds
+    /// without output.
     private static let limits = (memory: 1_024, cpu: 3_600, bytes: 24 * 3_600 * 64_000, timeout: 120)
 
     /// The allowed demuxers. None of them opens other files, unlike those for playlists.
@@ -16,7 +16,7 @@ enum Ffmpeg {
     /// The maximum length of a line to parse, in bytes.
     private static let maximumLine = 1 << 20
 
-    /// Whether both programs exist, and the shell that sets their limits. The service's sandbox has no shell.
+    /// Whether both programs exist, as well as the shell that sets their limits. The service's sandbox has no shell.
     static var isInstalled: Bool {
         installedProgram("ffmpeg") != nil && installedProgram("ffprobe") != nil && access("/bin/sh", X_OK) == 0
     }
@@ -41,8 +41,8 @@ enum Ffmpeg {
         _ program: String, on source: ByteSource, options: [String] = [], arguments: [String], target: Int32? = nil,
         line: (Substring) -> Void
     ) throws(DeviceError) -> Int32 {
-        guard let path = installedProgram(program) else { throw missing(source.name) }
-        // In blocks of 512 bytes.
+        guard let path = installedProgram(program) else { throw notInstalledError(source.name) }
+        // `ulimit -f` counts blocks of 512 bytes.
         let blocks = target == nil ? 0 : limits.bytes / 512
         let child = try ChildProcess(
             "/bin/sh",
@@ -52,7 +52,7 @@ enum Ffmpeg {
                     + "exec nice \"$@\" 2>&1",
                 "sh", path,
             ] + options + [
-                "-protocol_whitelist", "file,subfile", "-format_whitelist", demuxers, "-i", source.address,
+                "-protocol_whitelist", "file,subfile", "-format_whitelist", demuxers, "-i", source.ffmpegURL,
             ] + arguments, showsErrors: false, file: source.descriptor, target: target)
         var pending: [UInt8] = []
         while true {
@@ -76,10 +76,9 @@ enum Ffmpeg {
         return try child.exitStatus(timeoutSeconds: limits.timeout)
     }
 
-    /// Returns the error for a file that requires ffmpeg.
-    static func missing(_ name: String) -> DeviceError {
+    static func notInstalledError(_ name: String) -> DeviceError {
         DeviceError(
-            .unsupported, "ffmpeg", on: name, "is not audio that libsndfile can read, but ffmpeg can",
+            .unsupported, "ffmpeg", on: name, "cannot be read without ffmpeg",
             remedy: "install it: apt install ffmpeg")
     }
 }

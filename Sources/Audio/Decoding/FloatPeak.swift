@@ -8,7 +8,7 @@ enum FloatPeak {
     /// Ignores a few outliers caused by damage, since they would make the rest inaudible.
     /// - Parameter buffer: A buffer whose length is a multiple of the channel count.
     static func measure(_ handle: OpaquePointer, _ buffer: UnsafeMutableBufferPointer<Float>, channels: Int) -> Float {
-        // For each power of two, the peak and the number of samples in that range.
+        // For each power of two, the peak and the number of samples from there to the next.
         var peaks = [Float](repeating: 0, count: 64)
         var counts = [Int](repeating: 0, count: 64)
         var total = 0
@@ -25,10 +25,10 @@ enum FloatPeak {
             }
         }
         sf_seek(handle, 0, SEEK_SET)
-        var above = 0
+        var samplesAbove = 0
         for power in peaks.indices.reversed() where counts[power] > 0 {
-            above += counts[power]
-            if above > total / 100_000 { return peaks[power] }
+            samplesAbove += counts[power]
+            if samplesAbove > total / 100_000 { return peaks[power] }
         }
         return 1
     }

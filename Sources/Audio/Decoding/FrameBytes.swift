@@ -2,9 +2,9 @@ import Core
 
 /// The bytes of a file's frames. In formats without timestamps, such as MP3, all other bytes are tags or damage.
 struct FrameBytes {
-    /// The minimum length of junk, since shorter ranges may be part of a truncated frame or an encoder's header.
+    /// The minimum size of junk in bytes, since a shorter range may be part of a truncated frame or an encoder's header.
     private static let minimumJunk: Int64 = 600
-    /// The maximum frame sizes, since ffmpeg counts unreadable bytes as part of a frame.
+    /// The maximum frame sizes in bytes. They are needed because ffmpeg counts unreadable bytes as part of a frame.
     private static let maximumFrameSizes: [String: Double] = [
         "mp3": 1_441, "aac": 1_536, "ac3": 3_840, "eac3": 4_096, "dts": 16_384,
     ]
@@ -13,10 +13,10 @@ struct FrameBytes {
 
     /// The ranges without frames, with the time of the following frame in seconds on the container's clock.
     private(set) var junk: [(time: Double, bytes: Int64)] = []
-    /// The number of bytes before the first frame and after the last.
+    /// The sizes of the junk before the first frame and after the last.
     private(set) var ends: (before: Int64, after: Int64) = (0, 0)
-    /// The frames alone if the other bytes would confuse ffmpeg; otherwise nil.
-    private(set) var cleaned: ByteSource?
+    /// A copy of an AAC file without the junk, which would confuse ffmpeg; otherwise nil.
+    private(set) var sourceWithoutJunk: ByteSource?
     /// The total duration and size of all frames.
     private var frames: (seconds: Double, bytes: Int64) = (0, 0)
 
@@ -27,8 +27,8 @@ struct FrameBytes {
         if format == "aac" {
             let adts = try AdtsFrames(of: source)
             (junkRanges, end) = (adts.junkRanges, adts.end)
-            frames = (adts.seconds, adts.bytes)
-            cleaned = try adts.withoutJunk(source)
+            frames = (adts.seconds, adts.frameBytes)
+            sourceWithoutJunk = try adts.copyWithoutJunk(source)
         } else {
             (junkRanges, end) = try probe(
                 source, track, maximumFrameSize: Self.maximumFrameSizes[format] ?? .infinity)
@@ -86,9 +86,9 @@ struct FrameBytes {
 
     /// Estimates the durations of the ranges without frames. If plausible, they are scaled so that their total matches
     /// the time that is missing from the promised length.
-    func junk(since start: Double, promised: Double?) -> [FramePlacement.Junk] {
+    func placedJunk(since start: Double, promisedSeconds: Double?) -> [FramePlacement.Junk] {
         let estimated = junk.reduce(0) { $0 + seconds(of: $1.bytes) }
-        let missing = (promised ?? 0) - frames.seconds
+        let missing = (promisedSeconds ?? 0) - frames.seconds
         let isPlausible = estimated > 0 && missing > estimated / 3 && missing < estimated * 3
         let factor = isPlausible && ends.after == 0 ? missing / estimated : 1
         return junk.map { range in

@@ -10,7 +10,7 @@ struct FramePlacement {
         var isLoss: Bool
     }
 
-    /// A range of bytes without frames, with the time of the following frame.
+    /// A range of bytes without frames: the time of the following frame, and the estimated number of samples lost.
     struct Junk: Equatable, Sendable {
         var time: Int64
         var count: Int64
@@ -18,25 +18,25 @@ struct FramePlacement {
 
     /// The maximum jitter of timestamps from browsers. Longer gaps are filled with silence.
     private static let jitter: Int64 = 1_600
-    /// The maximum delay of decoders. A later start counts as a gap.
+    /// The maximum delay of decoders. Before a later start, silence is inserted.
     private static let delay: Int64 = 800
-    /// The maximum jump that needs further evidence to count as a loss, since some encoders skip 0.4 s of silence.
-    private static let pause: Int64 = 8_000
+    /// The minimum jump that counts as a loss even if ffmpeg reports no error, since some encoders skip 0.4 s of silence.
+    private static let minimumLoss: Int64 = 8_000
     /// The maximum jump within a recording, unless the container promises a greater length. A longer jump begins
     /// another recording.
     private static let maximumJump: Int64 = 600 * 16_000
 
     private(set) var silences: [Silence] = []
-    private(set) var decoded: Int64 = 0
-    private(set) var silent: Int64 = 0
-    /// The number of samples in frames that were found but not decoded, if ffmpeg counts frames.
-    private(set) var undecoded: Int64 = 0
+    private(set) var decodedSamples: Int64 = 0
+    private(set) var silentSamples: Int64 = 0
+    /// The number of samples in frames that were found but not decoded. Only known for formats without timestamps.
+    private(set) var undecodedSamples: Int64 = 0
     /// The number of ffmpeg errors that have not been explained by a missing frame yet.
-    private var errors = 0
+    private var unexplainedErrors = 0
     private var hasErrors = false
 
     private let isRaw: Bool
-    private let promised: Int64
+    private let promisedSamples: Int64
     private var junk: ArraySlice<Junk>
     /// The offset to add to timestamps of the current recording.
     private var base: Int64 = 0
@@ -44,31 +44,31 @@ struct FramePlacement {
 
     /// - Parameters:
     ///   - isRaw: Whether times are computed by counting frames, so that they do not reveal losses.
-    ///   - promised: The container's length; 0 if unknown.
-    init(isRaw: Bool = false, promised: Int64 = 0, junk: [Junk] = []) {
+    ///   - promisedSamples: The container's length; 0 if unknown.
+    init(isRaw: Bool = false, promisedSamples: Int64 = 0, junk: [Junk] = []) {
         self.isRaw = isRaw
-        self.promised = promised
+        self.promisedSamples = promisedSamples
         self.junk = junk[...]
     }
 
     /// The position of the next frame unless its timestamp differs.
-    var end: Int64 { decoded + silent }
+    var end: Int64 { decodedSamples + silentSamples }
 
     /// Records an ffmpeg error before the next frame.
     mutating func addError() {
         hasErrors = true
-        errors += 1
+        unexplainedErrors += 1
     }
 
     /// Adds a frame.
     ///
     /// - Parameters:
     ///   - time: The timestamp; nil if there is none.
-    ///   - isFirst: Whether the format changed before this frame, in which case ffmpeg computes the time with the wrong
-    ///     rate.
+    ///   - isFirst: Whether this is the first frame, or the first after a format change. After a change, ffmpeg computes
+    ///     the time with the wrong rate.
     mutating func add(time: Int64?, count: Int64, isFirst: Bool = false) {
-        defer { decoded += count }
-        guard let time, !isFirst || decoded == 0, time.magnitude < 1 << 46 else {
+        defer { decodedSamples += count }
+        guard let time, !isFirst || decodedSamples == 0, time.magnitude < 1 << 46 else {
             previousEnd = nil
             return
         }
@@ -77,32 +77,32 @@ struct FramePlacement {
                 insert(next.count, isLoss: true)
                 junk.removeFirst()
             }
-            if errors > 0, let previousEnd, (320...16_000).contains(time - previousEnd) {
-                errors -= 1
+            if unexplainedErrors > 0, let previousEnd, (320...16_000).contains(time - previousEnd) {
+                unexplainedErrors -= 1
                 insert(time - previousEnd, isLoss: false)
-                undecoded += time - previousEnd
+                undecodedSamples += time - previousEnd
             }
             previousEnd = time + count
             return
         }
         let jump = time + base - end
-        let maximum = max(Self.maximumJump, promised - end)
-        if jump > maximum || jump < -Self.pause || (decoded == 0 && jump < Self.delay) {
+        let maximum = max(Self.maximumJump, promisedSamples - end)
+        if jump > maximum || jump < -Self.minimumLoss || (decodedSamples == 0 && jump < Self.delay) {
             base -= jump
-        } else if decoded == 0 {
+        } else if decodedSamples == 0 {
             insert(jump, isLoss: false)
         } else if jump >= Self.jitter {
-            insert(jump, isLoss: jump >= Self.pause || hasErrors)
+            insert(jump, isLoss: jump >= Self.minimumLoss || hasErrors)
         }
     }
 
     private mutating func insert(_ count: Int64, isLoss: Bool) {
         guard count > 0 else { return }
-        silent += count
-        if let last = silences.last, last.at == decoded, last.isLoss == isLoss {
+        silentSamples += count
+        if let last = silences.last, last.at == decodedSamples, last.isLoss == isLoss {
             silences[silences.count - 1].count += count
         } else {
-            silences.append(Silence(at: decoded, count: count, isLoss: isLoss))
+            silences.append(Silence(at: decodedSamples, count: count, isLoss: isLoss))
         }
     }
 }

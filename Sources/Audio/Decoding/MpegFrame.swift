@@ -15,20 +15,21 @@ struct MpegFrame {
     /// The number of samples per channel.
     let samples: Int
 
-    /// Parses a header. Returns nil if it is invalid or has a free bit rate.
+    /// Parses a header. Returns nil if it is invalid or if its bit rate is `free`.
     init?(_ bytes: [UInt8], at index: Int) {
         guard index + 4 <= bytes.count, bytes[index] == 0xff, bytes[index + 1] & 0xe6 == 0xe2 else { return nil }
         let version = Int(bytes[index + 1] >> 3 & 3)
-        let (bitRate, rate) = (Int(bytes[index + 2] >> 4), Int(bytes[index + 2] >> 2 & 3))
-        guard version != 1, bitRate > 0, bitRate < 15, rate < 3 else { return nil }
-        let isFirst = version == 3
-        self.rate = Self.rates[rate] >> (isFirst ? 0 : version == 2 ? 1 : 2)
-        samples = isFirst ? 1_152 : 576
-        let kilobits = Self.bitRates[isFirst ? 0 : 1][bitRate]
+        let (bitRateIndex, rateIndex) = (Int(bytes[index + 2] >> 4), Int(bytes[index + 2] >> 2 & 3))
+        guard version != 1, bitRateIndex > 0, bitRateIndex < 15, rateIndex < 3 else { return nil }
+        let isMpeg1 = version == 3
+        self.rate = Self.rates[rateIndex] >> (isMpeg1 ? 0 : version == 2 ? 1 : 2)
+        samples = isMpeg1 ? 1_152 : 576
+        let kilobits = Self.bitRates[isMpeg1 ? 0 : 1][bitRateIndex]
         length = samples / 8 * 1_000 * kilobits / self.rate + Int(bytes[index + 2] >> 1 & 1)
     }
 
-    /// Finds the first frame in an MP3 file, after tags or junk. Returns nil unless it is followed by two more frames.
+    /// Finds the offset of the first frame in an MP3 file, after tags or junk. Returns nil if no frame is followed by two
+    /// more frames.
     static func first(in source: ByteSource) throws(DeviceError) -> Int64? {
         let start = try SoundTags.end(of: source, at: 0)
         let bytes = try source.bytes(at: start, count: 1 << 18)
@@ -50,14 +51,14 @@ struct MpegFrame {
         guard let start = try first(in: source) else { return nil }
         let bytes = try source.bytes(at: start, count: 256)
         guard let frame = MpegFrame(bytes, at: 0) else { return nil }
-        func number(_ index: Int) -> Int { bytes[index..<(index + 4)].reduce(0) { $0 << 8 | Int($1) } }
+        func number(at index: Int) -> Int { bytes[index..<(index + 4)].reduce(0) { $0 << 8 | Int($1) } }
         for index in 4..<max(4, min(bytes.count - 18, 48)) {
             let frames: Int
             if ["Xing", "Info"].contains(where: { bytes[index...].starts(with: $0.utf8) }) {
                 guard bytes[index + 7] & 1 != 0 else { return nil }
-                frames = number(index + 8)
+                frames = number(at: index + 8)
             } else if bytes[index...].starts(with: "VBRI".utf8) {
-                frames = number(index + 14)
+                frames = number(at: index + 14)
             } else {
                 continue
             }

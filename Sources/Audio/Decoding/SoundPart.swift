@@ -2,10 +2,10 @@ import Core
 internal import CSndfile
 import Glibc
 
-/// A file, or one of the files concatenated in it, that libsndfile reads. Use it on one thread.
+/// A file, or one of the files concatenated in it, that libsndfile reads. Use a part on only one thread.
 final class SoundPart {
-    /// The maximum number of damaged ranges.
-    private static let maxGaps = 4_096
+    /// The maximum number of damaged ranges to skip.
+    private static let maximumGaps = 4_096
     /// The maximum length of a FLAC frame, in samples per channel.
     private static let maximumFrame: Int64 = 65_535
 
@@ -29,13 +29,13 @@ final class SoundPart {
     /// The factor that keeps all samples within full scale.
     private let scale: Float
     /// The number of samples, counting all channels, in `frames`, and how many of them have been converted.
-    private var available = 0
+    private var availableSamples = 0
     private var consumedSamples = 0
     /// The number of frames from libsndfile, and of silent frames that replace missing ones.
     private var framesRead: Int64 = 0
     private var framesMissing: Int64 = 0
     private var pendingSilence: Int64 = 0
-    private var invalid = 0
+    private var invalidSamples = 0
     private var isAtEnd = false
 
     private var format: Int32 { info.format & Int32(SF_FORMAT_TYPEMASK) }
@@ -45,7 +45,6 @@ final class SoundPart {
         format == Int32(SF_FORMAT_MPEG) || info.format & Int32(SF_FORMAT_SUBMASK) == Int32(SF_FORMAT_MPEG_LAYER_III)
     }
 
-    /// Opens a file that libsndfile can read.
     convenience init(_ source: ByteSource, keeping: Int) throws(DeviceError) {
         var failure: DeviceError?
         let check = ContainerCheck(length: source.length) { offset, count in
@@ -59,11 +58,11 @@ final class SoundPart {
         if let failure { throw failure }
         // libsndfile rejects a WAV file that contains another one.
         let source =
-            try check?.following.map { end throws(DeviceError) in try source.window(from: 0, to: end) } ?? source
+            try check?.followingOffset.map { end throws(DeviceError) in try source.window(from: 0, to: end) } ?? source
         source.patches = check?.patches ?? []
         try self.init(
             source, check: check, isCutOff: OggCheck.isComplete(source) == false, silences: [], SoundReport(),
-            following: nil, format: SF_INFO(), keeping: keeping)
+            followingOffset: nil, format: SF_INFO(), keeping: keeping)
     }
 
     /// Opens audio that ffmpeg has decoded.
@@ -75,12 +74,12 @@ final class SoundPart {
             Int32(SF_FORMAT_RAW | (decoded.isFloat ? SF_FORMAT_FLOAT : SF_FORMAT_PCM_16)) | Int32(SF_ENDIAN_LITTLE)
         try self.init(
             decoded.source, check: nil, isCutOff: false, silences: decoded.silences, decoded.report,
-            following: decoded.following, format: format, keeping: keeping)
+            followingOffset: decoded.followingOffset, format: format, keeping: keeping)
     }
 
     private init(
         _ source: ByteSource, check: ContainerCheck?, isCutOff: Bool, silences: [FramePlacement.Silence],
-        _ report: SoundReport, following: Int64?, format: SF_INFO, keeping: Int
+        _ report: SoundReport, followingOffset: Int64?, format: SF_INFO, keeping: Int
     ) throws(DeviceError) {
         var info = format
         let stream = VirtualFile(source)
@@ -120,7 +119,7 @@ final class SoundPart {
             scale = 1
         }
         self.report = report
-        self.following = following
+        self.followingOffset = followingOffset
     }
 
     deinit {
@@ -128,7 +127,6 @@ final class SoundPart {
         frames.deallocate()
     }
 
-    /// The number of output channels, 1 or 2.
     var outputs: Int { converter.outputs }
 
     var date: String? { sf_get_string(handle, Int32(SF_STR_DATE)).map { String(cString: $0) } }
@@ -140,23 +138,22 @@ final class SoundPart {
     }
 
     /// The offset of the next concatenated file; nil if there is none. Valid once `read` has returned 0.
-    private(set) var following: Int64?
+    private(set) var followingOffset: Int64?
 
-    /// Fills the buffer, whose size must be a multiple of `outputs`. If the result is less than its size, it is the
-    /// last one; 0 is the end.
+    /// Reads until the buffer is full or the part ends. The buffer's size must be a multiple of `outputs`.
     ///
-    /// - Returns: The number of samples, counting all channels.
+    /// - Returns: The number of samples, counting all channels; 0 at the end.
     func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int {
         var filled = 0
         while filled < buffer.count {
-            if consumedSamples == available && !isAtEnd { try refill() }
+            if consumedSamples == availableSamples && !isAtEnd { try refill() }
             let output = UnsafeMutableBufferPointer(rebasing: buffer[filled...])
             if isAtEnd {
                 let produced = try converter.flush(into: output)
                 if produced == 0 { break }
                 filled += produced * converter.outputs
             } else {
-                let rest = UnsafeBufferPointer(rebasing: frames[consumedSamples..<available])
+                let rest = UnsafeBufferPointer(rebasing: frames[consumedSamples..<availableSamples])
                 let (consumed, produced) = try converter.convert(rest, into: output)
                 consumedSamples += consumed * channels
                 filled += produced * converter.outputs
@@ -169,32 +166,32 @@ final class SoundPart {
         consumedSamples = 0
         if pendingSilence == 0, let next = silences.first, next.at <= framesRead {
             silences.removeFirst()
-            begin(silence: next.count, isLoss: next.isLoss)
+            beginSilence(next.count, isLoss: next.isLoss)
         }
         let block = Int64(frames.count / channels)
         if pendingSilence > 0 {
             let count = min(block, pendingSilence)
             pendingSilence -= count
             framesMissing += count
-            available = Int(count) * channels
-            frames[..<available].update(repeating: 0)
+            availableSamples = Int(count) * channels
+            frames[..<availableSamples].update(repeating: 0)
             return
         }
         let limit = silences.first.map { min(block, $0.at - framesRead) } ?? block
         let count = sf_readf_float(handle, frames.baseAddress, limit)
         if let failure = stream.failure { throw failure }
         if count <= 0, let missing = try skipDamage() {
-            begin(silence: missing, isLoss: true)
+            beginSilence(missing, isLoss: true)
             return try refill()
         }
         framesRead += max(0, count)
-        available = Int(max(0, count)) * channels
-        if scale != 1 { for index in 0..<available { frames[index] *= scale } }
-        invalid += Samples.sanitize(UnsafeMutableBufferPointer(rebasing: frames[..<available]))
+        availableSamples = Int(max(0, count)) * channels
+        if scale != 1 { for index in 0..<availableSamples { frames[index] *= scale } }
+        invalidSamples += Samples.sanitize(UnsafeMutableBufferPointer(rebasing: frames[..<availableSamples]))
         if count <= 0 { try finish() }
     }
 
-    private func begin(silence count: Int64, isLoss: Bool) {
+    private func beginSilence(_ count: Int64, isLoss: Bool) {
         pendingSilence = count
         guard isLoss else { return }
         let start = Double(framesRead + framesMissing) / Double(rate)
@@ -209,12 +206,12 @@ final class SoundPart {
     private func skipDamage() throws(DeviceError) -> Int64? {
         let start = framesRead + framesMissing
         guard format == Int32(SF_FORMAT_FLAC), let promisedFrames, start < promisedFrames,
-            report.gaps.count < Self.maxGaps
+            report.gaps.count < Self.maximumGaps
         else { return nil }
-        if following == nil, let next = try ConcatenatedFile.flac(in: source, after: stream.offset) {
-            // The following file also counts its frames from 0.
-            following = next
-            source.end(before: next)
+        if followingOffset == nil, let next = try ConcatenatedFile.flac(in: source, after: stream.offset) {
+            // Otherwise libsndfile could find frames of the following file, which also counts them from 0.
+            followingOffset = next
+            source.truncate(to: next)
         }
         var (bad, good): (Int64, Int64?) = (0, nil)
         var step: Int64 = 1_024
@@ -234,9 +231,9 @@ final class SoundPart {
         var zeros: Int64 = 0
         while zeros < Self.maximumFrame {
             let count = Int(sf_readf_float(handle, frames.baseAddress, Int64(frames.count / channels)))
-            let sound = frames[..<(max(0, count) * channels)].firstIndex { $0 != 0 }
-            zeros += Int64(sound.map { $0 / channels } ?? max(0, count))
-            if sound != nil || count <= 0 { break }
+            let nonZero = frames[..<(max(0, count) * channels)].firstIndex { $0 != 0 }
+            zeros += Int64(nonZero.map { $0 / channels } ?? max(0, count))
+            if nonZero != nil || count <= 0 { break }
         }
         skipped = min(skipped + zeros, promisedFrames - start)
         return skipped == promisedFrames - start || reopen(at: start + skipped) ? skipped : nil
@@ -245,37 +242,42 @@ final class SoundPart {
     private func reopen(at frame: Int64) -> Bool {
         stream.rewind()
         var info = SF_INFO()
-        guard let opened = stream.open(Int32(SFM_READ), &info) else { return false }
+        guard let newHandle = stream.open(Int32(SFM_READ), &info) else { return false }
         sf_close(handle)
-        handle = opened
+        handle = newHandle
         return sf_seek(handle, frame, SEEK_SET) == frame
     }
 
     /// Reports audio that is missing at the end.
     private func finish() throws(DeviceError) {
         isAtEnd = true
-        following = following ?? check?.following
-        if following == nil, format == Int32(SF_FORMAT_FLAC) {
-            following = try ConcatenatedFile.flac(in: source, after: stream.offset)
+        followingOffset = followingOffset ?? check?.followingOffset
+        if followingOffset == nil, format == Int32(SF_FORMAT_FLAC) {
+            followingOffset = try ConcatenatedFile.flac(in: source, after: stream.offset)
         }
-        compare(held: Double(framesRead + framesMissing) / Double(rate))
-        if invalid > 0 { report.problems.append("\(invalid) samples are not numbers; they were read as silence") }
+        compare(heldSeconds: Double(framesRead + framesMissing) / Double(rate))
+        if invalidSamples > 0 {
+            report.problems.append("\(invalidSamples) samples are not numbers; they were read as silence")
+        }
         if converter.hasCancelled {
-            report.notes.append("its channels cancel each other, as with a balanced plug; the louder one was read")
+            report.notes.append("its channels cancel each other out, as with a balanced plug; the louder one was read")
         }
     }
 
     /// Compares what was read with the header and the file's size.
-    private func compare(held: Double) {
-        if let check, check.claimed != check.held {
+    private func compare(heldSeconds: Double) {
+        let heldTime = SoundReport.seconds(heldSeconds)
+        if let check, check.claimedBytes != check.heldBytes {
             if check.isPlaceholder {
                 // A program that writes to a pipe cannot complete the header.
                 guard !source.isSpooled else { return }
-                report.notes.append("the header was never completed; the file holds \(SoundReport.seconds(held))")
-            } else if check.held == 0 {
+                report.notes.append("the header was never completed; the file holds \(heldTime)")
+            } else if check.heldBytes == 0 {
                 report.problems.append("the header promises audio, but the file contains none")
             } else {
-                report.add(promised: held * Double(check.claimed) / Double(check.held), held: held)
+                report.add(
+                    promisedSeconds: heldSeconds * Double(check.claimedBytes) / Double(check.heldBytes),
+                    heldSeconds: heldSeconds)
             }
             return
         }
@@ -283,26 +285,26 @@ final class SoundPart {
         let isCompressed = [Int32(SF_FORMAT_MPEG), Int32(SF_FORMAT_OGG)].contains(format)
         if isCompressed, unread > 65_536 || unread > source.length / 8 {
             report.problems.append(
-                "\(unread * 100 / source.length) % of the file, after \(SoundReport.seconds(held)), was not read; "
+                "\(unread * 100 / source.length) % of the file, after \(heldTime), was not read; "
                     + "ffmpeg may read it: apt install ffmpeg")
         } else if isCutOff {
-            report.problems.append("the file was cut off; it holds \(SoundReport.seconds(held))")
+            report.problems.append("the file was cut off; it holds \(heldTime)")
         } else if let promisedFrames, framesRead + framesMissing < promisedFrames, !isLengthEstimated,
             format != Int32(SF_FORMAT_RAW)
         {
-            report.add(promised: Double(promisedFrames) / Double(rate), held: held)
+            report.add(promisedSeconds: Double(promisedFrames) / Double(rate), heldSeconds: heldSeconds)
         } else if sf_error(handle) != 0 {
-            report.problems.append(
-                "unreadable after \(SoundReport.seconds(held)): \(String(cString: sf_strerror(handle)))")
+            report.problems.append("unreadable after \(heldTime): \(String(cString: sf_strerror(handle)))")
         }
     }
 
-    /// Returns the error for a file that libsndfile did not open.
     private static func openError(for source: ByteSource) throws(DeviceError) -> DeviceError {
         let status = sf_error(nil)
         let text = String(cString: sf_error_number(status))
         let head = try source.bytes(at: 0, count: 12)
-        guard isFamiliar(head) || ["OggS", "RIFF", "ID3"].contains(where: { head.starts(with: $0.utf8) }) else {
+        let isAudio =
+            isUncompressedOrFLAC(head) || ["OggS", "RIFF", "ID3"].contains { head.starts(with: $0.utf8) }
+        guard isAudio else {
             return DeviceError(
                 .unsupported, "sf_open", status: status, cause: .libsndfile, on: source.name,
                 "is not audio that libsndfile can read",
@@ -322,7 +324,7 @@ final class SoundPart {
     }
 
     /// Returns whether a file begins like uncompressed audio or FLAC, which libsndfile supports fully.
-    static func isFamiliar(_ head: [UInt8]) -> Bool {
+    static func isUncompressedOrFLAC(_ head: [UInt8]) -> Bool {
         let (id, form) = (head.prefix(4), head.dropFirst(8).prefix(4))
         func matches(_ bytes: ArraySlice<UInt8>, anyOf names: [String]) -> Bool {
             names.contains { bytes.elementsEqual($0.utf8) }

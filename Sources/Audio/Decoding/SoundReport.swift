@@ -8,7 +8,7 @@ package struct SoundReport: Equatable, Sendable {
     /// The seconds missing at the end, according to the container.
     var missingAtEnd = 0.0
 
-    /// Remarks about a complete file, one line each.
+    /// Remarks that do not concern missing audio, one line each.
     package var notes: [String] = []
     var problems: [String] = []
 
@@ -29,20 +29,20 @@ package struct SoundReport: Equatable, Sendable {
     }
 
     private static func line(_ gaps: [SampleRange]) -> String {
-        let shown = gaps.prefix(3).map { gap in
+        let ranges = gaps.prefix(3).map { gap in
             let (start, end) = (number(gap.start.seconds), number(gap.end.seconds))
             return start == end ? "at \(start) s" : "from \(start) to \(end) s"
         }
-        var line = "no sound can be read \(shown.joined(separator: ", "))"
-        if gaps.count > shown.count { line += " and in \(gaps.count - shown.count) more places" }
+        var line = "no sound can be read \(ranges.joined(separator: ", "))"
+        if gaps.count > ranges.count { line += " and in \(gaps.count - ranges.count) more places" }
         if gaps.count > 1 { line += ", \(seconds(gaps.reduce(0) { $0 + $1.seconds })) in total" }
         return line
     }
 
-    /// Reports that the file contains less than its header promises. Both lengths are in seconds.
-    mutating func add(promised: Double, held: Double) {
-        problems.append("the header says \(Self.seconds(promised)), the file holds \(Self.seconds(held))")
-        missingAtEnd += max(0, promised - held)
+    /// Reports that the file contains more or less audio than its header promises.
+    mutating func add(promisedSeconds: Double, heldSeconds: Double) {
+        problems.append("the header says \(Self.seconds(promisedSeconds)), the file holds \(Self.seconds(heldSeconds))")
+        missingAtEnd += max(0, promisedSeconds - heldSeconds)
     }
 
     /// Formats seconds with two decimals and a unit.

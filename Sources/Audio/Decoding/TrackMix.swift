@@ -9,7 +9,7 @@ enum TrackMix {
         var report = SoundReport()
         for index in container.tracks.indices {
             guard let track = try DecodedSound.decode(source, container, index) else {
-                report.problems.append("no sound can be read from track \(container.name(index))")
+                report.problems.append("no sound can be read from track \(container.trackName(index))")
                 continue
             }
             parts.append(try SoundPart(track, keeping: 1))

@@ -9,7 +9,7 @@ package enum AudioFormat: String, Sendable, CaseIterable {
     package var fileName: String { "audio.\(rawValue)" }
 }
 
-/// Encodes samples to FLAC or WAV in constant memory. Use it on one thread.
+/// Encodes samples to FLAC or WAV in constant memory. Use an encoder on only one thread.
 package final class AudioEncoder {
     private let name: String
     private let target: VirtualFile
@@ -18,7 +18,7 @@ package final class AudioEncoder {
     /// Starts a file with 16 kHz, 16-bit audio.
     ///
     /// - Parameters:
-    ///   - name: The file's name in errors.
+    ///   - name: The file's name for errors.
     ///   - channels: 1 or 2.
     ///   - artist: The recorder's name.
     ///   - date: The wall time of the first sample, in RFC 3339 format.
@@ -70,7 +70,7 @@ package final class AudioEncoder {
     }
 }
 
-/// Decodes a file that `AudioEncoder` has written. Use it on one thread.
+/// Decodes a file that `AudioEncoder` has written. Use a decoder on only one thread.
 package final class AudioDecoder {
     private let name: String
     private let source: VirtualFile
@@ -92,7 +92,8 @@ package final class AudioDecoder {
 
     deinit { sf_close(handle) }
 
-    /// Fills the buffer, whose size must be even. Returns the number of interleaved samples; 0 at the end.
+    /// Reads until the buffer, whose size must be even, is full or the file ends. Returns the number of samples, counting
+    /// all channels; 0 at the end.
     package func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Int {
         let count = sf_read_short(handle, buffer.baseAddress, Int64(buffer.count))
         if let failure = source.failure { throw failure }

@@ -14,13 +14,12 @@ package protocol SeekableBytes: AnyObject {
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(DeviceError)
 }
 
-/// Gives libsndfile access to a `SeekableBytes` through a current offset. Use it on one thread.
+/// Gives libsndfile access to a `SeekableBytes` through a current offset. Use a file on only one thread.
 final class VirtualFile {
-    /// The first error, which libsndfile cannot report itself.
+    /// The first error from `bytes`. libsndfile itself does not report which error occurred.
     private(set) var failure: DeviceError?
 
     private let bytes: any SeekableBytes
-    /// The offset of the next byte.
     private(set) var offset: Int64 = 0
 
     init(_ bytes: any SeekableBytes) { self.bytes = bytes }
@@ -31,11 +30,11 @@ final class VirtualFile {
     /// Opens the file with libsndfile. Returns nil if that fails. The caller must keep this object alive until after
     /// sf_close.
     func open(_ mode: Int32, _ info: inout SF_INFO) -> OpaquePointer? {
-        var calls = Self.calls
-        return sf_open_virtual(&calls, mode, &info, Unmanaged.passUnretained(self).toOpaque())
+        var callbacks = Self.callbacks
+        return sf_open_virtual(&callbacks, mode, &info, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    private static let calls = SF_VIRTUAL_IO(
+    private static let callbacks = SF_VIRTUAL_IO(
         get_filelen: { VirtualFile.from($0)?.bytes.length ?? -1 },
         seek: { offset, whence, context in VirtualFile.from(context)?.seek(offset, whence) ?? -1 },
         read: { target, count, context in VirtualFile.from(context)?.read(into: target, count) ?? 0 },

@@ -20,7 +20,7 @@ struct ConformingWave {
         guard layout.channels <= channels, layout.claimedBytes > 0, layout.claimedBytes % layout.frameBytes == 0,
             try layout.dataOffset + layout.claimedBytes == file.size(), reason != .cutShort
         else { return nil }
-        // A header of this size would be repaired as if it were our own, so it must be identical to ours.
+        // `RecordingRepair` treats a header of this size as our own, so it must be identical to ours.
         guard layout.dataOffset == Int64(WaveHeader.size) else { return }
         let header = WaveHeader(channels: layout.channels, dataBytes: layout.claimedBytes, reason: reason)
         guard try file.bytes(count: WaveHeader.size) == header.bytes else { return nil }

@@ -2,11 +2,12 @@ import Core
 import Glibc
 import System
 
-/// The file into which a recording's parts are joined, `audio.wav.joining`. If the process is killed or the power
-/// fails, joining continues after the last synced sample. The header counts only synced samples and identifies
-/// the source files.
+/// The file into which a recording's parts are joined, `audio.wav.joining`.
+///
+/// If the process is killed or the power fails, joining continues after the last synced sample. The header counts only
+/// synced samples and identifies the source files.
 final class JoiningFile {
-    /// The number of bytes to copy between two syncs, which is the most that a power cut can lose.
+    /// The number of bytes to copy between two syncs. After a power cut, at most these have to be copied again.
     private static let syncBytes: Int64 = 16 << 20
 
     let name: String
@@ -22,23 +23,23 @@ final class JoiningFile {
     /// Opens the file if it is a partial copy of these sources; otherwise creates it.
     ///
     /// - Parameters:
-    ///   - sources: A checksum that identifies the source files.
+    ///   - sourceChecksum: Identifies the source files.
     ///   - channels: The channel count of all sources.
-    init(_ name: String, in folder: Folder, sources: UInt32, channels: Int) throws(DeviceError) {
+    init(_ name: String, in folder: Folder, sourceChecksum: UInt32, channels: Int) throws(DeviceError) {
         var header = WaveHeader(channels: channels)
         frameBytes = Frames.bytes(channels: channels)
-        header.setJoining(sources)
-        let synced = try Self.syncedBytes(name, in: folder, like: header, channels: channels)
-        // If the header is not valid, the content is unknown.
-        if synced == nil { try folder.remove(name) }
-        let file = try folder.openFile(name, synced == nil ? O_RDWR | O_CREAT | O_EXCL : O_RDWR)
-        try file.truncate(to: Int64(WaveHeader.size) + (synced ?? 0))
-        header.set(dataBytes: synced ?? 0)
+        header.setJoining(sourceChecksum: sourceChecksum)
+        let oldBytes = try Self.syncedBytes(name, in: folder, like: header, channels: channels)
+        // Start again, because the content does not come from these sources.
+        if oldBytes == nil { try folder.remove(name) }
+        let file = try folder.openFile(name, oldBytes == nil ? O_RDWR | O_CREAT | O_EXCL : O_RDWR)
+        try file.truncate(to: Int64(WaveHeader.size) + (oldBytes ?? 0))
+        header.set(dataBytes: oldBytes ?? 0)
         self.name = name
         self.file = file
         self.header = header
-        dataBytes = synced ?? 0
-        syncedBytes = synced ?? 0
+        dataBytes = oldBytes ?? 0
+        syncedBytes = oldBytes ?? 0
         try header.write(to: self.file)
         try self.file.sync()
         try folder.sync()
@@ -53,7 +54,7 @@ final class JoiningFile {
         let bytes = try file.bytes(count: WaveHeader.size)
         guard let layout = try? WaveLayout(of: file),
             layout.dataOffset == Int64(WaveHeader.size), layout.channels == channels,
-            WaveHeader.sources(in: bytes) == WaveHeader.sources(in: header.bytes),
+            WaveHeader.sourceChecksum(in: bytes) == WaveHeader.sourceChecksum(in: header.bytes),
             layout.claimedBytes <= status.bytes - Int64(WaveHeader.size)
         else { return nil }
         return layout.claimedBytes / layout.frameBytes * layout.frameBytes

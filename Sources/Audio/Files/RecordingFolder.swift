@@ -22,7 +22,7 @@ package struct RecordingFolder: Hashable, Sendable {
         recording.padded(to: 6)
     }
 
-    /// Returns the recording's number for a folder name; nil if the name is not that of a recording's folder.
+    /// Returns the number of the recording in a folder; nil if the name is not that of a recording's folder.
     package static func recording(named name: String) -> Int? {
         guard let id = Int(name), id > 0, Self.name(of: id) == name else { return nil }
         return id
@@ -37,9 +37,9 @@ package struct RecordingFolder: Hashable, Sendable {
     /// The name of a file that exists during a redaction.
     package static let redactionName = ".striking"
 
-    /// Returns the name for an added file that was converted: `original.m4a`.
+    /// Returns the name under which an added file is stored, such as `original.m4a`.
     ///
-    /// - Parameter name: The file's former name. Its extension is kept if it is short and has only letters and digits.
+    /// - Parameter name: The file's own name. Its extension is kept if it is short and has only letters and digits.
     static func originalName(for name: String) -> String {
         let suffix = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
         return isOriginal("\(original).\(suffix)") ? "\(original).\(suffix)" : original

@@ -28,25 +28,26 @@ func joinParts(of location: RecordingLocation, while shouldContinue: () -> Bool)
     guard !parts.isEmpty else { return .whole }
     let original = try WaveLayout(of: folder.openFile(location.name, O_RDONLY))
     if !original.isJoined {
-        let joined = "\(location.name).joining"
+        let joiningName = "\(location.name).joining"
         do throws(DeviceError) {
-            let sources = try sources(of: [location.name] + parts.map(\.name), in: folder)
-            let file = try JoiningFile(joined, in: folder, sources: sources, channels: original.channels)
+            let sourceChecksum = try checksum(ofFiles: [location.name] + parts.map(\.name), in: folder)
+            let file = try JoiningFile(
+                joiningName, in: folder, sourceChecksum: sourceChecksum, channels: original.channels)
             guard try copy(RecordingReader(location), to: file, while: shouldContinue) else { return .unfinished }
         } catch {
-            try? folder.remove(joined)
+            try? folder.remove(joiningName)
             throw error
         }
-        // Link the original first, so that `audio.wav` exists at all times.
-        try setAside(location.name, start: .zero, in: location) { name, aside throws(DeviceError) in
-            try folder.link(name, to: folder, as: aside)
+        // Link the original instead of renaming it, so that `audio.wav` exists at all times.
+        try setAside(location.name, start: .zero, in: location) { name, newName throws(DeviceError) in
+            try folder.link(name, to: folder, as: newName)
         }
-        try folder.rename(joined, replacing: location.name)
+        try folder.rename(joiningName, replacing: location.name)
         try folder.sync()
     }
     for part in parts {
-        try setAside(part.name, start: part.start, in: location) { name, aside throws(DeviceError) in
-            try folder.rename(name, toUnused: aside)
+        try setAside(part.name, start: part.start, in: location) { name, newName throws(DeviceError) in
+            try folder.rename(name, toUnused: newName)
         }
     }
     try folder.sync()
@@ -54,7 +55,7 @@ func joinParts(of location: RecordingLocation, while shouldContinue: () -> Bool)
 }
 
 /// Returns a checksum of the files' names and final lengths.
-private func sources(of names: [String], in folder: Folder) throws(DeviceError) -> UInt32 {
+private func checksum(ofFiles names: [String], in folder: Folder) throws(DeviceError) -> UInt32 {
     var sum = AudioChecksum()
     for name in names {
         let text = Array("\(name):\(try folder.status(name)?.bytes ?? -1)\n".utf8)
@@ -93,20 +94,20 @@ private func isSilence(_ samples: UnsafeBufferPointer<Int16>) -> Bool {
     return memcmp(base, base + 1, (samples.count - 1) * MemoryLayout<Int16>.size) == 0
 }
 
-/// Renames a file to an unused name, by calling `call`.
+/// Moves a file to an unused name by calling `move`.
 private func setAside(
     _ name: String, start: SamplePosition, in location: RecordingLocation,
-    by call: (String, String) throws(DeviceError) -> Void
+    by move: (String, String) throws(DeviceError) -> Void
 ) throws(DeviceError) {
     let folder = location.folder
     for ordinal in 1...1_000 {
-        let aside = RecordingPart.aside(location.name, start: start, ordinal: ordinal)
-        do throws(DeviceError) { return try call(name, aside) } catch {
+        let newName = RecordingPart.asideName(for: location.name, start: start, ordinal: ordinal)
+        do throws(DeviceError) { return try move(name, newName) } catch {
             guard error.status == EEXIST else { throw error }
         }
         // The file was already linked to this name before the process was killed.
-        if let status = try folder.status(name), let other = try folder.status(aside), status.inode == other.inode,
-            status.device == other.device
+        if let status = try folder.status(name), let existing = try folder.status(newName),
+            status.inode == existing.inode, status.device == existing.device
         {
             return
         }

@@ -3,8 +3,8 @@ import System
 
 /// The location of a recording's file: its open folder and its name.
 ///
-/// In an archive, `ROOT/recordings/000007/audio.wav`, nothing after ROOT may be a symbolic link, which could redirect
-/// reads, repairs and deletions to any other file. With other paths, only the file itself must not be a link.
+/// In an archive, `ROOT/recordings/000007/audio.wav`, nothing after ROOT may be a symbolic link, because a link could
+/// redirect reads, repairs and deletions to any other file. In other paths, only the file itself may not be a link.
 struct RecordingLocation: Sendable {
     let folder: Folder
     let name: String

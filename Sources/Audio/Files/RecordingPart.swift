@@ -12,20 +12,20 @@ package struct RecordingPart: Hashable, Sendable {
     /// The position of the file's first sample in the recording.
     var start: SamplePosition
 
-    /// Distinguishes files with the same start. The highest counts.
+    /// Distinguishes files with the same start. The one with the highest ordinal counts.
     var ordinal: Int
 
-    /// Returns the parts beside `audio`, without `audio` itself, in the order in which they were created.
+    /// Returns the parts beside `audio`, without `audio` itself, sorted by start and ordinal.
     package static func all(beside audio: String) -> [RecordingPart] {
         // If the folder cannot be read, there are no parts.
         (try? RecordingLocation(audio)).flatMap { try? all(in: $0) } ?? []
     }
 
     static func all(in location: RecordingLocation) throws(DeviceError) -> [RecordingPart] {
-        let name = stem(of: location.name) + infix
+        let prefix = stem(of: location.name) + infix
         return try location.folder.names().compactMap { entry in
-            guard entry.hasPrefix(name), entry.hasSuffix(".wav") else { return nil }
-            let numbers = entry.dropFirst(name.count).dropLast(4).split(
+            guard entry.hasPrefix(prefix), entry.hasSuffix(".wav") else { return nil }
+            let numbers = entry.dropFirst(prefix.count).dropLast(4).split(
                 separator: "-", omittingEmptySubsequences: false)
             guard let start = numbers.first.flatMap({ Int64($0) }), start >= 0, start < Int64.max / 4,
                 numbers.count <= 2, let ordinal = numbers.count == 2 ? Int(numbers[1]) : 1, ordinal > 0
@@ -37,20 +37,22 @@ package struct RecordingPart: Hashable, Sendable {
     var name: String { lastName(of: path) }
 
     /// Returns the name for a file that is set aside: `audio.aside-000000123456.wav`.
-    static func aside(_ name: String, start: SamplePosition, ordinal: Int) -> String {
-        "\(stem(of: name)).aside-\(number(start, ordinal)).wav"
+    static func asideName(for name: String, start: SamplePosition, ordinal: Int) -> String {
+        "\(stem(of: name)).aside-\(numbers(start, ordinal)).wav"
     }
 
-    private static func number(_ start: SamplePosition, _ ordinal: Int) -> String {
+    private static func numbers(_ start: SamplePosition, _ ordinal: Int) -> String {
         start.samples.padded(to: 12) + (ordinal > 1 ? "-\(ordinal)" : "")
     }
 
     /// Returns the files that were set aside, with their starts.
-    static func asides(in location: RecordingLocation) throws(DeviceError) -> [(name: String, start: SamplePosition)] {
-        let name = stem(of: location.name) + ".aside-"
+    static func filesSetAside(
+        in location: RecordingLocation
+    ) throws(DeviceError) -> [(name: String, start: SamplePosition)] {
+        let prefix = stem(of: location.name) + ".aside-"
         return try location.folder.names().compactMap { entry in
-            guard entry.hasPrefix(name), entry.hasSuffix(".wav"),
-                let digits = entry.dropFirst(name.count).dropLast(4).split(separator: "-").first,
+            guard entry.hasPrefix(prefix), entry.hasSuffix(".wav"),
+                let digits = entry.dropFirst(prefix.count).dropLast(4).split(separator: "-").first,
                 let start = Int64(digits), start >= 0, start < Int64.max / 4
             else { return nil }
             return (entry, SamplePosition(start))
@@ -67,7 +69,7 @@ package struct RecordingPart: Hashable, Sendable {
 
 extension RecordingPart {
     init(beside audio: String, start: SamplePosition, ordinal: Int) {
-        let number = Self.number(start, ordinal)
-        self.init(path: "\(Self.stem(of: audio))\(Self.infix)\(number).wav", start: start, ordinal: ordinal)
+        let numbers = Self.numbers(start, ordinal)
+        self.init(path: "\(Self.stem(of: audio))\(Self.infix)\(numbers).wav", start: start, ordinal: ordinal)
     }
 }

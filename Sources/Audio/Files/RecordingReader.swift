@@ -26,7 +26,7 @@ package final class RecordingReader: Sendable {
             start + max(0, try file.size() - layout.dataOffset) / layout.frameBytes
         }
 
-        /// Returns whether the name still refers to this file.
+        /// Returns whether `name` still refers to this file.
         func isStillNamed(_ name: String, in folder: Folder) -> Bool {
             guard let status = try? file.status(), let named = try? folder.status(name) else { return false }
             return status.inode == named.inode && status.device == named.device
@@ -80,17 +80,17 @@ package final class RecordingReader: Sendable {
             capacity: channels * min(buffer.count, Self.maximumMixedSamples))
         frames.initialize(repeating: 0)
         defer { frames.deallocate() }
-        var done = 0
-        while done < buffer.count {
-            let requested = min(buffer.count - done, Self.maximumMixedSamples)
+        var samplesRead = 0
+        while samplesRead < buffer.count {
+            let requested = min(buffer.count - samplesRead, Self.maximumMixedSamples)
             let part = UnsafeMutableBufferPointer(rebasing: frames[..<(requested * channels)])
-            let count = try readFrames(at: position + Int64(done), into: part)
-            let rest = UnsafeMutableBufferPointer(rebasing: buffer[done...])
+            let count = try readFrames(at: position + Int64(samplesRead), into: part)
+            let rest = UnsafeMutableBufferPointer(rebasing: buffer[samplesRead...])
             Frames.mix(UnsafeBufferPointer(rebasing: part[..<(count * channels)]), channels: channels, into: rest)
-            done += count
+            samplesRead += count
             if count < requested { break }
         }
-        return done
+        return samplesRead
     }
 
     private static let maximumMixedSamples = 16_384
@@ -104,7 +104,7 @@ package final class RecordingReader: Sendable {
     ) throws(DeviceError) -> Int {
         guard position >= .zero, position.samples < Int64.max / 4 else { return 0 }
         let count = try read(layers.withLock { $0 }, at: position, into: buffer)
-        // This is the current end unless there is a new part or joined file.
+        // This is the current end, unless there is a new part or a joined file.
         guard count < buffer.count / channels, refresh() else { return count }
         return try read(layers.withLock { $0 }, at: position, into: buffer)
     }
@@ -113,23 +113,23 @@ package final class RecordingReader: Sendable {
         _ layers: [Layer], at position: SamplePosition, into buffer: UnsafeMutableBufferPointer<Int16>
     ) throws(DeviceError) -> Int {
         let frameBytes = Frames.bytes(channels: channels)
-        var done = 0
-        while done < buffer.count / channels {
-            let current = position + Int64(done)
+        var framesRead = 0
+        while framesRead < buffer.count / channels {
+            let current = position + Int64(framesRead)
             guard let index = try Self.index(in: layers, containing: current) else { break }
             // The next part takes precedence from its start on, even if this file continues.
             let next = layers[(index + 1)...].map(\.start).filter { $0 > current }.min()
             let limit = next.map { Int(clamping: ($0 - current) * Int64(channels)) } ?? .max
-            let rest = UnsafeMutableBufferPointer(rebasing: buffer[(done * channels)...].prefix(limit))
+            let rest = UnsafeMutableBufferPointer(rebasing: buffer[(framesRead * channels)...].prefix(limit))
             let layer = layers[index]
             let count =
                 try layer.file.read(
                     into: UnsafeMutableRawBufferPointer(rest),
                     at: layer.layout.dataOffset + frameBytes * (current - layer.start)) / Int(frameBytes)
             if count == 0 { break }
-            done += count
+            framesRead += count
         }
-        return done
+        return framesRead
     }
 
     /// Returns the last file that contains a position.
@@ -148,7 +148,7 @@ package final class RecordingReader: Sendable {
         return end
     }
 
-    /// Opens new parts, or the file into which all parts were joined. Returns whether there are any.
+    /// Opens new parts, or the file into which all parts were joined. Returns whether `layers` changed.
     @discardableResult
     private func refresh() -> Bool {
         layers.withLock { layers in
@@ -171,9 +171,9 @@ package final class RecordingReader: Sendable {
                 }
                 updated.sort { ($0.start, $0.ordinal) < ($1.start, $1.ordinal) }
             }
-            let isChanged = updated.map(ObjectIdentifier.init) != layers.map(ObjectIdentifier.init)
+            let hasChanged = updated.map(ObjectIdentifier.init) != layers.map(ObjectIdentifier.init)
             layers = updated
-            return isChanged
+            return hasChanged
         }
     }
 }

@@ -4,8 +4,8 @@ import System
 
 /// Repairs a recording's file after a power cut by correcting the header to match the file's length.
 ///
-/// Removes only incomplete samples and zeros that were never written. It may be killed and run again. Intact files are
-/// not changed.
+/// Removes only an incomplete frame and zeros that were never written. Can be killed and run again. Does not change intact
+/// files.
 package struct RecordingRepair: Hashable, Sendable {
     /// A change to the file.
     package enum Change: String, Sendable, Hashable, CaseIterable {
@@ -25,7 +25,7 @@ package struct RecordingRepair: Hashable, Sendable {
     package var reason: StopReason
 
     /// By how many samples a closed file's header exceeded the audio; zero if the file was intact.
-    package var lost: Int64
+    package var missingSamples: Int64
 
     /// The changes, in order; empty if the file was intact.
     package var changes: [Change]
@@ -43,11 +43,11 @@ package struct RecordingRepair: Hashable, Sendable {
         var changes: [Change] = []
         let layout = try layout(of: file)
         if let layout, layout.dataOffset != Int64(WaveHeader.size) {
-            // The file is from another program; leave its header alone.
+            // Do not change a header from another program.
             let bytes = max(0, size - layout.dataOffset)
             return RecordingRepair(
-                length: SamplePosition(bytes / layout.frameBytes), reason: layout.stopReason ?? .ended, lost: 0,
-                changes: [])
+                length: SamplePosition(bytes / layout.frameBytes), reason: layout.stopReason ?? .ended,
+                missingSamples: 0, changes: [])
         }
         let channels = try RecordingSums.channels(of: file, layout, in: location)
         let frame = Frames.bytes(channels: channels)
@@ -58,9 +58,9 @@ package struct RecordingRepair: Hashable, Sendable {
         if !changes.isEmpty { try file.truncate(to: Int64(WaveHeader.size) + dataBytes) }
         let length = SamplePosition(dataBytes / frame)
         let reason = reason(of: layout, dataBytes: dataBytes, length: length, archived: archived)
-        // If the power fails, the header may be ahead of the audio. In a closed file it must not be.
+        // A power cut may leave a header that is ahead of the audio, but not in a closed file.
         let isClosed = layout?.stopReason.map { $0 != .cutShort } ?? false
-        let lost = isClosed ? layout.map { max(0, $0.claimedBytes - dataBytes) / frame } ?? 0 : 0
+        let missingSamples = isClosed ? layout.map { max(0, $0.claimedBytes - dataBytes) / frame } ?? 0 : 0
         let header = WaveHeader(channels: channels, dataBytes: dataBytes, reason: reason)
         if try file.bytes(count: header.bytes.count) != header.bytes {
             if layout == nil { try saveHeader(of: file, in: location.folder) }
@@ -68,7 +68,7 @@ package struct RecordingRepair: Hashable, Sendable {
             try header.write(to: file)
         }
         if !changes.isEmpty { try file.sync() }
-        return RecordingRepair(length: length, reason: reason, lost: lost, changes: changes)
+        return RecordingRepair(length: length, reason: reason, missingSamples: missingSamples, changes: changes)
     }
 
     /// The maximum distance, in seconds, from a file's end to the end of a gap that is appended.
@@ -107,11 +107,11 @@ package struct RecordingRepair: Hashable, Sendable {
     ) throws(DeviceError) -> Int64 {
         let headerBytes = Int64(WaveHeader.size)
         guard let layout, layout.stopReason == .cutShort, size > headerBytes else { return 0 }
-        let claimed = headerBytes + layout.claimedBytes
-        guard claimed != size else { return 0 }
-        // A header that is ahead of the audio was never synced.
-        let confirmed = claimed < size ? claimed : headerBytes
-        let start = max(confirmed, (size - 1) / block * block)
+        let claimedEnd = headerBytes + layout.claimedBytes
+        guard claimedEnd != size else { return 0 }
+        // A header that is ahead of the audio was not synced with it, so it confirms nothing.
+        let syncedEnd = claimedEnd < size ? claimedEnd : headerBytes
+        let start = max(syncedEnd, (size - 1) / block * block)
         let tail = try file.bytes(at: start, count: Int(size - start))
         let zeros = tail.reversed().prefix { $0 == 0 }.count
         // Zeros may be part of the last sample.

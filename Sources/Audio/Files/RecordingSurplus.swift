@@ -5,11 +5,11 @@ import System
 /// Audio that another program has appended to a closed recording.
 package struct RecordingSurplus: Hashable, Sendable {
     let path: String
-    /// The length of the recording.
+    /// The length of the recording, without the surplus.
     package let length: SamplePosition
     package let samples: Int64
     /// The length in the file's header; nil if it is unreadable.
-    package let claimed: SamplePosition?
+    package let headerLength: SamplePosition?
     /// Whether the file was joined from parts.
     package let isJoined: Bool
 
@@ -35,7 +35,7 @@ package struct RecordingSurplus: Hashable, Sendable {
         guard samples > 0 else { return nil }
         self.path = path
         self.length = length
-        claimed = layout.map { SamplePosition($0.claimedBytes / frameBytes) }
+        headerLength = layout.map { SamplePosition($0.claimedBytes / frameBytes) }
         isJoined = layout?.isJoined ?? false
         reason = layout?.stopReason
     }
@@ -55,8 +55,8 @@ package struct RecordingSurplus: Hashable, Sendable {
             of: file, start..<(start + end.samples * Frames.bytes(channels: channels)), while: shouldContinue)
     }
 
-    /// Moves the surplus to another file and corrects the header. If the process is killed at any time, the next call
-    /// finishes the work.
+    /// Moves the surplus to another file and corrects the header. If the process is killed, the next call completes the
+    /// move.
     ///
     /// - Parameter fallback: The stop reason to use if the header is unreadable.
     /// - Returns: The path of the new file.
@@ -65,7 +65,7 @@ package struct RecordingSurplus: Hashable, Sendable {
         let location = try RecordingLocation(path)
         let file = try location.folder.openFile(location.name, O_RDWR)
         let name = try copySurplus(file, in: location)
-        if claimed == nil { try RecordingRepair.saveHeader(of: file, in: location.folder) }
+        if headerLength == nil { try RecordingRepair.saveHeader(of: file, in: location.folder) }
         // Write the header first, because a closed file that is shorter than its header says counts as damaged.
         try WaveHeader(channels: channels, dataBytes: end - Int64(WaveHeader.size), reason: reason ?? fallback)
             .write(to: file)
@@ -83,16 +83,16 @@ package struct RecordingSurplus: Hashable, Sendable {
         _ file: borrowing FileDescriptor, in location: RecordingLocation
     ) throws(DeviceError) -> String {
         let (folder, size) = (location.folder, try file.size())
-        var number = 1
-        while case let name = "\(location.name).surplus-\(number)", let status = try folder.status(name) {
+        var ordinal = 1
+        while case let name = "\(location.name).surplus-\(ordinal)", let status = try folder.status(name) {
             if status.kind == .file, status.bytes == size - end {
                 let copy = try folder.openFile(name, O_RDONLY)
                 let digest = try Self.digest(of: file, end..<size, while: { true })
                 if try Self.digest(of: copy, 0..<status.bytes, while: { true }) == digest { return name }
             }
-            number += 1
+            ordinal += 1
         }
-        let (name, temporary) = ("\(location.name).surplus-\(number)", "\(location.name).surplus.new")
+        let (name, temporary) = ("\(location.name).surplus-\(ordinal)", "\(location.name).surplus.new")
         do throws(DeviceError) {
             try folder.remove(temporary)
             let copy = try folder.openFile(temporary, O_RDWR | O_CREAT | O_EXCL)

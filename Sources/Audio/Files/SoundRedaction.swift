@@ -16,7 +16,7 @@ package enum SoundRedaction {
         let location = try RecordingLocation(path)
         var files = [(name: location.name, start: SamplePosition.zero)]
         files += try RecordingPart.all(in: location).map { ($0.name, $0.start) }
-        files += try RecordingPart.asides(in: location)
+        files += try RecordingPart.filesSetAside(in: location)
         for file in files { try silence(ranges, in: file.name, from: file.start, in: location) }
     }
 

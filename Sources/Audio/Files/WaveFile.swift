@@ -4,7 +4,7 @@ import System
 
 /// Writes a WAV file with a recording (16 kHz, 16-bit, one or two channels) that is playable after every sync.
 ///
-/// Use it on one thread. The stop reason in the header is "cut short" until the file is closed.
+/// Use a file on only one thread. The stop reason in the header is `cutShort` until the file is closed.
 package final class WaveFile {
     private let location: RecordingLocation
     private let file: FileDescriptor
@@ -18,12 +18,12 @@ package final class WaveFile {
 
     var path: String { file.path }
 
-    /// Creates a new file. Throws if the file exists.
+    /// Creates an empty file and syncs it. Throws if the file exists.
     package convenience init(new path: String, channels: Int = 1) throws(DeviceError) {
         try self.init(creating: RecordingLocation(path), channels: channels)
     }
 
-    /// Creates an empty file durably. Throws if the file exists.
+    /// Creates an empty file and syncs it. Throws if the file exists.
     init(creating location: RecordingLocation, channels: Int = 1, faults: DiskFaults? = nil) throws(DeviceError) {
         self.faults = faults
         header = WaveHeader(channels: channels)
@@ -79,9 +79,9 @@ package final class WaveFile {
     }
 
     /// The file's descriptor if the file was deleted; otherwise nil.
-    var removedFile: Int32? { (try? file.status())?.links == 0 ? file.number : nil }
+    var deletedFileDescriptor: Int32? { (try? file.status())?.links == 0 ? file.number : nil }
 
-    /// Writes the stop reason and syncs everything.
+    /// Writes the stop reason and the length, and syncs the file.
     package func close(reason: StopReason) throws(DeviceError) {
         header.set(reason: reason)
         try writeHeader()

@@ -28,7 +28,7 @@ struct WaveHeader {
     private(set) var bytes: [UInt8] = []
     private let frameBytes: Int64
 
-    /// By default, creates a header with no samples and the reason `cutShort`, which is correct if nothing follows.
+    /// Creates a header. By default, it has no samples and the reason `cutShort`, which stays if the file is never closed.
     init(channels: Int = 1, dataBytes: Int64 = 0, reason: StopReason = .cutShort) {
         frameBytes = Frames.bytes(channels: channels)
         bytes.reserveCapacity(Self.size)
@@ -74,14 +74,14 @@ struct WaveHeader {
     }
 
     /// Marks the file as being joined from parts with this checksum.
-    mutating func setJoining(_ sources: UInt32) {
+    mutating func setJoining(sourceChecksum: UInt32) {
         put(Self.joiningWord, at: Self.fillerOffset)
-        put(sources, at: Self.fillerOffset + Self.joiningWord.utf8.count)
+        put(sourceChecksum, at: Self.fillerOffset + Self.joiningWord.utf8.count)
     }
 
     /// Returns the checksum of the parts that are being joined into the file with this header; nil if it is not being
     /// joined.
-    static func sources(in bytes: [UInt8]) -> UInt32? {
+    static func sourceChecksum(in bytes: [UInt8]) -> UInt32? {
         let offset = fillerOffset + joiningWord.utf8.count
         guard bytes.count >= size, bytes[fillerOffset..<offset].elementsEqual(joiningWord.utf8) else { return nil }
         return (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << (8 * UInt32($1)) }

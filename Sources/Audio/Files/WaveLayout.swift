@@ -14,7 +14,7 @@ struct WaveLayout: Equatable {
     /// The number of bytes of samples according to the header, which is outdated in a growing or truncated file.
     var claimedBytes: Int64
 
-    /// Whether the file was joined from all parts.
+    /// Whether the file was completely joined from its parts.
     var isJoined = false
 
     /// Why the recording ended; nil if the file does not contain a valid reason.
@@ -52,7 +52,7 @@ struct WaveLayout: Equatable {
                 guard let channels else { throw Self.damaged(file.path) }
                 self.channels = channels
                 dataOffset = offset + 8
-                // Values beyond a file's possible size are never used for reading.
+                // Clamped, so that calculations with an invalid size cannot overflow.
                 claimedBytes = min(
                     size == .max ? longSize ?? Int64(size) : Int64(size),
                     Frames.bytes(channels: channels) * SamplePosition.maximumSamples)

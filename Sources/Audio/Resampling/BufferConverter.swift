@@ -1,6 +1,7 @@
 import Core
 
-/// Converts buffers with any rate and channel count to 16 kHz, 16-bit mono. Only one thread may use it at a time.
+/// Converts buffers with any rate and channel count to 16 kHz, 16-bit mono. Only one thread may use a converter at a
+/// time.
 package final class BufferConverter {
     /// The maximum number of frames to convert at once.
     private static let block = 4_096
@@ -18,20 +19,21 @@ package final class BufferConverter {
 
     deinit { buffer.deallocate() }
 
-    /// Converts interleaved frames. Ignores an incomplete last frame. The output may lag behind the input.
+    /// Converts interleaved frames. Ignores an incomplete last frame. Later calls and `finish` return the rest of the
+    /// output.
     package func convert(_ frames: [Float]) throws(DeviceError) -> [Int16] {
         var frames = frames
         var converted: [Int16] = []
         try rethrowing {
             try frames.withUnsafeMutableBufferPointer { frames in
                 _ = Samples.sanitize(frames)
-                var done = 0
+                var offset = 0
                 let end = frames.count / channels * channels
-                while done < end {
-                    let part = UnsafeBufferPointer(rebasing: frames[done..<min(end, done + Self.block * channels)])
+                while offset < end {
+                    let part = UnsafeBufferPointer(rebasing: frames[offset..<min(end, offset + Self.block * channels)])
                     let (consumed, produced) = try converter.convert(part, into: buffer)
                     converted += buffer[..<produced]
-                    done += consumed * channels
+                    offset += consumed * channels
                 }
             }
         }

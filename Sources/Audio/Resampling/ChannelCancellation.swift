@@ -1,11 +1,11 @@
 /// Detects channels whose mean is silent because they are inverted copies of each other, as with a balanced plug in a
 /// stereo input.
 ///
-/// Measures over approximately a second, including the current block, and replaces the mean with the loudest channel.
-/// Does not allocate.
+/// Measures over approximately a second, including the current block. If the channels cancel each other out, the loudest
+/// channel replaces the mean. Does not allocate.
 struct ChannelCancellation {
-    /// The minimum factor by which the mean's power is too low. If one of two channels is silent, the mean has 1/4 of
-    /// the other's power; if they cancel each other out, it has less than 1/100.
+    /// How many times weaker the mean must be than if only one channel had sound. If one of two channels is silent, the
+    /// mean has 1/4 of the other's power; if they cancel each other out, it has less than 1/100.
     private static let minimumRatio = 25.0
     /// The minimum power, approximately -70 dBFS, of a channel that is not noise.
     private static let minimumPower = 1e-7
@@ -18,10 +18,10 @@ struct ChannelCancellation {
     private let window: Double
     /// Each channel's weighted sum of squares.
     private var powers: [Double]
-    private var mean = 0.0
+    private var meanPower = 0.0
     private var weight = 0.0
     /// The channel that replaces the mean. Changes once another channel is clearly louder.
-    private var chosen = 0
+    private var chosenChannel = 0
 
     init(channels: Int, rate: Int) {
         self.channels = channels
@@ -37,8 +37,8 @@ struct ChannelCancellation {
         guard channels > 1, count > 0 else { return }
         let decay = max(0, 1 - Double(count) / window)
         weight = weight * decay + Double(count)
-        mean *= decay
-        for sample in mono { mean += Double(sample * sample) }
+        meanPower *= decay
+        for sample in mono { meanPower += Double(sample * sample) }
         var loudest = 0
         for channel in 0..<channels {
             var power = powers[channel] * decay
@@ -50,11 +50,11 @@ struct ChannelCancellation {
             if power > powers[loudest] { loudest = channel }
         }
         let ratio = Double(channels * channels) * Self.minimumRatio
-        if !isCancelling || powers[loudest] > 2 * powers[chosen] { chosen = loudest }
-        // Quiet audio is not conclusive.
-        if powers[loudest] > weight * Self.minimumPower { isCancelling = mean * ratio < powers[loudest] }
+        if !isCancelling || powers[loudest] > 2 * powers[chosenChannel] { chosenChannel = loudest }
+        // Quiet audio does not show whether channels cancel each other out.
+        if powers[loudest] > weight * Self.minimumPower { isCancelling = meanPower * ratio < powers[loudest] }
         guard isCancelling else { return }
         hasCancelled = true
-        for frame in 0..<count { mono[frame] = frames[frame * channels + chosen] }
+        for frame in 0..<count { mono[frame] = frames[frame * channels + chosenChannel] }
     }
 }

@@ -2,8 +2,8 @@ import Core
 
 /// Converts interleaved frames with any rate and channel count to 16 kHz, 16-bit, mono or stereo.
 ///
-/// 16-bit frames at 16 kHz with the right channel count are not changed. Use it on one thread. Converting does not
-/// allocate.
+/// 16-bit frames at 16 kHz with the right channel count are not changed. Use a converter on only one thread. Converting
+/// does not allocate.
 final class ChannelConverter {
     private let channels: Int
     let outputs: Int

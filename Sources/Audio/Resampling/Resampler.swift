@@ -3,7 +3,7 @@ internal import CSoxr
 
 /// Converts interleaved channels to a sample rate of 16 kHz. Input and output are aligned in time.
 ///
-/// Use it on one thread. Does not allocate after the first blocks, except in `reset`.
+/// Use a resampler on only one thread. Does not allocate after the first blocks, except in `reset`.
 final class Resampler {
     /// The supported rates in Hz.
     static let rates = 1_000.0...1_000_000.0
@@ -18,7 +18,7 @@ final class Resampler {
         guard Self.rates.contains(rate) else {
             throw DeviceError(
                 .unsupported, "soxr_create",
-                "cannot resample from \(rate) Hz to \(target) Hz; use audio between 1 kHz and 1 MHz")
+                "cannot resample from \(rate) Hz to \(target) Hz; use a rate between 1 kHz and 1 MHz")
         }
         var problem: soxr_error_t?
         // 20 bits are more precise than the 16-bit output and take less than 1 % of a core on a Raspberry Pi.

@@ -1,21 +1,21 @@
 /// Converts samples. Full scale is 1.0 in floating point and 32,768 in 16 bits.
 enum Samples {
-    /// The maximum magnitude before mixing and resampling. The output is clipped at 1.
+    /// The maximum magnitude of samples before mixing and resampling. Only the output is clipped at 1.
     static let limit: Float = 8
 
     /// Replaces NaN and infinity with silence and clamps other samples. Returns how many samples were not finite.
     static func sanitize(_ samples: UnsafeMutableBufferPointer<Float>) -> Int {
-        var invalid = 0
+        var invalidSamples = 0
         for index in samples.indices {
             let sample = samples[index]
             if sample.isFinite {
                 samples[index] = min(max(sample, -limit), limit)
             } else {
                 samples[index] = 0
-                invalid += 1
+                invalidSamples += 1
             }
         }
-        return invalid
+        return invalidSamples
     }
 
     /// Averages the channels of as many interleaved frames as fit in `mono`.

@@ -47,7 +47,7 @@ private final class FileCapture: Microphone {
         let block = UnsafeMutableBufferPointer(rebasing: buffer[..<min(maximumBlock * channels, buffer.count)])
         let count = try reader.read(into: block)
         if isFast { return count == 0 ? .ended : .samples(count / channels) }
-        // After the end of the file there is silence.
+        // Return silence after the end of the file.
         for index in count..<block.count { block[index] = 0 }
         metronome.wait(forNext: block.count / channels)
         return .samples(block.count / channels)

@@ -17,7 +17,7 @@ struct ToneMicrophone: MicrophoneProvider {
         guard scheme == "tone" || scheme == "tone+fast" else { return nil }
         guard let frequency = Double(uri[uri.index(after: colon)...]), frequency > 0, frequency < 8_000 else {
             throw DeviceError(
-                .unsupported, "tone", on: "\(uri)", "is not a valid frequency",
+                .unsupported, "tone", on: uri, "is not a valid frequency",
                 remedy: "use 1 to 7999 Hz, for example tone:440")
         }
         name = uri

@@ -5,7 +5,7 @@ static void fieldscribe_ignore_error(const char *file, int line, const char *fun
     (void)file, (void)line, (void)function, (void)error, (void)format;
 }
 
-/// Keeps libasound from writing to stderr. Calls return their errors. The handler is variadic, which Swift cannot import.
+/// Keeps libasound from writing errors to stderr; its calls return them too. Swift cannot define the variadic handler.
 static inline void fieldscribe_silence_alsa(void) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

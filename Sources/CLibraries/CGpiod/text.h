@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/// Copies as much of a text as fits in the buffer, with a terminating zero.
+/// Copies as much of a string as fits into the buffer, with a terminating zero.
 static inline void fieldscribe_gpio_copy(char *buffer, size_t size, const char *text) {
     size_t length = text ? strlen(text) : 0;
     if (size == 0) return;

@@ -1,4 +1,4 @@
-// Linux calls that Swift cannot import: variadic functions and macros.
+// Linux calls that Swift cannot import, such as variadic functions and macros, and code that must not use Swift's runtime.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/// Calls open(2) with a mode. It is variadic in C.
+/// Calls open(2), which is variadic in C.
 static inline int fieldscribe_open(const char *path, int flags, unsigned mode) {
     return open(path, flags | O_CLOEXEC, mode);
 }
@@ -88,10 +88,10 @@ static inline int fieldscribe_niceness(void) { return getpriority(PRIO_PROCESS, 
 __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char *const arguments[],
                                                          char *const environment[], const int *pairs, int count,
                                                          int shows_errors, int niceness) {
-    sigset_t all, before;
+    sigset_t all, previous;
     pid_t parent = getpid();
     int ends[2], failure = 0, highest = STDERR_FILENO;
-    // If exec fails, the child sends the errno through a pipe, whose number is above all numbers that the program expects.
+    // If exec fails, the child sends the errno through a pipe, whose descriptor is above all that the program expects.
     for (int pair = 0; pair < count; pair++)
         if (pairs[2 * pair + 1] > highest) highest = pairs[2 * pair + 1];
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
@@ -103,33 +103,35 @@ __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char 
         errno = status;
         return -1;
     }
-    // Until exec, the child runs in this process's memory, so none of its signal handlers may run. They are listed first.
-    // SIGABRT, which nobody sends to a program that has not started, is left alone: glibc 2.41 protects its handler with a
-    // lock, and a copy of this process would wait forever if another thread holds it (qemu's vfork makes a copy).
-    int handled[NSIG], handlers = 0;
+    // Until exec, the child runs in this process's memory, so it must not run this process's signal handlers. Lists them
+    // before vfork. Leaves out SIGABRT, which nobody sends to a program that has not started: glibc 2.41 protects its
+    // handler with a lock. If another thread held the lock, a copy of this process would wait forever, and qemu's vfork
+    // makes a copy.
+    int handled_signals[NSIG], handled_count = 0;
     for (int number = 1; number < NSIG; number++) {
         struct sigaction action;
         if (number == SIGABRT || sigaction(number, NULL, &action) != 0) continue;
-        if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN) handled[handlers++] = number;
+        if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN) handled_signals[handled_count++] = number;
     }
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
+    sigprocmask(SIG_SETMASK, &all, &previous);
     pid_t child = vfork();
     if (child == 0) {
-        for (int index = 0; index < handlers; index++) {
+        for (int index = 0; index < handled_count; index++) {
             struct sigaction action;
             memset(&action, 0, sizeof action);
             action.sa_handler = SIG_DFL;
-            sigaction(handled[index], &action, NULL);
+            sigaction(handled_signals[index], &action, NULL);
         }
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         // If the parent exited before that call, there will be no signal.
         if (getppid() != parent) _exit(127);
         setpriority(PRIO_PROCESS, 0, niceness);
         for (int pair = 0; pair < count; pair++) {
-            int own = pairs[2 * pair], target = pairs[2 * pair + 1];
-            // A descriptor that already has the right number only needs to be kept open.
-            if (failure == 0 && (own == target ? fcntl(target, F_SETFD, 0) : dup2(own, target)) < 0) failure = errno;
+            int source = pairs[2 * pair], target = pairs[2 * pair + 1];
+            // A descriptor that already has the right number must only stay open.
+            if (failure == 0 && (source == target ? fcntl(target, F_SETFD, 0) : dup2(source, target)) < 0)
+                failure = errno;
         }
         if (failure == 0 && !shows_errors) {
             int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -146,7 +148,7 @@ __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char 
         _exit(write(report, &failure, sizeof failure) == sizeof failure ? 127 : 126);
     }
     if (child < 0) status = errno;
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    sigprocmask(SIG_SETMASK, &previous, NULL);
     close(report);
     ssize_t received = 0;
     while (child > 0 && (received = read(ends[0], &failure, sizeof failure)) < 0 && errno == EINTR) {}
@@ -161,13 +163,13 @@ __attribute__((noinline)) static pid_t fieldscribe_spawn(const char *path, char 
 }
 
 /// Forks a copy that is killed when the caller's parent exits. That parent must be the process that adopts the caller's
-/// orphans. Returns 0 in the copy and its process ID in the caller, or -1.
+/// orphans. Returns 0 in the copy; in the caller, the copy's process ID or -1.
 static inline pid_t fieldscribe_fork_copy(void) {
     int ends[2];
     pid_t copy = -1, parent = getppid();
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;
-    pid_t between = fork();
-    if (between == 0) {
+    pid_t intermediate = fork();
+    if (intermediate == 0) {
         pid_t self = getpid();
         copy = fork();
         if (copy == 0) {
@@ -185,20 +187,20 @@ static inline pid_t fieldscribe_fork_copy(void) {
         _exit(write(ends[1], &copy, sizeof copy) == sizeof copy ? 0 : 1);
     }
     close(ends[1]);
-    if (between > 0) {
+    if (intermediate > 0) {
         ssize_t count;
         do count = read(ends[0], &copy, sizeof copy);
         while (count < 0 && errno == EINTR);
         if (count != sizeof copy) copy = -1;
-        // Once the process in between has exited, the copy is an orphan.
-        while (waitpid(between, NULL, 0) < 0 && errno == EINTR) {}
+        // Once the intermediate process has exited, the copy is an orphan.
+        while (waitpid(intermediate, NULL, 0) < 0 && errno == EINTR) {}
     }
     close(ends[0]);
     return copy;
 }
 
 /// Returns the kernel's maximum error for the wall clock, in microseconds; -1 if the call is forbidden, as in the service's
-/// sandbox, which protects the clock.
+/// sandbox (ProtectClock=).
 static inline long fieldscribe_clock_maximum_error(void) {
     struct timex state = {0};
     return adjtimex(&state) < 0 ? -1 : state.maxerror;
@@ -234,7 +236,7 @@ static inline int fieldscribe_accept(int socket) { return accept4(socket, NULL, 
 
 /// Gets the user, the group and up to `count` supplementary groups of a connection's peer. Returns 0, or -1 and sets
 /// errno.
-static inline int fieldscribe_peer(int socket, uid_t *user, gid_t *group, gid_t *others, int *count) {
+static inline int fieldscribe_peer(int socket, uid_t *user, gid_t *group, gid_t *supplementary, int *count) {
     // struct ucred, which sys/socket.h declares only with _GNU_SOURCE.
     struct {
         pid_t process;
@@ -245,14 +247,15 @@ static inline int fieldscribe_peer(int socket, uid_t *user, gid_t *group, gid_t 
     if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return -1;
     *user = peer.user;
     *group = peer.group;
-    size = (socklen_t)(*count * (int)sizeof *others);
-    *count = getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, others, &size) == 0 ? (int)(size / sizeof *others) : 0;
+    size = (socklen_t)(*count * (int)sizeof *supplementary);
+    int status = getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, supplementary, &size);
+    *count = status == 0 ? (int)(size / sizeof *supplementary) : 0;
     return 0;
 }
 
-/// Opens a name in a folder and nothing outside it: no links, no parent folders, and no mount points unless `crosses` is
-/// set. Returns a descriptor, or -1 and sets errno. If a sandbox forbids openat2, whose flags it cannot inspect, openat
-/// does the same for a single name, which must then contain no slash.
+/// Opens an entry in a folder, and nothing outside the folder: follows no links and enters no parent folders, and no mount
+/// points unless `crosses` is set. Returns a descriptor, or -1 and sets errno. Where a sandbox forbids openat2, because it
+/// cannot inspect its flags, uses openat; the name must then not contain a slash.
 static inline int fieldscribe_open_beneath(int folder, const char *name, int flags, unsigned mode, int crosses) {
     struct open_how how = {
         .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
@@ -265,16 +268,16 @@ static inline int fieldscribe_open_beneath(int folder, const char *name, int fla
         errno = EXDEV;
         return -1;
     }
-    struct stat own, other;
-    if (!crosses && (fstat(folder, &own) != 0 ||
-                     (fstatat(folder, name, &other, AT_SYMLINK_NOFOLLOW) == 0 && own.st_dev != other.st_dev))) {
+    struct stat parent, entry;
+    if (!crosses && (fstat(folder, &parent) != 0 ||
+                     (fstatat(folder, name, &entry, AT_SYMLINK_NOFOLLOW) == 0 && parent.st_dev != entry.st_dev))) {
         errno = EXDEV;
         return -1;
     }
     file = openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW, mode);
     // Like openat2, report a link to a folder as a link.
-    if (file < 0 && errno == ENOTDIR && fstatat(folder, name, &other, AT_SYMLINK_NOFOLLOW) == 0)
-        errno = S_ISLNK(other.st_mode) ? ELOOP : ENOTDIR;
+    if (file < 0 && errno == ENOTDIR && fstatat(folder, name, &entry, AT_SYMLINK_NOFOLLOW) == 0)
+        errno = S_ISLNK(entry.st_mode) ? ELOOP : ENOTDIR;
     return file;
 }
 
@@ -341,10 +344,10 @@ static inline void fieldscribe_limit_child(int child, uint64_t memory, uint64_t 
     }
 }
 
-/// Permanently restricts the calling process, which must have one thread, to its memory and its open files: it cannot
-/// open, change or kill any file, process or socket. Returns 0 or an errno.
+/// Permanently restricts the calling process to its memory and its open pipes: it can no longer open files or sockets, or
+/// affect other processes. The process must have only one thread. Returns 0 or an errno.
 static inline int fieldscribe_enter_sandbox(void) {
-    // The calls for reading a pipe, computing and writing an answer. All others fail with EPERM.
+    // The calls needed to read a pipe, compute and write an answer. All others fail with EPERM.
     static const int allowed[] = {
         SYS_read,         SYS_readv,       SYS_write,         SYS_writev,         SYS_close,         SYS_fstat,
         SYS_newfstatat,   SYS_lseek,       SYS_ppoll,         SYS_mmap,           SYS_munmap,        SYS_mremap,
@@ -373,13 +376,13 @@ static inline int fieldscribe_enter_sandbox(void) {
     filter[4 + count] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
     filter[5 + count] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     const struct sock_fprog program = {.len = count + 6, .filter = filter};
-    // Even if there is no filter, as in qemu's user mode, no file or socket can be opened. Not set with setrlimit, which
-    // systemd's filters forbid.
+    // With these limits, no file or socket can be opened even if there is no filter, as in qemu's user mode. setrlimit is
+    // not used, because systemd's filters forbid it.
     const uint64_t none[2] = {0, 0};
     if (syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, none, NULL) != 0) return errno;
     if (syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, none, NULL) != 0) return errno;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
-    // Not set with seccomp(2), which those filters forbid too.
+    // seccomp(2) is not used, because those filters forbid it too.
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0) return 0;
     return errno == EINVAL || errno == ENOSYS ? 0 : errno;
 }

@@ -12,7 +12,7 @@
 /// - socket: A listening socket, which is closed with the server.
 /// - connections: The maximum number of simultaneous connections. Further connections wait.
 /// - per_address: The maximum number of connections from one address; 0 for no limit. Further connections are closed.
-/// - seconds: The time without activity after which a connection is closed.
+/// - seconds: The time of inactivity after which a connection is closed.
 /// - context: A pointer that is passed to all callbacks.
 /// - notify: Called when a connection is opened or closed.
 /// - returns: NULL if the server cannot start.

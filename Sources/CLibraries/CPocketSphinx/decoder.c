@@ -19,7 +19,7 @@ static void store_error(const char *text) {
     line[strcspn(line, "\n")] = 0;
 }
 
-// The library calls this with each line.
+// The library calls this for each line that it logs.
 static void log_line(void *listener, err_lvl_t level, const char *format, ...) {
     if (level < ERR_ERROR && !listener) return;
     char text[512];

@@ -57,10 +57,11 @@ int fieldscribe_fe_end(fieldscribe_fe *fe, float *cepstra) {
 }
 
 int fieldscribe_ps_search(ps_decoder_t *decoder, float *cepstra, int width, int frames) {
-    // A streamed utterance permanently switches the library to its own normalization; this code normalizes instead.
+    // A streamed utterance permanently switches the library to its own normalization, but the caller has already
+    // normalized the cepstra.
     ps_get_feat(decoder)->cmn = CMN_NONE;
     for (int done = 0; done < frames;) {
-        // The library loses frames that do not fit in its buffer of a dozen frames.
+        // Passes four frames at a time: the library loses frames that do not fit in its buffer of a dozen.
         mfcc_t *rows[4];
         int count = 0;
         for (; count < 4 && done < frames; count++, done++) rows[count] = cepstra + (size_t)done * (size_t)width;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Returns the connection timeout, in seconds, from the connection string; at least 2, as in libpq.
+/// Returns the connection timeout in seconds: at least 2, as in libpq, or a day if the connection string sets none.
 static inline long fieldscribe_connect_timeout(PGconn *connection) {
     long seconds = 0;
     PQconninfoOption *options = PQconninfo(connection);
@@ -13,8 +13,8 @@ static inline long fieldscribe_connect_timeout(PGconn *connection) {
     return seconds <= 0 ? 86400 : seconds < 2 ? 2 : seconds;
 }
 
-/// Copies the path of the password file in a connection string. Returns its length; 0 if there is no such file or the
-/// string cannot be parsed.
+/// Copies the path of the password file in a connection string. Returns its length; 0 if the string names none or cannot
+/// be parsed, or if the path is too long.
 static inline size_t fieldscribe_password_file(const char *address, char *path, size_t capacity) {
     size_t length = 0;
     PQconninfoOption *options = PQconninfoParse(address, NULL);
@@ -27,7 +27,6 @@ static inline size_t fieldscribe_password_file(const char *address, char *path, 
     return length < capacity ? length : 0;
 }
 
-/// Discards a notice from the server.
 static void fieldscribe_ignore_notice(void *context, const char *message) {
     (void)context;
     (void)message;

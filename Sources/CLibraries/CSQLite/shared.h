@@ -10,7 +10,7 @@
 
 typedef struct fieldscribe_share fieldscribe_share;
 
-/// The database as opened by one connection. SQLite's own file object follows it in memory.
+/// The database file as opened by one connection. The file object of SQLite's own VFS follows it in memory.
 typedef struct fieldscribe_file {
     sqlite3_file base;
     fieldscribe_share *share;
@@ -18,10 +18,10 @@ typedef struct fieldscribe_file {
     /// The lock level among the connections of this process, from SQLITE_LOCK_NONE to SQLITE_LOCK_EXCLUSIVE.
     int level;
     /// Whether the lock that excludes other processes was acquired through this file.
-    int holds;
+    int holds_lock;
     /// Which of the index's eight locks this connection has, with one bit for each.
     unsigned shared, exclusive;
-    int maps;
+    int maps_index;
 } fieldscribe_file;
 
 /// The state that the connections share.
@@ -82,7 +82,7 @@ static int fieldscribe_file_characteristics(sqlite3_file *file) {
 /// Locks out other processes until the file is closed. The caller must hold the mutex.
 static int fieldscribe_share_own(fieldscribe_share *share, fieldscribe_file *file) {
     for (fieldscribe_file *other = share->files; other; other = other->next)
-        if (other->holds) return SQLITE_OK;
+        if (other->holds_lock) return SQLITE_OK;
     sqlite3_file *system = fieldscribe_system_file(&file->base);
     int status = system->pMethods->xLock(system, SQLITE_LOCK_SHARED);
     if (status != SQLITE_OK) return status;
@@ -91,7 +91,7 @@ static int fieldscribe_share_own(fieldscribe_share *share, fieldscribe_file *fil
         system->pMethods->xUnlock(system, SQLITE_LOCK_NONE);
         return status;
     }
-    file->holds = 1;
+    file->holds_lock = 1;
     return SQLITE_OK;
 }
 
@@ -137,7 +137,7 @@ static int fieldscribe_index_map(sqlite3_file *opened, int region, int size, int
     int status = SQLITE_OK;
     *mapped = NULL;
     sqlite3_mutex_enter(share->mutex);
-    file->maps = 1;
+    file->maps_index = 1;
     while (extends && region >= share->regionCount && status == SQLITE_OK) {
         void **regions = (void **)realloc(share->regions, sizeof(void *) * (size_t)(share->regionCount + 1));
         if (regions) share->regions = regions;
@@ -183,7 +183,7 @@ static void fieldscribe_index_barrier(sqlite3_file *opened) {
 /// Frees the index once no connection has mapped it. The caller must hold the mutex.
 static void fieldscribe_share_free_index(fieldscribe_share *share) {
     for (fieldscribe_file *file = share->files; file; file = file->next)
-        if (file->maps) return;
+        if (file->maps_index) return;
     for (int region = 0; region < share->regionCount; region++) free(share->regions[region]);
     free(share->regions);
     share->regions = NULL;
@@ -194,7 +194,7 @@ static int fieldscribe_index_unmap(sqlite3_file *opened, int deletes) {
     (void)deletes;
     fieldscribe_file *file = (fieldscribe_file *)opened;
     sqlite3_mutex_enter(file->share->mutex);
-    file->maps = 0;
+    file->maps_index = 0;
     file->shared = file->exclusive = 0;
     fieldscribe_share_free_index(file->share);
     sqlite3_mutex_leave(file->share->mutex);

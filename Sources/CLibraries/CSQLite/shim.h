@@ -1,4 +1,4 @@
-// Macros from sqlite3.h that Swift cannot import because they are not plain numbers.
+// Macros and variadic functions from sqlite3.h that Swift cannot import.
 #pragma once
 #include <sqlite3.h>
 
@@ -11,7 +11,7 @@ static inline int fieldscribe_sqlite_bind_text(sqlite3_stmt *statement, int inde
         statement, index, text ? text : "", (sqlite3_uint64)length, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-/// Sets whether closing the database keeps its write-ahead log. The function is variadic in C. Returns the result code.
+/// Sets whether closing the database keeps its write-ahead log. Returns the result code.
 static inline int fieldscribe_sqlite_keep_log(sqlite3 *database, int keep) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep, (int *)0);
 }

@@ -2,8 +2,8 @@ import Core
 import System
 import Transcripts
 
-/// Builds the list of all recordings on a volume. The text of this recorder's recordings is included; other recorders'
-/// copies are listed by folder name. Renamed folders are found by their manifest.
+/// Builds the list of all readable copies on a volume. Includes the texts of this recorder's recordings, and lists other
+/// recorders' copies only by folder name. Recognizes renamed folders by their manifest.
 struct CopyIndex {
     private static let entryLimit = 50_000
 
@@ -14,10 +14,10 @@ struct CopyIndex {
     /// Returns the copies, this recorder's first, and each recorder's newest first.
     func entries() throws(DeviceError) -> [IndexEntry] {
         let device = exportFolder.device
-        let found = try Self.found(on: exportFolder)
-        let folders = Set(found.first?.copies.map(\.folder) ?? [])
+        let copiesByOwner = try Self.copiesByOwner(on: exportFolder)
+        let folders = Set(copiesByOwner.first?.copies.map(\.folder) ?? [])
         let renamed = try exportFolder.folder.renamedCopies()
-        // Only the latest copy is listed: earlier copies have an earlier text.
+        // Lists only the latest copy of each recording, because earlier copies have an older text.
         var latest: [String: Int] = [:]
         for (recording, copies) in known.copies {
             let existing = copies.reversed().lazy.compactMap { copy in
@@ -26,7 +26,7 @@ struct CopyIndex {
             if let last = existing.first { latest[last] = recording }
         }
         var entries: [IndexEntry] = []
-        for (owner, copies) in found {
+        for (owner, copies) in copiesByOwner {
             for copy in copies.prefix(Self.entryLimit - entries.count) {
                 let recording = owner == device ? latest[copy.folder] : nil
                 if owner == device, let name = copy.name, known.names.contains(name), recording == nil { continue }
@@ -47,16 +47,18 @@ struct CopyIndex {
     }
 
     /// Returns the recorders' folders, this recorder's first, with their complete copies, the newest first.
-    private static func found(
+    private static func copiesByOwner(
         on exportFolder: CopyFolder
     ) throws(DeviceError) -> [(owner: DeviceName, copies: [FoundCopy])] {
         var found = [(owner: exportFolder.device, copies: try copies(in: exportFolder.folder))]
-        let others = try exportFolder.top.names().compactMap { DeviceName($0) }.filter { $0 != exportFolder.device }
-        for other in others.sorted(by: { $0.text < $1.text }) {
-            guard let folder = try? exportFolder.top.folder(other.text), let copies = try? copies(in: folder) else {
+        let otherOwners = try exportFolder.top.names().compactMap { DeviceName($0) }.filter {
+            $0 != exportFolder.device
+        }
+        for owner in otherOwners.sorted(by: { $0.text < $1.text }) {
+            guard let folder = try? exportFolder.top.folder(owner.text), let copies = try? copies(in: folder) else {
                 continue
             }
-            if !copies.isEmpty { found.append((other, copies)) }
+            if !copies.isEmpty { found.append((owner, copies)) }
         }
         return found
     }

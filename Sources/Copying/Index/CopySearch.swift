@@ -4,15 +4,15 @@ import System
 import Transcripts
 
 /// Finds copies in a folder and its subfolders by their content, because people rename and move them. Does not follow
-/// links or enter other file systems, because the names are untrusted.
+/// links or enter other file systems, because the folder is untrusted.
 struct CopySearch {
     private static let (maximumDepth, maximumFolders) = (8, 100_000)
 
     /// The copies' relative paths, sorted; an empty path stands for the folder itself.
     private(set) var paths: [String] = []
-    /// The findings about files and folders that could not be searched, or are not complete copies.
+    /// The findings about folders that could not be searched, and about incomplete copies.
     private(set) var findings: [CopyVerification.Finding] = []
-    private var count = 0
+    private var folderCount = 0
 
     /// - Throws: `DeviceError` if the folder itself cannot be read.
     init(in folder: Folder) throws(DeviceError) {
@@ -25,9 +25,9 @@ struct CopySearch {
         let copyFiles: Set<String> = [CopySettings.manifestName, CopySettings.signatureName, historyFileName]
         if name.flatMap({ CopyName($0) }) != nil || !names.isDisjoint(with: copyFiles) { return true }
         if names.contains(where: { SealedName($0) != nil }) { return true }
-        let sounds = Set(AudioFormat.allCases.map(\.fileName))
-        let texts = Set(TranscriptFormat.allCases.map(\.fileName))
-        return !names.isDisjoint(with: sounds) && !names.isDisjoint(with: texts)
+        let audioFiles = Set(AudioFormat.allCases.map(\.fileName))
+        let transcripts = Set(TranscriptFormat.allCases.map(\.fileName))
+        return !names.isDisjoint(with: audioFiles) && !names.isDisjoint(with: transcripts)
     }
 
     private mutating func search(_ folder: Folder, _ names: [String], at location: [String]) {
@@ -49,7 +49,7 @@ struct CopySearch {
             return
         }
         guard kind == .folder else {
-            // If a file has a copy's name, the verification fails to open it as a folder and reports that.
+            // If a file has a copy's name, the verification reports that it is not a folder.
             if CopyName(name) != nil { paths.append((location + [name]).joined(separator: "/")) }
             return
         }
@@ -57,11 +57,11 @@ struct CopySearch {
             return report(
                 .note, path, "is an incomplete copy; to complete it, plug the stick into its recorder again")
         }
-        guard location.count < Self.maximumDepth, count < Self.maximumFolders else {
+        guard location.count < Self.maximumDepth, folderCount < Self.maximumFolders else {
             return report(
                 .unchecked, path, "was skipped: nested too deeply, or too many folders; check it separately")
         }
-        count += 1
+        folderCount += 1
         let inner = try folder.folder(name)
         search(inner, try inner.names(limit: CopyVerification.maximumFiles), at: location + [name])
     }

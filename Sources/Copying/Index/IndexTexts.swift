@@ -1,9 +1,9 @@
 import Core
 import Transcripts
 
-/// The texts for the list of recordings, collected while recordings are copied, so that no text is read twice.
+/// The texts for the list of recordings. They are collected while recordings are copied, so that no text is read twice.
 struct IndexTexts {
-    /// The maximum number of bytes of searchable text in the list. The texts of earlier recordings are truncated.
+    /// The maximum size of all texts in bytes. If they are longer, the texts that were added first are truncated.
     private static let maximumBytes = 8 << 20
     /// The length of a truncated text in characters.
     private static let truncatedLength = 200
@@ -16,7 +16,7 @@ struct IndexTexts {
     private var untruncated: [Int] = []
     private var bytes = 0
 
-    /// Adds a recording. Add the newest recordings last, because the texts of the first ones are truncated.
+    /// Adds a recording. Add the newest recordings last, because the first texts may be truncated.
     mutating func add(_ summary: RecordingSummary, _ timeline: Timeline) {
         var facts = [clockTime(timeline.length)]
         if summary.clock != .synchronized { facts.append("clock unverified") }

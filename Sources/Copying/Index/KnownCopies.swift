@@ -7,7 +7,6 @@ struct KnownCopies<Name: CopyNaming>: Sendable {
         var entry: ExportEntry
     }
 
-    /// All names of copies in the ledger.
     private(set) var names: Set<Name> = []
     private(set) var copies: [Int: [Copy]] = [:]
     private let prefix: String
@@ -27,7 +26,6 @@ struct KnownCopies<Name: CopyNaming>: Sendable {
     /// Returns the copies of a recording, the latest first.
     func latest(of recording: Int) -> [Copy] { copies[recording, default: []].reversed() }
 
-    /// The latest copy of each name.
     var latestByName: [Copy] {
         var latest: [Name: Copy] = [:]
         for copy in copies.values.joined() { latest[copy.name] = copy }
@@ -36,7 +34,6 @@ struct KnownCopies<Name: CopyNaming>: Sendable {
 }
 
 extension ExportEntry {
-    /// Returns the manifest if the entry has a different pass, so that the ledger needs another entry for the same
-    /// copy.
+    /// Returns the manifest if the ledger needs another entry for this copy, because it has a different pass.
     func manifest(unlessOf pass: Int?) -> String? { pass == nil || pass == self.pass ? nil : manifest }
 }

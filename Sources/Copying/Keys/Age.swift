@@ -22,7 +22,7 @@ package struct Age: Sendable {
         guard let program = installedProgram("age") else {
             throw DeviceError(
                 .missing, "age", cause: .age,
-                "the program age is not installed; without it nothing is sealed, opened or copied",
+                "the program age is not installed; without it, nothing is sealed, opened or copied",
                 remedy: "install it: apt install age")
         }
         self.program = program
@@ -32,14 +32,14 @@ package struct Age: Sendable {
     ///
     /// - Throws: `DeviceError` with `unsupported` for the first key that age rejects.
     package func check(_ recipients: [Recipient]) throws(DeviceError) {
-        if try answer(to: Self.recipients(recipients)).status == 0 { return }
+        if try runWithoutInput(Self.recipients(recipients)).status == 0 { return }
         for (index, recipient) in recipients.enumerated() {
-            let (status, text) = try answer(to: Self.recipients([recipient]))
+            let (status, message) = try runWithoutInput(Self.recipients([recipient]))
             guard status != 0 else { continue }
             throw DeviceError(
                 .unsupported, "age", cause: .age,
                 on: "recipient \(index + 1) of \(recipients.count) (\(recipient.short))",
-                "age rejects it: \(Self.reason(text))", remedy: "correct export.recipients")
+                "age rejects it: \(Self.reason(message))", remedy: "correct export.recipients")
         }
     }
 
@@ -58,7 +58,9 @@ package struct Age: Sendable {
     package func decryptor(
         with key: DecryptionKey, consume: @escaping (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) -> AgeStream {
-        AgeStream(try child(["-d", "-i", ChildProcess.file], file: key.number), isEncrypting: false, consume: consume)
+        AgeStream(
+            try child(["-d", "-i", ChildProcess.file], file: key.fileDescriptor), isEncrypting: false,
+            consume: consume)
     }
 
     private static func recipients(_ recipients: [Recipient]) -> [String] {
@@ -74,9 +76,9 @@ package struct Age: Sendable {
     }
 
     /// Runs age without input and returns its exit status and the first line of its errors.
-    private func answer(to arguments: [String]) throws(DeviceError) -> (status: Int32, text: String) {
+    private func runWithoutInput(_ arguments: [String]) throws(DeviceError) -> (status: Int32, message: String) {
         let limits = Self.limits
-        // The recorder's sandbox has no shell. Only the checks of keys, which need age's error output, use a shell.
+        // Only checks of keys use a shell, for age's error output, because the recorder's sandbox has no shell.
         let child = try ChildProcess(
             "/bin/sh",
             arguments: [
@@ -86,9 +88,9 @@ package struct Age: Sendable {
                 "sh", program,
             ] + arguments, showsErrors: false)
         child.pipes.closeInput()
-        let text = try child.output(upTo: 65_536, timeoutSeconds: Self.timeout)
+        let output = try child.output(upTo: 65_536, timeoutSeconds: Self.timeout)
         let status = try child.exitStatus(timeoutSeconds: Self.timeout)
-        let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
+        let line = String(decoding: output, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
         return (status, line)
     }
 

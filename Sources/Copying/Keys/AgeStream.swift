@@ -12,8 +12,8 @@ package final class AgeStream {
     private let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
     private var buffered = 0
 
-    /// The first encrypted bytes, held back until there are enough to check that they are in age's format. Nil after
-    /// the check, and when decrypting.
+    /// The first encrypted bytes, held back until they can be checked for age's format. Nil after the check, and when
+    /// decrypting.
     private var beginning: [UInt8]?
 
     init(
@@ -91,20 +91,20 @@ package final class AgeStream {
     }
 
     private func handleOutput(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
-        guard var first = beginning else { return try consume(bytes) }
-        first += bytes
-        guard first.count >= Age.magic.count else {
-            beginning = first
+        guard var firstBytes = beginning else { return try consume(bytes) }
+        firstBytes += bytes
+        guard firstBytes.count >= Age.magic.count else {
+            beginning = firstBytes
             return
         }
-        guard first.starts(with: Age.magic) else {
+        guard firstBytes.starts(with: Age.magic) else {
             throw DeviceError(
                 .failed, "age", cause: .age,
                 "the output of the program age is not in age's format; nothing was written",
                 remedy: "install Debian's: apt install --reinstall age")
         }
         beginning = nil
-        try rethrowing { try first.withUnsafeBytes { try consume($0) } }
+        try rethrowing { try firstBytes.withUnsafeBytes { try consume($0) } }
     }
 
     private static func exitedEarly(_ status: Int32) -> DeviceError {

@@ -2,15 +2,13 @@ import Core
 import Glibc
 import System
 
-/// Private keys that decrypt recordings. Kept only in memory, from where `age` reads them.
+/// Private keys that decrypt recordings, in a file in memory that `age` reads.
 package final class DecryptionKey: Sendable {
-    /// The maximum size of a key file in bytes.
     static let maximumBytes = 16_384
 
     private let file: MemoryFile
 
-    /// The file descriptor that `age` reads.
-    var number: Int32 { file.number }
+    var fileDescriptor: Int32 { file.number }
 
     /// Creates a key from text.
     ///
@@ -25,7 +23,7 @@ package final class DecryptionKey: Sendable {
 
     /// Reads a key file.
     ///
-    /// - Throws: `DeviceError`, without reading, if it is a link, a FIFO, or too large.
+    /// - Throws: `DeviceError` if the file is a link, a FIFO, or too large, or contains no usable key.
     package convenience init(in folder: Folder, _ name: String) throws(DeviceError) {
         let file = try folder.openFile(name, O_RDONLY)
         try self.init(try Self.text(of: file), named: file.path)
@@ -34,7 +32,7 @@ package final class DecryptionKey: Sendable {
     /// Returns the text of a file that may contain private keys. Decodes UTF-8, and UTF-16 with a byte order mark,
     /// because `age-keygen > key.txt` writes UTF-16 in PowerShell.
     ///
-    /// - Throws: `DeviceError` with `unsupported`, without reading, if the file is too large.
+    /// - Throws: `DeviceError` with `unsupported` if the file is too large.
     package static func text(of file: borrowing FileDescriptor) throws(DeviceError) -> String {
         let size = try file.size()
         guard size <= maximumBytes else {

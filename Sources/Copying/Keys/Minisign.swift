@@ -7,16 +7,15 @@ import System
 package struct Minisign: Sendable {
     /// The limits on address space and data in KiB, and on CPU time in seconds.
     private static let limits = (memory: 1 << 20, data: 128 << 10, cpu: 60)
-    /// The timeout for one run, in seconds. A run takes 10 ms, but a worn card may delay it by more than it delays a
-    /// write, and after a timeout minisign is not run again.
+    /// The timeout for one run, in seconds. A run takes 10 ms, but a worn card may delay it for long, and `RecorderKey`
+    /// does not run minisign again after a timeout.
     private static let timeout = 60
-    /// The maximum size of a key file or signature file in bytes; usually it has a few hundred.
+    /// The maximum size of a key file or signature file in bytes. Usually, they have a few hundred bytes.
     package static let maximumFileBytes = 4_096
 
     private let program: String
     private let timeout: Int
 
-    /// - Parameter timeout: the timeout for one run, in seconds.
     init(program: String, timeout: Int) { (self.program, self.timeout) = (program, timeout) }
 
     /// Finds the program.
@@ -26,7 +25,7 @@ package struct Minisign: Sendable {
         guard let program = installedProgram("minisign") else {
             throw DeviceError(
                 .missing, "minisign", cause: .minisign,
-                "the program minisign is not installed; without it nothing is signed or checked",
+                "the program minisign is not installed; without it, nothing is signed or checked",
                 remedy: "install it: apt install minisign")
         }
         self.init(program: program, timeout: Self.timeout)
@@ -46,7 +45,6 @@ package struct Minisign: Sendable {
         )
     }
 
-    /// Returns the content of the public key file for a secret key.
     func publicKeyFile(of secret: borrowing FileDescriptor) throws(DeviceError) -> [UInt8] {
         let folder = try ScratchFolder(for: "key")
         let publicFile = "\(folder.path)/public"
@@ -78,7 +76,7 @@ package struct Minisign: Sendable {
     package func comment(of bytes: [UInt8], signature: [UInt8], key: String) throws(DeviceError) -> String? {
         if signature.isEmpty { return nil }
         let file = try MemoryFile(signature, named: "signature", isSecret: false)
-        // Keeps the file until minisign has read it.
+        // The file must exist until minisign has read it.
         defer { withExtendedLifetime(file) {} }
         let (status, answer) = try run(
             ["-V", "-Q", "-P", key, "-m", "/dev/stdin", "-x", ChildProcess.file], giving: bytes, reading: file.number)
@@ -99,7 +97,7 @@ package struct Minisign: Sendable {
             do throws(DeviceError) {
                 try rethrowing { try bytes.withUnsafeBytes { try child.pipes.write($0, timeoutSeconds: timeout) } }
             } catch {
-                // minisign stopped reading its input early. The exit status says why.
+                // minisign exited early. The exit status says why.
                 guard error.status == EPIPE else { throw error }
             }
             child.pipes.closeInput()
@@ -137,16 +135,17 @@ package struct Minisign: Sendable {
     /// Returns whether an entry's signature of the sound was made with a key.
     ///
     /// - Throws: `DeviceError` if minisign does not answer.
-    package func fits(_ entry: HistoryEntry, key: String) throws(DeviceError) -> Bool {
+    package func verifies(_ entry: HistoryEntry, key: String) throws(DeviceError) -> Bool {
         guard let statement = entry.statement, let file = entry.signatureFile else { return false }
         let (bytes, signature) = (Array(statement.utf8), Array(file.utf8))
-        if fits(bytes, signature: signature, key: key) { return true }
+        if verifies(bytes, signature: signature, key: key) { return true }
         return try comment(of: bytes, signature: signature, key: key) == HistoryEntry.signedComment
     }
 
     /// Returns whether an entry's signature contains the ID of this key. Does not check whether the signature is valid.
     package static func hasID(of key: String, in entry: HistoryEntry) -> Bool {
-        // In base64, the first two letters and the 8 bytes of the ID; the last bits share a digit with the next byte.
+        // Keys and signatures start with two letters and the 8-byte ID. In base64, digits 3 to 13 contain all but the
+        // last two bits of the ID, and no bits in which the letters differ.
         entry.signature?.dropFirst(2).prefix(11) == key.dropFirst(2).prefix(11)
     }
 }

@@ -4,7 +4,6 @@ import System
 
 /// A file of public keys, one per line; `#` starts a comment line.
 package enum RecipientsFile {
-    /// The maximum size in bytes.
     package static let maximumBytes = 1 << 18
 
     /// Reads the public keys in a file. Rejects links, FIFOs and everything else that could block.

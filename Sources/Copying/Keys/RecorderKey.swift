@@ -11,7 +11,6 @@ package final class RecorderKey: Sendable {
 
     /// The public key in minisign's format: `RW` and 54 more base64 digits.
     let publicKey: String
-    /// The content of the public key file, for minisign.
     let publicText: String
 
     private let minisign: Minisign
@@ -33,7 +32,7 @@ package final class RecorderKey: Sendable {
         var text = try? Self.text(in: folder)
         if text.flatMap({ Self.key(in: $0) }) == nil {
             let bytes = try minisign.publicKeyFile(of: secret)
-            // If this fails, the next start derives it again.
+            // If this fails, the next start derives the public key again.
             try? folder.replace(Self.publicName, with: bytes, mode: 0o644)
             text = String(decoding: bytes, as: UTF8.self)
         }
@@ -84,8 +83,8 @@ package final class RecorderKey: Sendable {
     /// Signs data.
     ///
     /// - Parameter comment: a line that is signed with the data.
-    /// - Returns: the content of a `.minisig` file; nil after a failure, which `error` returns. After a failure,
-    ///   minisign is not run again.
+    /// - Returns: the content of a `.minisig` file; nil after a failure, which `error` returns. After a failure, minisign
+    ///   is not run again.
     package func sign(_ bytes: [UInt8], comment: String) -> String? {
         guard error == nil else { return nil }
         do throws(DeviceError) {
@@ -97,12 +96,12 @@ package final class RecorderKey: Sendable {
         }
     }
 
-    /// The reason why something could not be signed; nil if everything was signed.
+    /// Why something could not be signed; nil if everything was signed.
     package var error: DeviceError? { failure.withLock { $0 } }
 }
 
 extension Result<RecorderKey, DeviceError> {
-    /// The reason why something could not be signed: there is no key, or signing failed. Nil if everything was signed.
+    /// Why something could not be signed: there is no key, or signing failed. Nil if everything was signed.
     package var signingError: DeviceError? {
         switch self {
         case .success(let key): key.error

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Glibc
 
-/// Checks signatures with libsodium, which minisign uses, if it is installed. Starting a process for each of thousands
-/// of signatures would take too long. May be used from any thread.
+/// Checks signatures with libsodium, which minisign uses. Starting a process for each of thousands of signatures would
+/// take too long. May be used from any thread.
 struct Sodium: Sendable {
     private typealias Hash =
         @convention(c) (
@@ -17,9 +17,6 @@ struct Sodium: Sendable {
     private let hash: Hash
     private let verify: Verify
 
-    /// Loads the library. Nil if that fails.
-    ///
-    /// - Parameter name: the library's file name.
     init?(_ name: String) {
         guard let library = dlopen(name, RTLD_NOW | RTLD_LOCAL), let initialize = dlsym(library, "sodium_init"),
             let hash = dlsym(library, "crypto_generichash"),
@@ -32,17 +29,17 @@ struct Sodium: Sendable {
         self.verify = unsafeBitCast(verify, to: Verify.self)
     }
 
-    /// Returns whether a signature is in minisign's default format, and it and the signature of its comment are valid.
-    /// A result of false can also mean that it is in one of minisign's other formats.
+    /// Returns whether a signature is in minisign's default format and valid for the data and its comment. Valid
+    /// signatures in other formats also give false.
     ///
     /// - Parameters:
     ///   - signature: the content of a `.minisig` file.
     ///   - key: a public key in base64.
-    func fits(_ bytes: [UInt8], signature: [UInt8], key: String) -> Bool {
+    func verifies(_ bytes: [UInt8], signature: [UInt8], key: String) -> Bool {
         guard let text = String(validating: signature, as: UTF8.self) else { return false }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let (untrusted, trusted) = ("untrusted comment: ", "trusted comment: ")
-        // Leaves texts with other characters to minisign, which may reject them.
+        // Leaves signatures with other characters to minisign, which may reject them.
         guard lines.count == 5, lines[4].isEmpty, lines[0].hasPrefix(untrusted), lines[2].hasPrefix(trusted),
             text.utf8.allSatisfy({ $0 == 0x09 || $0 == 0x0A || 0x20...0x7E ~= $0 }),
             // The signature: "ED", the key's ID, 64 bytes. The key: "Ed", its ID, 32 bytes.
@@ -72,8 +69,8 @@ extension Minisign {
     /// Checks a signature with libsodium, without starting a process.
     ///
     /// - Returns: false if the signature is not valid, or if only minisign can decide.
-    package func fits(_ bytes: [UInt8], signature: [UInt8], key: String) -> Bool {
+    package func verifies(_ bytes: [UInt8], signature: [UInt8], key: String) -> Bool {
         signature.count <= Self.maximumFileBytes
-            && Sodium.installed?.fits(bytes, signature: signature, key: key) == true
+            && Sodium.installed?.verifies(bytes, signature: signature, key: key) == true
     }
 }

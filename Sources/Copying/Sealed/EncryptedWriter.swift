@@ -4,22 +4,21 @@ import Core
 struct EncryptedWriter: CopyWriter {
     private let folder: CopyFolder
     private let copy: SealedCopy
-    /// The digest of the public keys.
-    private let recipients: String
-    /// The digest of the content, computed when it is first needed.
+    private let recipientsDigest: String
+    /// The result of `SealedCopy.contentDigest`, computed when it is first needed.
     private var content: String?
     private var plan: SealedCopy.Plan?
 
     init(_ copy: SealedCopy, in folder: CopyFolder) {
         (self.copy, self.folder) = (copy, folder)
-        recipients = SealedCopy.digest(of: copy.recipients)
+        recipientsDigest = SealedCopy.digest(of: copy.recipients)
     }
 
     var firstName: SealedName { SealedName(copy.copy.summary.id) }
 
     mutating func examine(_ known: KnownCopies<SealedName>.Copy) throws(DeviceError) -> ExaminedCopy<SealedName> {
         guard let manifest = try folder.folder.manifest(of: known) else { return .unusable }
-        guard manifest.recipients == recipients else { return .replaceable }
+        guard manifest.recipients == recipientsDigest else { return .replaceable }
         if content == nil { content = try copy.contentDigest() }
         return manifest.content == content ? .current(PlacedCopy(name: known.name, entry: known.entry)) : .replaceable
     }

@@ -12,9 +12,9 @@ extension Folder {
     /// Writes the digests of the encrypted files in this folder, for `sha256sum -c`.
     func writeSums(_ known: KnownCopies<SealedName>) throws(DeviceError) {
         var sums: [String: String] = [:]
-        // Keeps the digests of files that the ledger does not list, such as those from an earlier ledger.
-        let before = (try? content(ofFile: CopySettings.manifestName, limit: 1 << 22)) ?? []
-        for line in String(decoding: before, as: UTF8.self).split(separator: "\n") {
+        // Keeps the digests of files that the ledger does not list, such as files from an earlier ledger.
+        let oldSums = (try? content(ofFile: CopySettings.manifestName, limit: 1 << 22)) ?? []
+        for line in String(decoding: oldSums, as: UTF8.self).split(separator: "\n") {
             let digest = line.prefix(64)
             let file = String(line.dropFirst(66))
             guard line.utf8.count > 66, digest.allSatisfy(\.isHexDigit), SealedName(file) != nil,
@@ -33,8 +33,8 @@ extension Folder {
     func removeSealed(_ name: SealedName) throws(DeviceError) {
         let sums = CopySettings.manifestName
         if try exists(sums) {
-            let before = String(decoding: try content(ofFile: sums, limit: 1 << 22), as: UTF8.self)
-            let lines = before.split(separator: "\n").filter { $0.dropFirst(66) != name.text }
+            let oldSums = String(decoding: try content(ofFile: sums, limit: 1 << 22), as: UTF8.self)
+            let lines = oldSums.split(separator: "\n").filter { $0.dropFirst(66) != name.text }
             if lines.isEmpty {
                 try remove(sums)
             } else {
@@ -47,7 +47,7 @@ extension Folder {
 }
 
 extension CopyFolder {
-    /// Returns the recorder's recordings that are unencrypted on the volume.
+    /// Returns the IDs of the recorder's recordings that have readable copies on the volume.
     func unencryptedRecordings(device: DeviceName, identity: String?) throws(DeviceError) -> [Int] {
         var found: Set<Int> = []
         for other in try top.names() where DeviceName(other) != nil && other != self.device.text {

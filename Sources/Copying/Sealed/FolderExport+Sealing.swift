@@ -6,7 +6,7 @@ extension FolderExport {
     /// Copies the recordings that the target lacks, encrypted. Never writes unencrypted recordings: if encryption
     /// fails, nothing is copied.
     ///
-    /// - Parameter recipients: the public keys to encrypt for, or why they are not known.
+    /// - Parameter recipients: the public keys to encrypt for, or why they are unknown.
     func encrypt(
         _ chosen: [RecordingSummary], to path: String, for recipients: Result<[Recipient], DeviceError>
     ) async throws -> CopyReport {
@@ -40,7 +40,7 @@ extension FolderExport {
         return try await finish(await writeSums(session), on: folder, error: nil)
     }
 
-    /// Copies recordings that are sealed on the recorder to a target with readable copies.
+    /// Copies recordings that are sealed on the recorder, beside the readable copies on a target.
     func copySealed(_ sealed: [RecordingSummary], to path: String) async throws -> CopyReport {
         let folder = try await openFolder(in: path, isEncrypted: true)
         var session = try await CopySession<SealedName>(folder, ledger?.exports(to: settings.volume) ?? [])
@@ -72,15 +72,15 @@ extension FolderExport {
     ) async throws -> [(recording: Int, error: DeviceError)] {
         var failures: [(recording: Int, error: DeviceError)] = []
         for (index, summary) in sealed.enumerated() {
-            let number = (index + 1, of: sealed.count)
+            let ordinal = (index + 1, of: sealed.count)
             do {
-                do { try await copySealed(summary, number, in: &session) } catch let error as DeviceError
+                do { try await copySealed(summary, ordinal, in: &session) } catch let error as DeviceError
                     where error.code == .damaged
                 {
                     // The recording may have been sealed again since the list was read.
                     let current = try await archive.recordings().first { $0.id == summary.id }
                     guard let current, current.isSealed, current.seal != summary.seal else { throw error }
-                    try await copySealed(current, number, in: &session)
+                    try await copySealed(current, ordinal, in: &session)
                 }
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw error }
@@ -92,7 +92,7 @@ extension FolderExport {
     }
 
     private func copySealed(
-        _ summary: RecordingSummary, _ number: (Int, of: Int), in session: inout CopySession<SealedName>
+        _ summary: RecordingSummary, _ ordinal: (Int, of: Int), in session: inout CopySession<SealedName>
     ) async throws {
         guard let manifest = summary.seal.flatMap({ SealedManifest($0) }) else { return }
         let earlier = session.entries.filter { $0.recording == summary.id }
@@ -100,7 +100,7 @@ extension FolderExport {
         let history = earlier.isEmpty ? [] : try await archive.history(of: summary.id).map(\.entry)
         let outdated = Set(earlier.beforeRedaction(in: history))
         let (folder, audio, shouldStop, progress) = (session.folder, audioPath(summary.id), shouldStop, progress)
-        let placed = try await place(summary.id, history, in: &session, written: nil) {
+        let placed = try await place(summary.id, history, in: &session, transcribedPart: nil) {
             SealedFileWriter(
                 folder: folder, recording: summary.id, manifest: manifest,
                 source: try Folder.parent(of: audio, crossesMounts: true).folder, outdated: outdated,
@@ -109,7 +109,7 @@ extension FolderExport {
                 let reached = Double(bytes) / Double(manifest.bytes) * Double(summary.length.samples)
                 progress(
                     CopyProgress(
-                        recording: summary.id, number: number.0, count: number.of,
+                        recording: summary.id, ordinal: ordinal.0, count: ordinal.of,
                         reached: SamplePosition(min(summary.length.samples, Int64(reached))), length: summary.length))
             }
         }

@@ -5,10 +5,10 @@ import System
 
 /// Decrypts a sealed recording into a folder in memory (tmpfs). Blocks; used on one thread.
 package struct RecordingDecryptor {
-    /// The maximum size of a journal in bytes: several days of speech.
+    /// The maximum size of a journal in bytes, which is enough for several days of speech.
     private static let maximumJournalBytes: Int64 = 512 << 20
 
-    /// The bytes of memory to keep free for the index and other programs.
+    /// The memory to keep free for the index and other programs, in bytes.
     private static let reserveBytes: Int64 = 8 << 20
 
     private static let encodedName = "encoded.partial"
@@ -47,12 +47,12 @@ package struct RecordingDecryptor {
     ///
     /// - Throws: `DeviceError` with `denied` if the key does not open the file, `damaged` if the file was changed, or
     ///   `full` if there is not enough memory.
-    package func journal(into target: Folder) throws(DeviceError) {
+    package func writeJournal(into target: Folder) throws(DeviceError) {
         let file = try NewFile("journal.jsonl", in: target, shouldStop: { [shouldContinue] in !shouldContinue() })
         let isFound = try read(until: "journal.jsonl") { name, bytes throws(DeviceError) in
             guard name == "journal.jsonl" else { return nil }
             guard bytes <= Self.maximumJournalBytes else { throw wrongContent }
-            // For the journal, the database rows and the index made from it, and SQLite's own copies of both.
+            // The journal, the rows and the index made from it, and SQLite's temporary copies of both.
             try requireSpace(for: 3 * bytes + Self.reserveBytes, in: target)
             return { bytes throws(DeviceError) in try file.write(bytes, at: file.length) }
         }
@@ -60,14 +60,14 @@ package struct RecordingDecryptor {
         try file.sync()
     }
 
-    /// Writes the sound into a folder as `audio.wav`, and beside it the file that the recording was converted from, if
-    /// any. Reads the whole encrypted file.
+    /// Writes the audio into a folder as `audio.wav`, and beside it the file that the recording was converted from, if
+    /// there is one. Reads the whole encrypted file.
     ///
     /// - Parameters:
     ///   - length: the expected length.
     ///   - reason: why the recording ended.
-    /// - Throws: the same as `journal(into:)`.
-    package func sound(_ length: SamplePosition, _ reason: StopReason, into target: Folder) throws(DeviceError) {
+    /// - Throws: the same as `writeJournal(into:)`.
+    package func writeAudio(_ length: SamplePosition, _ reason: StopReason, into target: Folder) throws(DeviceError) {
         let shouldStop: @Sendable () -> Bool = { [shouldContinue] in !shouldContinue() }
         defer { try? target.remove(Self.encodedName) }
         let encoded = try NewFile(Self.encodedName, in: target, shouldStop: shouldStop)
@@ -101,8 +101,10 @@ package struct RecordingDecryptor {
         guard count == length.samples * Int64(decoder.channels) else { throw wrongContent }
     }
 
-    /// Throws `full` if there is not enough memory. Checks the machine's memory, too, because a tmpfs reports half of
-    /// the memory as free even if other programs use it.
+    /// Checks that there is enough memory in the folder and on the machine: a tmpfs reports half of the memory as free,
+    /// even if other programs use it.
+    ///
+    /// - Throws: `DeviceError` with `full` if there is not.
     private func requireSpace(for bytes: Int64, in target: Folder) throws(DeviceError) {
         let (free, memory) = (try target.freeBytes(), memory() ?? .max)
         guard min(free, memory) > bytes + 1 << 20 else {
@@ -111,7 +113,7 @@ package struct RecordingDecryptor {
                 .full, "statvfs", status: ENOSPC, cause: .memory, on: target.path,
                 memory < free
                     ? "\(needed), but only \(memory / 1_000_000) MB of this machine's memory are free"
-                    : "\(needed) there, \(free / 1_000_000) MB are free", remedy: "open it on a laptop")
+                    : "\(needed) there, but only \(free / 1_000_000) MB are free", remedy: "open it on a laptop")
         }
     }
 
@@ -120,7 +122,7 @@ package struct RecordingDecryptor {
     /// - Parameters:
     ///   - last: the name of the last file to read; nil to read all files.
     ///   - open: called with the name and length of each file; returns nil to skip the file.
-    /// - Returns: whether the last file was found.
+    /// - Returns: whether the file `last` was found.
     private func read(
         until last: String?, open: @escaping (String, Int64) throws(DeviceError) -> Consumer?
     ) throws(DeviceError) -> Bool {
@@ -133,14 +135,14 @@ package struct RecordingDecryptor {
         var consumer: Consumer?
         func handle(_ event: TarParser.Event) throws(DeviceError) {
             switch event {
-            case .file(let name, let bytes):
-                // The next file begins here, so the last file to read is complete.
+            case .file(let name, let size):
+                // The next file begins here, so the file `last` is complete.
                 if isFound {
                     hasAll = true
                     throw Self.finishedEarly
                 }
                 isFound = name == last
-                consumer = try open(name, bytes)
+                consumer = try open(name, size)
             case .bytes(let bytes): try consumer?(bytes)
             case .end: consumer = nil
             }
@@ -182,7 +184,7 @@ package struct RecordingDecryptor {
         return isFound
     }
 
-    /// Thrown to stop the decryption after the last file to read.
+    /// Thrown to stop the decryption after the file `last`.
     private static let finishedEarly = DeviceError(.failed, "age", "finished early")
 
     private var wrongContent: DeviceError {

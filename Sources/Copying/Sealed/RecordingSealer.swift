@@ -3,8 +3,8 @@ import Core
 import Glibc
 import System
 
-/// Encrypts a recording on the recorder: writes the folder of a copy, with the journal, into one encrypted file beside
-/// the sound. Blocks; used on one thread.
+/// Encrypts a recording on the recorder: writes the files of a copy and the journal into one encrypted file beside the
+/// sound. Blocks; used on one thread.
 package struct RecordingSealer {
     private static let temporary = "sealing.partial"
 
@@ -12,17 +12,17 @@ package struct RecordingSealer {
     let copy: SealedCopy
 
     /// - Parameters:
-    ///   - sound: the storage directory that contains the sound; nil for `storage`.
+    ///   - soundStorage: the storage directory that contains the sound; nil for `storage`.
     ///   - journal: the recording's current journal.
     ///   - signer: signs the copy; nil for an unsigned copy.
     ///   - shouldContinue: polled; if false, sealing stops without a change.
     package init(
         _ summary: RecordingSummary, _ timeline: Timeline, journal: String, history: [HistoryLine],
         signer: RecorderKey? = nil, in storage: String,
-        soundIn sound: String? = nil, settings: CopySettings, for recipients: [Recipient],
+        soundIn soundStorage: String? = nil, settings: CopySettings, for recipients: [Recipient],
         shouldContinue: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
-        let location = RecordingFolder(storage: sound ?? storage, recording: summary.id)
+        let location = RecordingFolder(storage: soundStorage ?? storage, recording: summary.id)
         folder = try RecordingFolder.open(summary.id, in: storage)
         let source = try RecordingReader(path: location.audio)
         let recording = RecordingCopy(
@@ -43,7 +43,8 @@ package struct RecordingSealer {
         guard free >= needed else {
             throw DeviceError(
                 .full, "statvfs", status: ENOSPC, on: folder.path,
-                "sealing this recording needs \(needed / 1_000_000 + 1) MB temporarily, \(free / 1_000_000) MB are free",
+                "sealing this recording needs \(needed / 1_000_000 + 1) MB temporarily, but only "
+                    + "\(free / 1_000_000) MB are free",
                 remedy: "erase recordings that were copied; sealing is retried automatically")
         }
         try folder.remove(Self.temporary)

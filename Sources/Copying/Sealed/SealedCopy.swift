@@ -2,10 +2,10 @@ import Core
 import System
 import Transcripts
 
-/// Encrypts one recording: streams the folder of a copy as a tar archive through `age` into one file. Writes no
+/// Encrypts one recording: streams the files of a copy as a tar archive through `age` into one file. Writes no
 /// unencrypted data to any disk. Blocks; used on one thread.
 struct SealedCopy {
-    /// The number of bytes at the beginning of an encrypted file that identify it: they contain its unique keys.
+    /// The number of bytes at the beginning that identify an encrypted file. They contain its file key, which is unique.
     static let headLength = 4_096
 
     let copy: RecordingCopy
@@ -16,18 +16,18 @@ struct SealedCopy {
     /// The content of the encrypted file, determined before anything is written.
     struct Plan {
         var audio: EncodedAudio.Measurement
-        /// SHA-256 of the samples.
-        var sound: String
+        var samplesDigest: String
         var texts: [(name: String, bytes: [UInt8])]
         /// The size of the tar archive in bytes.
         var bytes: Int64
     }
 
-    /// Returns a digest that changes with the text, sound, name and settings of the copy.
+    /// Returns a digest that changes if the copy needs to be replaced: with its folder's name, its length, the names of
+    /// its files, its text, its corrections and its redactions.
     ///
-    /// - Parameter sound: the digest of the samples; nil if it is not known yet.
-    func contentDigest(sound: String? = nil) throws(DeviceError) -> String {
-        let text = try copy.textDigest(sound: sound)
+    /// - Parameter samplesDigest: the digest of the samples; nil if it is not known yet.
+    func contentDigest(samplesDigest: String? = nil) throws(DeviceError) -> String {
+        let text = try copy.textDigest(samplesDigest: samplesDigest)
         var fields = [
             folderName, "\(copy.length.samples)", copy.names.sorted().joined(separator: " "), text?.digest ?? "",
         ]
@@ -50,8 +50,8 @@ struct SealedCopy {
         let (progress, length) = (copy.progress, copy.length.samples)
         firstHalf.progress = { progress(SamplePosition($0.samples / 2)) }
         let measured = EncodedAudio()
-        let (sound, peaks) = try firstHalf.encodeAudio(into: measured, named: copy.settings.audioName)
-        let texts = try copy.texts(copy.details(peaks: peaks, sound: sound)) + copy.companions + extra
+        let (samplesDigest, peaks) = try firstHalf.encodeAudio(into: measured, named: copy.settings.audioName)
+        let texts = try copy.texts(copy.details(peaks: peaks, samplesDigest: samplesDigest)) + copy.companions + extra
         let audio = try measured.finish().measurement
         progress(SamplePosition(length / 2))
         // All digests have the same length.
@@ -61,17 +61,17 @@ struct SealedCopy {
         for (_, text) in texts { bytes += Tar.size(Int64(text.count)) }
         bytes += Tar.size(Int64(manifest.text.utf8.count))
         if let original = copy.original { bytes += Tar.size(original.bytes) }
-        return Plan(audio: audio, sound: sound, texts: texts, bytes: bytes)
+        return Plan(audio: audio, samplesDigest: samplesDigest, texts: texts, bytes: bytes)
     }
 
     /// Returns an upper bound on the total size of the encrypted file and the files beside it, in bytes.
     func expectedBytes(_ plan: Plan) -> Int64 {
-        // The header's part for each key, 16 bytes per 64 KiB, the signature, and whole clusters for this file and four
-        // small ones.
+        // age adds a part of the header for each key, and 16 bytes per 64 KiB. Adds the signature, and a cluster each for
+        // this file and four small ones.
         plan.bytes + plan.bytes / 4_096 + Int64(recipients.count + 1) * 1_024 + 5 * 65_536
     }
 
-    /// Writes the encrypted file, syncs it, and reads it back past the cache.
+    /// Writes the encrypted file, syncs it, and reads it back from the volume.
     ///
     /// - Throws: `DeviceError`; the file may then be incomplete.
     func write(
@@ -92,11 +92,11 @@ struct SealedCopy {
                 .failed, "age", cause: .age, "the program age wrote less than it read",
                 remedy: "see fieldscribe recipients check")
         }
-        let written = digest.finish()
-        let isDirect = try file.syncAndReadBack(written, as: name, in: folder, shouldStop: copy.shouldStop)
+        let fileDigest = digest.finish()
+        let isDirect = try file.syncAndReadBack(fileDigest, as: name, in: folder, shouldStop: copy.shouldStop)
         let manifest = SealedManifest(
-            file: written, bytes: file.length, head: Digest.of(head), plain: plain,
-            content: try contentDigest(sound: plan.sound), recipients: Self.digest(of: recipients))
+            file: fileDigest, bytes: file.length, head: Digest.of(head), plain: plain,
+            content: try contentDigest(samplesDigest: plan.samplesDigest), recipients: Self.digest(of: recipients))
         return (manifest, isDirect)
     }
 
@@ -132,9 +132,7 @@ struct SealedCopy {
         try encryptor.write(Tar.padding(after: count))
     }
 
-    /// Writes the file that the recording was converted from, if any.
-    ///
-    /// - Returns: the file's digest; nil if there is no such file.
+    /// Writes the file that the recording was converted from. Returns its digest; nil if there is no such file.
     private func writeOriginal(_ time: Int64, to encryptor: AgeStream) throws(DeviceError) -> String? {
         guard let original = copy.original else { return nil }
         try encryptor.write(Tar.file("\(folderName)/\(original.name)", bytes: original.bytes, time: time))

@@ -53,9 +53,9 @@ struct SealedFileWriter: CopyWriter {
 }
 
 extension NewFile {
-    /// Syncs the file and reads it back past the cache.
+    /// Syncs the file and reads it back from the volume.
     ///
-    /// - Returns: whether the read bypassed the cache.
+    /// - Returns: whether the read bypassed the cache (O_DIRECT).
     /// - Throws: `DeviceError` with `damaged` if the digest differs.
     func syncAndReadBack(
         _ digest: String, as name: String, in folder: Folder, shouldStop: @escaping @Sendable () -> Bool

@@ -24,15 +24,15 @@ enum SealedTexts {
 
         3. Open index.html in the folder that this creates. In that folder, sha256sum -c SHA256SUMS checks its files.
 
-        If age refuses to open a file, the file was changed or is incomplete: copy it from the recorder again. The
-        SHA256SUMS beside the sealed files checks them without a key. The decrypted folder is not protected: keep it
-        where only authorized people can read it.
+        If age refuses to open a file, the file was changed or is incomplete: copy it from the recorder again. In the
+        folder of the sealed files, sha256sum -c SHA256SUMS checks them without a key. The decrypted folder is not
+        protected: keep it where only authorized people can read it.
 
         """
 
     /// Lists recordings: `recording 7`, or `3 recordings, 1, 2 and 7`.
-    static func recordings(_ numbers: [Int]) -> String {
-        let sorted = numbers.sorted().map(String.init)
+    static func recordings(_ ids: [Int]) -> String {
+        let sorted = ids.sorted().map(String.init)
         guard let last = sorted.last, sorted.count > 1 else { return "recording \(sorted.first ?? "")" }
         return "\(sorted.count) recordings, \(sorted.dropLast().joined(separator: ", ")) and \(last)"
     }
@@ -49,12 +49,12 @@ extension FolderExport {
             let copied = SealedTexts.recordings(report.copied.map(\.recording))
             lines.append("Sealed, copied, read back \(report.readBackMethod), and verified: \(copied).")
         }
-        if !report.kept.isEmpty {
-            lines.append("Already here: \(SealedTexts.recordings(report.kept.map(\.recording))).")
+        if !report.keptCopies.isEmpty {
+            lines.append("Already here: \(SealedTexts.recordings(report.keptCopies.map(\.recording))).")
         }
-        if let leftOut = leftOutText { lines.append(leftOut) }
+        if let omitted = omittedText { lines.append(omitted) }
         if let redaction = report.redactionText { lines.append(redaction) }
-        let untranscribed = (report.copied + report.kept).filter { $0.written != nil }.map(\.recording)
+        let untranscribed = (report.copied + report.keptCopies).filter { $0.transcribedPart != nil }.map(\.recording)
         if !untranscribed.isEmpty {
             lines.append(
                 "NOT EVERYTHING HAS BEEN TRANSCRIBED YET: \(SealedTexts.recordings(untranscribed)). "
@@ -68,14 +68,15 @@ extension FolderExport {
                     + "should not be here.",
             ]
         }
-        if error == nil, report.copied.isEmpty, report.kept.isEmpty, report.failures.isEmpty {
+        if error == nil, report.copied.isEmpty, report.keptCopies.isEmpty, report.failures.isEmpty {
             lines.append("There was nothing to copy.")
         }
         lines.append("")
-        lines += section("Fieldscribe/key.txt on this stick:", key) + section("Settings on this stick:", answer)
-        if !corrections.isEmpty {
+        lines += section("Fieldscribe/key.txt on this stick:", keyLines)
+        lines += section("Settings on this stick:", settingsLines)
+        if !correctionLines.isEmpty {
             lines += [
-                "Files with corrections on this stick: \(corrections.count). The recorder's log shows the results.",
+                "Files with corrections on this stick: \(correctionLines.count). The recorder's log shows the results.",
                 "",
             ]
         }

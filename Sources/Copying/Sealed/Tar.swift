@@ -1,6 +1,6 @@
 import Core
 
-/// Makes the headers of a tar archive (POSIX ustar, with a pax record for files of 8 GiB and more). Pure.
+/// Makes the headers of a tar archive (POSIX ustar, with a pax record for files of 8 GiB and more).
 ///
 /// The program `tar` cannot be used, because it needs unencrypted files on a disk.
 enum Tar {
@@ -46,8 +46,6 @@ enum Tar {
         Int64(file("", bytes: bytes, time: 0).count) + bytes + Int64(padding(after: bytes).count)
     }
 
-    /// Makes one header.
-    ///
     /// - Parameter name: at most 100 bytes.
     private static func header(_ name: String, kind: String, mode: String, bytes: Int64, time: Int64) -> [UInt8] {
         var header = [UInt8](repeating: 0, count: block)

@@ -1,7 +1,7 @@
 import Core
 
 /// Parses the tar archive of an encrypted copy, which contains a folder and its files, from consecutive blocks of
-/// bytes. The content is untrusted. Pure.
+/// bytes. The content is untrusted.
 package struct TarParser {
     /// A parsed part of the archive.
     package enum Event {
@@ -9,7 +9,6 @@ package struct TarParser {
         case file(String, bytes: Int64)
         /// The file's next bytes, valid only during the call.
         case bytes(UnsafeRawBufferPointer)
-        /// The file ends.
         case end
     }
 
@@ -35,7 +34,7 @@ package struct TarParser {
 
     package init() {}
 
-    /// Whether the end was reached; false if the archive is truncated.
+    /// Whether the end of the archive was reached.
     package var isWhole: Bool {
         if case .finished = state { return true }
         return false
@@ -121,7 +120,7 @@ package struct TarParser {
         }
     }
 
-    /// Reads the file length from a pax record, such as `27 size=8589934592`. There is one entry per line.
+    /// Reads the length of the next file from the lines of a pax record, such as `19 size=8589934592`.
     private mutating func readRecord() throws(DeviceError) {
         let text = String(decoding: buffer, as: UTF8.self)
         buffer = []

@@ -34,7 +34,6 @@ package struct AllowedSticks: Hashable, Sendable {
         try self.init(bytes, path: "\(storage)/\(Self.fileName)")
     }
 
-    /// - Parameter path: the file's path, for error messages.
     init(_ bytes: [UInt8], path: String) throws(DeviceError) {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {

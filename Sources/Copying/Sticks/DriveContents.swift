@@ -12,7 +12,7 @@ package struct DriveContents: Hashable, Sendable {
     /// interrupted the change.
     package var isFinished: Bool
 
-    /// By recording ID, a mark that changes with the recording's sound and its shown pass.
+    /// By recording ID, a mark that changes with the recording's length and its shown pass.
     package var marks: [Int: String]
 
     package init(isSealed: Bool, settings: String, isFinished: Bool = true, marks: [Int: String] = [:]) {
@@ -34,7 +34,6 @@ package struct DriveContents: Hashable, Sendable {
 
     private static let title = "fieldscribe-drive-1"
 
-    /// The file's content.
     package var text: String {
         let head =
             "\(Self.title) \(isSealed ? "sealed" : "clear") \(settings) \(isFinished ? "finished" : "unfinished")\n"
@@ -60,13 +59,12 @@ package struct DriveContents: Hashable, Sendable {
 
 /// The next step for the drive.
 package enum DriveStep: String, Sendable, CaseIterable {
-    /// Nothing has changed.
     case current
-    /// Copy new recordings or texts once no laptop uses the drive.
+    /// Copy new recordings or texts, or apply new settings, once no laptop uses the drive.
     case update
     /// Remove an erased recording immediately.
     case erase
-    /// Make a new image immediately: there is none, or it holds the other kind of copies.
+    /// Make a new image immediately: there is none, its content is unknown, or it holds the other kind of copies.
     case remake
     /// Remove the image immediately: recordings need its space.
     case yield
@@ -79,7 +77,6 @@ package struct DriveSpace: Hashable, Sendable {
     var free: Int64
     /// The image's size; 0 if there is no image.
     package var imageSize: Int64
-    /// The reserve that recordings leave free.
     package var reserve: Int64
 
     package init(free: Int64, imageSize: Int64, reserve: Int64) {
@@ -88,15 +85,13 @@ package struct DriveSpace: Hashable, Sendable {
         self.reserve = reserve
     }
 
-    /// Bytes of one hour of recording.
-    private static let hour: Int64 = 3_600 * Int64(SamplePosition.rate) * 2
+    private static let bytesPerHour: Int64 = 3_600 * Int64(SamplePosition.rate) * 2
 
     /// The space that a full drive leaves for recordings: four hours.
-    static let keptForRecordings = 4 * hour
+    static let keptForRecordings = 4 * bytesPerHour
     /// The drive is removed when less than this is left for recordings: one hour.
-    static let minimumForRecordings = hour
+    static let minimumForRecordings = bytesPerHour
 
-    /// Whether the drive has to be removed.
     package var isShort: Bool { free - reserve < Self.minimumForRecordings }
 
     /// The maximum size of the image.
@@ -114,7 +109,7 @@ extension DriveContents {
         guard let current, current.isSealed == isSealed else { return space.budget > 0 ? .remake : .full }
         if !current.marks.keys.allSatisfy(existing.contains) { return .erase }
         guard current.isFinished, current.settings == settings else { return .update }
-        // Recordings that no longer fit stay until something new is copied.
+        // Recordings that no longer fit stay until the next update.
         return marks.allSatisfy { current.marks[$0.key] == $0.value } ? .current : .update
     }
 
@@ -133,12 +128,12 @@ extension DriveContents {
 }
 
 extension CopySettings {
-    /// Estimates the size of a copy on the drive: 60 % of the samples' size for FLAC, 1 kB of text per second, and a
-    /// cluster per file.
+    /// Estimates the size of a copy on the drive in bytes: for FLAC 60 % of the samples' size, 1 kB of text per second,
+    /// and a cluster per file.
     package func expectedBytes(_ length: SamplePosition, channels: Int = 1) -> Int64 {
         let frame = 2 * Int64(channels)
-        let sound = audio == .wav ? length.samples * frame : length.samples * frame / 10 * 6
+        let audioBytes = audio == .wav ? length.samples * frame : length.samples * frame / 10 * 6
         let texts = length.samples / Int64(SamplePosition.rate) * 1_000
-        return sound + texts + Int64(formats.count + 4) * 65_536
+        return audioBytes + texts + Int64(formats.count + 4) * 65_536
     }
 }

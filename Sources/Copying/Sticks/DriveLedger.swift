@@ -4,8 +4,8 @@ import System
 
 /// Lists the copies in the drive's image. Stored in a file beside the image.
 ///
-/// The archive's ledger does not list them: an entry there lets `storage.after-export` delete the recording, which a
-/// copy on the same card must not do.
+/// The archive's ledger does not list them, because `storage.after-export` deletes recordings that it lists, and a copy
+/// on the same card is no replacement.
 package actor DriveLedger: ExportLedger {
     private let path: String
     private var entries: [ExportEntry]

@@ -13,13 +13,13 @@ extension FolderExport {
         let chosen = Set(recordings)
         _ = try await onThread(named: "copy") { try prune(path) { chosen.contains($0.recording) } }
         var report = try await copy(recordings, to: path)
-        // After a power cut, there may be copies that the ledger lacks. The list of recordings must not link to them.
-        let folders = Set((report.copied + report.kept).map(\.folder))
+        // After a power cut, there may be copies that are not in the ledger. The list must not link to them.
+        let folders = Set((report.copied + report.keptCopies).map(\.folder))
         let firstReport = report
         if try await onThread(named: "copy", { try prune(path) { folders.contains($0.folder) } }), recipients == nil {
             report = try await copy(recordings, to: path)
             report.copied = firstReport.copied
-            report.kept = firstReport.kept
+            report.keptCopies = firstReport.keptCopies
         }
         return report
     }
@@ -34,14 +34,14 @@ extension FolderExport {
         let (device, identity, isEncrypted) = (settings.device, settings.identity, recipients != nil)
         let copies = try CopyFolder(
             in: Folder(opening: path, gate: gate), device: device, identity: identity, isEncrypted: isEncrypted)
-        var hasPruned = false
+        var hasRemovedCopies = false
         for name in try copies.folder.names() {
             let recording = isEncrypted ? SealedName(name)?.recording : CopyName(name)?.recording
             guard let recording, !shouldKeep((recording, "\(copies.device.text)/\(name)")) else { continue }
             try copies.folder.removeAll(name)
-            hasPruned = true
+            hasRemovedCopies = true
         }
-        if hasPruned { try copies.folder.sync() }
-        return hasPruned
+        if hasRemovedCopies { try copies.folder.sync() }
+        return hasRemovedCopies
     }
 }

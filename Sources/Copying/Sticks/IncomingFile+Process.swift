@@ -7,7 +7,7 @@ extension IncomingFile {
     ///
     /// - Parameters:
     ///   - name: the file's name; its extension determines the format of a text.
-    ///   - program: a program with the command `SandboxedProcess.command`.
+    ///   - program: a program that runs `SandboxedProcess.serve`.
     /// - Throws: `DeviceError` that names the file.
     package init(
         confined bytes: [UInt8], as kind: Kind, name: String, program: String = "/proc/self/exe"
@@ -19,7 +19,7 @@ extension IncomingFile {
     package static func check(
         confined bytes: [UInt8], as kind: Kind, name: String, program: String
     ) throws(DeviceError) {
-        // Small files need little memory, and gathering a thousand copies would start two thousand processes.
+        // Small files need little memory, and two processes for each of a thousand gathered copies would take too long.
         guard bytes.count > 1 << 20 else { return }
         try check(answer: answer(to: bytes, as: kind, name, program), name: name)
     }

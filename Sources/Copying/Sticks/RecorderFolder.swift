@@ -2,8 +2,8 @@ import Core
 import Glibc
 import System
 
-/// Distinguishes this machine from others with the same name: a hash of `/etc/machine-id`, which does not reveal the ID
-/// itself. Nil if the machine has no such ID.
+/// Distinguishes this machine from others with the same name: a hash of `/etc/machine-id`, which does not reveal that
+/// ID. Nil if the machine has no such ID.
 package var machineIdentity: String? {
     guard let bytes = try? content(ofFile: "/etc/machine-id", limit: 64) else { return nil }
     let identifier = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
@@ -11,21 +11,19 @@ package var machineIdentity: String? {
     return String(Digest.of("fieldscribe recorder \(identifier)").prefix(32))
 }
 
-/// Identifies a recorder's folder on a volume by a file in it, since two recorders may have the same name.
+/// Identifies a recorder's folder on a volume by a file in it, because two recorders may have the same name.
 package enum RecorderFolder {
     package static let fileName = "RECORDER.txt"
 
     private enum Owner: Equatable {
-        /// The folder does not exist.
         case missing
         /// The folder has no file that identifies its recorder.
         case unknown
         case recorder(String)
-        /// The folder has such a file, but Fieldscribe did not write it.
+        /// The file cannot be read, or Fieldscribe did not write it.
         case foreign
     }
 
-    /// Returns whether a string consists of 32 hexadecimal digits.
     static func isIdentity(_ text: String) -> Bool {
         text.utf8.count == 32 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
     }
@@ -36,17 +34,17 @@ package enum RecorderFolder {
         guard let identity else { return device }
         let existing = try top.names().compactMap { DeviceName($0) }.sorted { $0.text < $1.text }
         for name in [device] + existing where owner(of: name, in: top) == .recorder(identity) { return name }
-        for number in 1...99 {
-            guard let name = number == 1 ? device : DeviceName("\(device.text)-\(number)") else { break }
+        for ordinal in 1...99 {
+            guard let name = ordinal == 1 ? device : DeviceName("\(device.text)-\(ordinal)") else { break }
             if [.missing, .unknown].contains(owner(of: name, in: top)) { return name }
         }
         throw DeviceError(
             .failed, "mkdir",
-            "\(top.path): the folders \(device.text) to \(device.text)-99 all belong to other recorders; rename this one"
+            "\(top.path): the folders \(device.text) to \(device.text)-99 all belong to other recorders; rename this recorder"
         )
     }
 
-    /// Writes the recorder's identity into its folder. Ignores failures: copies work without it.
+    /// Writes the recorder's identity into its folder. Ignores failures, because copies do not need it.
     static func mark(_ folder: Folder, as identity: String?) {
         guard let identity, (try? folder.exists(fileName)) == false else { return }
         guard let file = try? NewFile(fileName, in: folder, shouldStop: { false }) else { return }

@@ -9,34 +9,40 @@ extension FolderExport {
         var lines = ["Fieldscribe \(settings.device.text), \(WallTime(settings.now).sentence)", ""]
         lines += report.failureLines
         if !report.copied.isEmpty {
-            lines.append("\(recordings(report.copied.count)) copied, read back \(report.readBackMethod), and verified:")
+            let subject = recordingsWere(report.copied.count)
+            lines.append("\(subject) copied, read back \(report.readBackMethod), and verified:")
             lines += report.copied.map { copy in
                 "    recording \(copy.recording), \(lengths[copy.recording].map(clockTime) ?? "?"), in \(copy.folder)"
-                    + rest(copy)
+                    + progressSuffix(of: copy)
             }
             lines.append("")
         }
-        if !report.kept.isEmpty {
-            lines.append("\(recordings(report.kept.count)) already here:")
-            lines += report.kept.map { "    recording \($0.recording), in \($0.folder)" + rest($0) } + [""]
+        if !report.keptCopies.isEmpty {
+            lines.append("\(recordingsWere(report.keptCopies.count)) already here:")
+            lines += report.keptCopies.map { copy in
+                "    recording \(copy.recording), in \(copy.folder)\(progressSuffix(of: copy))"
+            }
+            lines.append("")
         }
-        if let leftOut = leftOutText { lines += [leftOut, ""] }
+        if let omitted = omittedText { lines += [omitted, ""] }
         if let redaction = report.redactionText { lines += [redaction, ""] }
-        if (report.copied + report.kept).contains(where: { $0.written != nil }) {
+        if (report.copied + report.keptCopies).contains(where: { $0.transcribedPart != nil }) {
             lines += [
                 "NOT EVERYTHING HAS BEEN TRANSCRIBED YET. The sound is complete; copy again later for the rest of the text.",
                 "",
             ]
         }
-        lines += section("Fieldscribe/key.txt on this stick:", key) + section("Settings on this stick:", answer)
-        lines += section("Corrections on this stick:", corrections)
-        if report.copied.isEmpty, report.kept.isEmpty, report.failures.isEmpty {
+        lines += section("Fieldscribe/key.txt on this stick:", keyLines)
+        lines += section("Settings on this stick:", settingsLines)
+        lines += section("Corrections on this stick:", correctionLines)
+        if report.copied.isEmpty, report.keptCopies.isEmpty, report.failures.isEmpty {
             lines += ["There was nothing to copy.", ""]
         }
-        let copies = report.copied + report.kept
+        let copies = report.copied + report.keptCopies
         if copies.isEmpty || copies.contains(where: { !$0.isSealed }) {
             lines.append(
-                "Open index.html to read and hear them. In a copy's folder, sha256sum -c SHA256SUMS checks its files.")
+                "Open index.html to read and play the recordings. In a copy's folder, sha256sum -c SHA256SUMS checks its files."
+            )
         }
         if copies.contains(where: \.isSealed) {
             lines.append(
@@ -46,39 +52,41 @@ extension FolderExport {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// The line about `leftOut`; nil if no recording was left out.
-    var leftOutText: String? {
-        guard leftOut > 0 else { return nil }
+    var omittedText: String? {
+        guard omittedCount > 0 else { return nil }
         return
-            "\(counted(leftOut, "older recording is", "older recordings are")) NOT HERE: the card keeps space for "
+            "\(counted(omittedCount, "older recording is", "older recordings are")) NOT HERE: the card keeps space for "
             + "new recordings. A stick gets everything."
     }
 }
 
-private func rest(_ copy: CopyReport.Copy) -> String { copy.written.map { "; \($0)" } ?? "" }
+private func progressSuffix(of copy: CopyReport.Copy) -> String {
+    copy.transcribedPart.map { "; \($0)" } ?? ""
+}
 
-private func recordings(_ count: Int) -> String { counted(count, "recording was", "recordings were") }
+private func recordingsWere(_ count: Int) -> String { counted(count, "recording was", "recordings were") }
 
-/// Writes RESULT.txt to a stick that holds a private key: nothing is copied to such a stick. The text has no date, so
-/// that an unchanged text is not written again. Blocks.
+/// Writes RESULT.txt to a stick that contains a private key, to which nothing is copied. The text has no date, so that
+/// an unchanged text is not written again. Blocks.
 ///
 /// - Parameters:
 ///   - path: the folder that contains the folder `Fieldscribe`.
-///   - key: lines about the key.
-///   - answer: lines about settings on the stick.
-package func writeKeyStickResult(_ path: String, key: [String], answer: [String]) throws(DeviceError) {
+///   - keyLines: the lines about the key.
+///   - settingsLines: the lines about settings on the stick.
+package func writeKeyStickResult(
+    _ path: String, keyLines: [String], settingsLines: [String]
+) throws(DeviceError) {
     let top = try Folder(opening: path).folder("Fieldscribe")
     let lines =
         [
             "Fieldscribe: a private key", "",
             "NOTHING WAS COPIED to this stick: anyone who finds it could open the copies with key.txt.",
             "Copy to another stick, or delete key.txt from this one.", "",
-        ] + section("Fieldscribe/key.txt on this stick:", key) + section("Settings on this stick:", answer)
+        ] + section("Fieldscribe/key.txt on this stick:", keyLines) + section("Settings on this stick:", settingsLines)
     if try top.replaceIfChanged("RESULT.txt", with: lines.map { $0 + "\n" }.joined()) { try top.syncFileSystem() }
 }
 
-/// Formats lines below a heading; returns an empty array if there are no lines. The lines may quote anything on the
-/// stick.
+/// Formats lines below a heading; returns an empty array if there are no lines. The lines may quote untrusted text.
 func section(_ heading: String, _ lines: [String]) -> [String] {
     if lines.isEmpty { return [] }
     return [heading]

@@ -1,8 +1,8 @@
 import Core
 import System
 
-/// Identifies a stick by its file system and its device. Protects against unknown sticks, but not against forged ones:
-/// both identifiers can be copied.
+/// Identifies a stick by its file system and its device. Protects against other sticks, but not against forged ones,
+/// because both identifiers can be copied.
 package struct StickIdentity: Hashable, Sendable {
     /// The file system's UUID, which formatting changes.
     package let volume: String
@@ -11,7 +11,7 @@ package struct StickIdentity: Hashable, Sendable {
 
     private static let maximumLength = 200
 
-    /// Creates an identity; nil if an identifier is empty, too long, or not printable ASCII.
+    /// Creates an identity; nil if an identifier is empty, too long, not printable ASCII, or starts with `#`.
     init?(volume: String, device: String) {
         for text in [volume, device] {
             let isPrintable = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
@@ -91,14 +91,13 @@ package struct PluggedSticks: Sendable {
     }
 }
 
-/// The number of a block device.
 struct DeviceNumber: Hashable, Sendable {
     var major: UInt64
     var minor: UInt64
 }
 
 extension DeviceNumber {
-    /// Splits `st_dev` like `major` and `minor` of glibc.
+    /// Splits an `st_dev` as glibc's `major` and `minor` do.
     init(_ device: UInt64) {
         major = (device >> 8 & 0xFFF) | (device >> 32 & ~0xFFF)
         minor = (device & 0xFF) | (device >> 12 & ~0xFF)

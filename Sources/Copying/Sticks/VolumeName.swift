@@ -2,8 +2,7 @@ import Core
 import Glibc
 import System
 
-/// Returns a target's identifier: the UUID of the file system if a volume is mounted there, otherwise the folder's
-/// path.
+/// Returns a target's identifier: the file system's UUID if a volume is mounted there, otherwise `folder:` and the path.
 package func volumeIdentifier(of path: String) throws(DeviceError) -> String {
     let folder = try Folder(opening: path)
     let own = try folder.identity()
@@ -12,8 +11,8 @@ package func volumeIdentifier(of path: String) throws(DeviceError) -> String {
     return "folder:\(try realPath(path))"
 }
 
-/// Returns the UUID of a block device's file system from udev: from the links, or from the database, because a sandbox
-/// with private devices has no links.
+/// Returns the UUID of a block device's file system from udev's links, or from its database, because a sandbox with
+/// private devices has no links. Nil if there is no UUID.
 ///
 /// - Parameters:
 ///   - device: `st_dev`.
@@ -28,13 +27,12 @@ func uuid(
     }
     if let linkName { return linkName }
     guard let uuid = udevProperties(of: DeviceNumber(device), in: database)["ID_FS_UUID_ENC"] else { return nil }
-    // The stick controls this text, so only the characters of a UUID are accepted.
+    // The stick determines this text, so only the characters of a UUID are accepted.
     let isUUID = uuid.utf8.count <= 64 && uuid.allSatisfy { $0.isASCIIAlphanumeric || $0 == "-" }
     return isUUID && !uuid.isEmpty ? uuid : nil
 }
 
 extension DeviceName {
-    /// A name derived from the host name.
     package static var host: DeviceName {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return DeviceName(madeOf: "") }

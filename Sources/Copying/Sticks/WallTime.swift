@@ -1,6 +1,6 @@
 import Glibc
 
-/// A time in the machine's time zone, formatted for names and pages.
+/// A wall time in the machine's time zone, formatted for names and pages.
 package struct WallTime {
     private let parts: tm
 
@@ -20,7 +20,7 @@ package struct WallTime {
     private var minute: String { parts.tm_min.padded(to: 2) }
     private var second: String { parts.tm_sec.padded(to: 2) }
 
-    private var offset: String {
+    private var utcOffset: String {
         let minutes = abs(Int32(parts.tm_gmtoff / 60))
         return "\(parts.tm_gmtoff < 0 ? "-" : "+")\((minutes / 60).padded(to: 2)):\((minutes % 60).padded(to: 2))"
     }
@@ -29,7 +29,7 @@ package struct WallTime {
     var fileName: String { "\(year)-\(month)-\(day)_\(hour)-\(minute)-\(second)" }
 
     /// RFC 3339 with the offset from UTC.
-    var stamp: String { "\(year)-\(month)-\(day)T\(hour):\(minute):\(second)\(offset)" }
+    var stamp: String { "\(year)-\(month)-\(day)T\(hour):\(minute):\(second)\(utcOffset)" }
 
     /// `20 November 2026, 09:30`
     var title: String { "\(parts.tm_mday) \(Self.months[Int(parts.tm_mon)]) \(year), \(hour):\(minute)" }
@@ -38,7 +38,7 @@ package struct WallTime {
     package var short: String { "\(year)-\(month)-\(day) \(hour):\(minute)" }
 
     /// `Friday 20 November 2026, 09:30:12 (UTC+01:00)`
-    package var sentence: String { "\(Self.days[Int(parts.tm_wday)]) \(title):\(second) (UTC\(offset))" }
+    package var sentence: String { "\(Self.days[Int(parts.tm_wday)]) \(title):\(second) (UTC\(utcOffset))" }
 
     static let months = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",

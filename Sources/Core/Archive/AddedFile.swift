@@ -1,5 +1,5 @@
-/// An audio file from another source, converted to a recording. The file and the recording wait in a separate folder
-/// beside the recording folders until an archive adopts them.
+/// An audio file that was converted to a recording. The original and the recording wait in a separate folder beside the
+/// recording folders until an archive adopts them.
 package struct AddedFile: Hashable, Sendable, Codable {
     /// The part of the folder's name after `fieldscribe-`.
     package static let purpose = "adding"
@@ -18,7 +18,7 @@ package struct AddedFile: Hashable, Sendable, Codable {
     /// `synchronized` if `startedAt` comes from the file itself.
     package var clock: RecordingSummary.Clock
     package var length: SamplePosition
-    /// Why the sound ends, according to its header.
+    /// Why the recording ended, according to the header of a file that already has a recording's format.
     package var reason: StopReason
     /// The ranges that could not be read. They are silent in the recording.
     package var damage: [SampleRange]
@@ -48,7 +48,7 @@ package struct AddedFile: Hashable, Sendable, Codable {
 
     /// Returns the error for a file that is already in the archive.
     package static func duplicateError(_ recording: Int, _ name: String) -> DeviceError {
-        DeviceError(.busy, "add", on: name, "already is recording \(recording), and was not added again")
+        DeviceError(.busy, "add", on: name, "is already recording \(recording); it was not added again")
     }
 
     /// Returns whether a recording's `microphone` is the source of an added file.
@@ -56,8 +56,7 @@ package struct AddedFile: Hashable, Sendable, Codable {
         microphone.hasPrefix(prefix) || microphone == sealedSource
     }
 
-    /// Returns the title of an added recording, which is the file's name without its extension; nil for other
-    /// recordings.
+    /// Returns an added file's name without its extension; nil if the recording was not added or is sealed.
     package static func title(from microphone: String) -> String? {
         guard microphone.hasPrefix(prefix) else { return nil }
         let name = microphone.dropFirst(prefix.count)
@@ -70,7 +69,7 @@ package struct AddedFile: Hashable, Sendable, Codable {
 }
 
 extension Sequence<HistoryEntry> {
-    /// Returns the recording that was made from a file; nil if there is none or it was erased.
+    /// Returns the ID of the recording that was made from a file; nil if there is none or it was erased.
     ///
     /// - Parameter digest: The file's SHA-256.
     package func recording(addedFrom digest: String) -> Int? {

@@ -1,23 +1,25 @@
 /// Writes recordings and transcripts. An archive has one owner at a time. Every method returns once its change is
 /// durable.
 ///
-/// All methods throw a `DeviceError` (`full`, `damaged`, `busy`, `missing`, `failed`) with the file and the remedy.
+/// Methods throw a `DeviceError` (`full`, `damaged`, `busy`, `missing`, `failed`) with the file and the remedy.
 package protocol Archive: ArchiveReading {
     /// Checks that the archive is still where it was opened.
     ///
     /// - Throws: `DeviceError` with `missing` if its folder was renamed or removed.
     func checkLocation() async throws
 
-    /// Adds a recording that starts now, and returns its number.
+    /// Adds a recording that is about to start. Returns its ID.
+    ///
+    /// - Parameter startedAt: Seconds since 1970.
     func beginRecording(startedAt: Double, clock: RecordingSummary.Clock, microphone: String) async throws -> Int
 
     /// Closes a recording.
     func endRecording(_ id: Int, length: SamplePosition, reason: StopReason) async throws
 
-    /// Removes a recording that has no audio. Its number is not reused.
+    /// Removes a recording that has no audio. Its ID is not reused.
     func discard(recording id: Int) async throws
 
-    /// Adds a pass (one transcription of a recording by one engine), and returns its number.
+    /// Adds a pass, which is one transcription of a recording by one engine. Returns its ID.
     func beginPass(recording: Int, engine: EngineDescription, profile: String) async throws -> Int
 
     /// Changes the engine of a pass that was transcribed by a different engine than planned.
@@ -47,7 +49,7 @@ package protocol ArchiveReading: Sendable {
     /// Returns all recordings, oldest first.
     func recordings() async throws -> [RecordingSummary]
 
-    /// Returns a recording with the transcript to show; nil if no recording has that number.
+    /// Returns a recording with the transcript to show; nil if there is no such recording.
     func transcript(of recording: Int) async throws -> (RecordingSummary, Timeline)?
 
     /// Returns a recording with the transcript from one of its passes; nil if it does not have that pass.
@@ -58,8 +60,8 @@ package protocol ArchiveReading: Sendable {
     /// Returns the passes of a recording, oldest first.
     func passes(of recording: Int) async throws -> [PassSummary]
 
-    /// Returns the pass to show: the latest correction; otherwise the latest complete pass, the latest pass with text
-    /// or the latest pass, in this order.
+    /// Returns the pass to show. Prefers complete passes, then the latest correction, then passes with text, then those
+    /// with the fewest failed segments, then the latest.
     func shownPass(of recording: Int) async throws -> PassSummary?
 
     /// Returns bookmarks and segments that contain all of the words: first bookmarks, then segments by relevance.
@@ -75,10 +77,10 @@ package struct SearchHit: Hashable, Sendable, Codable {
     package var recording: Int
     /// 0 for a bookmark.
     package var segment: Int
-    /// The range in the recording; empty for a bookmark.
+    /// Empty for a bookmark.
     package var range: SampleRange
     package var text: String
-    /// The text around the first match, with matching words in `[` and `]`.
+    /// The text around the first match, with matching words in `[` and `]`; for a bookmark, `[mark]` and its text.
     package var excerpt: String
 
     package init(recording: Int, segment: Int, range: SampleRange, text: String, excerpt: String) {

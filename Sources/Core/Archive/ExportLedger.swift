@@ -16,9 +16,7 @@ package struct ExportEntry: Hashable, Sendable, Codable {
     package var recording: Int
     /// The pass whose complete transcript was copied; nil if only audio or an incomplete transcript was copied.
     package var pass: Int?
-    /// The volume's identifier.
     package var volume: String
-    /// The name of the copy's folder.
     package var folder: String
     /// The SHA-256 of its SHA256SUMS in hexadecimal; for an encrypted copy, `SealedManifest.text`.
     package var manifest: String
@@ -26,11 +24,10 @@ package struct ExportEntry: Hashable, Sendable, Codable {
     /// The SHA-256 of the copy's SHA256SUMS or encrypted file, which identifies the copy.
     package var digest: String { SealedManifest(manifest)?.file ?? manifest }
 
-    /// Wall time in seconds since 1970.
     package var exportedAt: Double { didSet { exportedAt = exportedAt.asWallTime } }
 
-    /// The number of redactions when the copy began; nil if unknown. Not stored; later the ledger compares the
-    /// transcripts instead.
+    /// The number of redactions when the copy began; nil if unknown. The ledger clears it, and `pass` too if there have
+    /// been redactions since.
     package var struck: Int?
 
     /// - Parameter exportedAt: Seconds since 1970, clamped with `Double.asWallTime`.
@@ -52,20 +49,20 @@ package struct ExportEntry: Hashable, Sendable, Codable {
 }
 
 extension Array where Element == ExportEntry {
-    /// Returns the copies made before the recording's last redaction. Compares positions in the history, since clocks
-    /// may be wrong.
+    /// Returns the copies made before the recording's last redaction. Compares entry numbers in the history, since
+    /// clocks may be wrong.
     package func beforeRedaction(in history: [HistoryEntry]) -> [ExportEntry] {
         guard let redaction = history.last(where: { $0.act == .redacted })?.number else { return [] }
         return filter { $0.number(in: history) < redaction }
     }
 }
 
-/// Describes an encrypted copy, which the recorder cannot decrypt. Digests are SHA-256 in hexadecimal.
+/// The description of an encrypted copy, which the recorder cannot decrypt. Digests are SHA-256 in hexadecimal.
 package struct SealedManifest: Hashable, Sendable {
     /// The digest of the encrypted file, read back from the volume.
     package var file: String
     package var bytes: Int64
-    /// The digest of the first bytes, which are unique, so that the file can be recognized without reading all of it.
+    /// The digest of the first bytes, which are unique, so that it identifies the file without a full read.
     package var head: String
     /// The digest of the SHA256SUMS in the encrypted file.
     var plain: String
@@ -83,12 +80,11 @@ package struct SealedManifest: Hashable, Sendable {
         self.recipients = recipients
     }
 
-    /// The representation in the ledger.
     package var text: String {
         "sealed \(bytes) \([file, head, plain, content, recipients].joined(separator: " "))"
     }
 
-    /// Parses the representation in the ledger; returns nil for anything else.
+    /// Parses `text`; returns nil for anything else.
     package init?(_ text: String) {
         let fields = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard fields.count == 7, fields[0] == "sealed", let bytes = Int64(fields[1]), bytes > 0 else { return nil }

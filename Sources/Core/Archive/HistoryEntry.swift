@@ -1,4 +1,4 @@
-/// One action on a recording. Entries outlive the recording and contain neither words nor speakers.
+/// One action on a recording or on the recorder. Entries outlive the recording and contain neither words nor speakers.
 ///
 /// Entries are lines of JSON. Each contains the SHA-256 of the previous line and of the recording's previous line, so
 /// that removing, changing or moving an entry is detected.
@@ -11,12 +11,12 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
 
         /// The recording was closed: `length`, `reason`.
         package static let recorded = Act(rawValue: "recorded")
-        /// The recording was made from a file: `digest`, `kept`. Only the recording, which can be erased, has the
-        /// file's name.
+        /// The recording was made from a file: `digest`, `kept`. The file's name is only in the recording, which can be
+        /// erased.
         package static let added = Act(rawValue: "added")
         /// An engine completed a transcript: `pass`, `engine`.
         package static let written = Act(rawValue: "written")
-        /// A person corrected the transcript: `pass`. Only the transcript, which can be erased, has the person's name.
+        /// A person corrected the transcript: `pass`. The person's name is only in the transcript, which can be erased.
         package static let corrected = Act(rawValue: "corrected")
         /// A verified copy was made: `volume`, `folder`, `digest`.
         package static let copied = Act(rawValue: "copied")
@@ -32,7 +32,7 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
         package static let redacted = Act(rawValue: "struck")
         /// Recording was paused: `from`, `to`.
         package static let paused = Act(rawValue: "paused")
-        /// The recording was restored from its journal after a power cut.
+        /// Rows that the database had lost, for example in a power cut, were restored from the recording's journal.
         package static let restored = Act(rawValue: "restored")
         /// The history file was rewritten from the database, and the damaged file was set aside.
         package static let mended = Act(rawValue: "mended")
@@ -40,14 +40,13 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
 
     /// Entry numbers must be less than this.
     package static let numberLimit = 1 << 31
-    /// Counts from 1 across all recordings.
+    /// The entry's number, counted from 1 across all recordings.
     package var number: Int
-    /// The recording's number; nil for actions on the recorder.
+    /// The recording's ID; nil for actions on the recorder.
     package var recording: Int?
     package var act: Act
     /// RFC 3339 in UTC.
     package var time: String
-    /// Whether the clock was set at `time`.
     package var clock: RecordingSummary.Clock
     /// The boot ID; nil if unknown.
     package var boot: String?
@@ -61,7 +60,7 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     package var length: Double?
     /// A raw value of `StopReason`.
     package var reason: String?
-    /// Counts from 1 within the recording.
+    /// The pass, counted from 1 within the recording.
     package var pass: Int?
     package var engine: String?
     /// The stick's identifier, or `folder` for a folder that is not a volume.
@@ -79,7 +78,7 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
     /// The start of the redacted or paused range, in seconds from the start of the recording.
     package var from: Double?
     package var to: Double?
-    /// The boot in which an erased recording began. With it, other recordings from that boot keep their ordinals.
+    /// The boot ID when an erased recording began, so that other recordings from that boot keep their ordinals.
     package var begunIn: String?
 
     package init(
@@ -110,7 +109,7 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
         "recording \(recording), sound sha256:\(sound), \(length.samples) samples\n"
     }
 
-    /// The trusted comment in signatures.
+    /// The trusted comment in signature files.
     package static let signedComment = "fieldscribe recording"
 
     /// The contents of a minisign signature file; nil if there is no signature.
@@ -119,13 +118,12 @@ package struct HistoryEntry: Hashable, Sendable, Codable {
         return "untrusted comment: signature\n\(parts[0])\ntrusted comment: \(Self.signedComment)\n\(parts[1])\n"
     }
 
-    /// The first entry's value for `before`.
     package static let initialDigest = String(repeating: "0", count: 64)
 }
 
 extension BidirectionalCollection where Element == HistoryEntry {
-    /// The valid signature for the recording's sound; nil until it is signed, and again after a redaction. Closing a
-    /// recording again, for example after its file was truncated, keeps the signature.
+    /// The valid signature for the recording's sound; nil if the recording is not signed or was redacted since. Closing
+    /// a recording again, for example after its file was truncated, keeps the signature.
     package var soundSignature: HistoryEntry? {
         last { $0.act == .signed || $0.act == .redacted }.flatMap { $0.act == .signed ? $0 : nil }
     }

@@ -1,19 +1,18 @@
-/// One pass (transcription) of a recording, without its text.
+/// One pass of a recording, without its text.
 package struct PassSummary: Hashable, Sendable, Codable {
     package var id: Int
     package var recording: Int
     package var engine: EngineDescription
-    /// The decoder's profile: `live`, `final`, `fast`. Archives from earlier versions have `quick` instead of `fast`.
+    /// The decoder's profile: `live`, `final` or `fast`.
     package var profile: String
-    /// Whether the pass covers the whole recording.
     package var isComplete: Bool
-    /// The last segment's number; 0 if there is none.
+    /// The last segment's ID; 0 if there is none.
     package var lastSegment: Int
     /// The end of the last segment, where an interrupted pass resumes.
     package var committedUpTo: SamplePosition
     /// The engine's adaptation to microphone, room and speaker after the last segment, if any.
     package var adaptation: AdaptationState?
-    /// The correction if a person made this pass; nil if an engine did.
+    /// Nil if an engine made this pass.
     package var correction: Correction?
 
     private enum CodingKeys: String, CodingKey {
@@ -22,7 +21,7 @@ package struct PassSummary: Hashable, Sendable, Codable {
         case adaptation = "channel"
     }
 
-    /// - Parameter profile: `quick` is converted to `fast`, its new name.
+    /// - Parameter profile: `quick`, the name in archives from earlier versions, becomes `fast`.
     package init(
         id: Int, recording: Int, engine: EngineDescription, profile: String, isComplete: Bool, lastSegment: Int,
         committedUpTo: SamplePosition, adaptation: AdaptationState? = nil, correction: Correction? = nil

@@ -1,9 +1,8 @@
-/// A public key that copies are encrypted for, as `age` accepts it: `age1...`, `ssh-ed25519 ...` or `ssh-rsa ...`.
-///
-/// Only the form is checked here; `age` checks the key.
+/// A public key that copies are encrypted for, in a form that `age` accepts: `age1...`, `ssh-ed25519 ...` or
+/// `ssh-rsa ...`. Only `age` checks the key itself.
 package struct Recipient: Hashable, Sendable {
     private static let maximumBytes = 8_192
-    /// The key. For SSH keys, the comment is removed.
+    /// The key, without the comment of an SSH key.
     package let text: String
 
     /// Returns nil if the text does not have the form of a public key.
@@ -30,18 +29,18 @@ package struct Recipient: Hashable, Sendable {
 package enum PrivateKey {
     private static let prefixes = ["AGE-SECRET-KEY-", "AGE-PLUGIN-", "-----BEGIN "]
 
-    /// The reason for rejecting text that contains a private key. It does not quote the text.
+    /// The reason for rejecting text that contains a private key; does not quote the text.
     package static let refusal =
-        "is a private key, which must not be on the recorder: remove it, and give the public key "
+        "is a private key, which must not be on the recorder; remove it and give the public key "
         + "(age-keygen -y key.txt shows it)"
 
-    /// Whether text contains a private key (which `age` calls an identity).
+    /// Returns whether text contains a private key, which `age` calls an identity.
     package static func isIn(_ text: String) -> Bool {
         let capitals = text.uppercased()
         return prefixes.contains { capitals.contains($0) }
     }
 
-    /// Returns the reason, or `refusal` if it contains a private key.
+    /// Returns the reason for a rejection, or `refusal` if the reason quotes a private key.
     package static func refusing(_ reason: String) -> String { isIn(reason) ? refusal : reason }
 
     /// Returns the text, or a placeholder if it contains a private key.
@@ -50,7 +49,7 @@ package enum PrivateKey {
 
 /// The format of `minisign` keys.
 package enum SigningKey {
-    /// Whether text has the form of a public key: 42 bytes in base64, of which the first two identify Ed25519.
+    /// Returns whether text has the form of a public key: 42 bytes in base64, of which the first two mean Ed25519.
     package static func isPublic(_ text: String) -> Bool {
         text.hasPrefix("RW") && text.utf8.count == 56
             && text.allSatisfy { $0.isASCIIAlphanumeric || $0 == "+" || $0 == "/" }

@@ -6,7 +6,7 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
         case unverified
     }
 
-    /// The state of a recording in progress. Its row in the archive does not have a length or stop reason yet.
+    /// The state of a recording in progress, whose row in the archive has no length or stop reason yet.
     package struct Live: Hashable, Sendable, Codable {
         /// `recording`, `paused` or `stopping`.
         package var state: Event.State
@@ -31,7 +31,7 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     package var transcribedUpTo: SamplePosition
     /// Why the recording ended; `cutShort` while it is in progress.
     package var stopReason: StopReason
-    /// The state of a recording in progress; nil otherwise. Only the appliance that is recording sets it.
+    /// Nil if the recording is not in progress. Only the appliance that is recording sets it.
     package var live: Live?
     /// Whether the audio is missing.
     package var isMissing: Bool
@@ -40,14 +40,13 @@ package struct RecordingSummary: Hashable, Sendable, Codable {
     /// bookmarks; otherwise nil.
     package var seal: String?
 
-    /// Whether the recording can only be read with the private key.
     package var isSealed: Bool { seal != nil }
 
     /// The title that a person gave the recording, or the name of the file it was added from; nil if it has neither or
     /// is sealed.
     package var title: String?
 
-    /// The ordinal and time since power-on; nil if the clock was set or they are unknown.
+    /// Nil if the clock was set, or if the ordinal or the time since power-on is unknown.
     package var powerOn: PowerOn?
 
     /// - Parameter startedAt: Seconds since 1970, clamped with `Double.asWallTime`.

@@ -1,6 +1,6 @@
 /// A request to redact a range of a recording.
 package struct RedactionRequest: Hashable, Sendable, Codable {
-    /// The recording's number; nil for the current recording or, if there is none, the latest.
+    /// The recording's ID; nil for the current recording or, if there is none, the latest.
     package var recording: Int?
     /// The number of seconds to redact before the end of the recording, or before now; nil if `from` and `to` are set.
     package var last: Double?
@@ -41,14 +41,15 @@ package struct RedactionRequest: Hashable, Sendable, Codable {
         guard range.isEmpty else { return range }
         throw DeviceError(
             .unsupported, "redact",
-            "recording \(id) is \(length.seconds) s long: the range is empty; "
+            "recording \(id) is \(length.seconds) s long, and the range contains none of it; "
                 + "give a start before its end, and a later end"
         )
     }
 }
 
 extension SampleRange {
-    /// Returns a range that ends at a position and contains `count` samples outside pauses.
+    /// Returns the range that contains the last `count` samples outside pauses before a position, or fewer if there are
+    /// not enough. It ends at the position or, if that is in or just after a pause, where the pause began.
     static func last(
         _ count: Int64, before position: SamplePosition, without pauses: [SampleRange]
     ) -> SampleRange {

@@ -1,6 +1,6 @@
-/// A finding about the storage, in one line.
+/// A finding about the storage, such as a repaired or damaged file.
 package struct StorageFinding: Hashable, Sendable, Codable {
-    /// Whether a problem was repaired.
+    /// What a finding means for the storage.
     package enum Outcome: String, Sendable, Codable {
         case repaired
         /// The file is damaged and cannot be repaired on this machine.
@@ -10,11 +10,10 @@ package struct StorageFinding: Hashable, Sendable, Codable {
     }
 
     package var outcome: Outcome
-    /// The recording's number; nil if the finding is not about a single recording.
+    /// The recording's ID; nil if the finding is not about a single recording.
     package var recording: Int?
-    /// The file, folder or device.
     package var file: String
-    /// What is wrong, and the remedy for damage. Does not name the file.
+    /// One line: what was found, and the remedy for damage. Does not name the file.
     package var message: String
 
     package init(_ outcome: Outcome, recording: Int? = nil, file: String, _ message: String) {

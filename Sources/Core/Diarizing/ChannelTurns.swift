@@ -1,25 +1,24 @@
 import Glibc
 
-/// Diarizes a recording with two channels, one microphone per person, since each person is loudest in their own
-/// channel. Needs no model. If the channels do not distinguish people (they are identical, one is dead, or a voice is
+/// Diarizes a recording with two channels, one microphone per person. Each person is loudest in their own channel, so
+/// no model is needed. If the channels do not distinguish people (they are identical, one is dead, or a voice is
 /// equally loud in both), `speakers()` returns nil instead of guessing.
 package struct ChannelTurns: Sendable {
     private enum Limit {
-        /// The minimum distance between both people's mean level differences, in decibels.
+        /// The minimum distance between the two people's mean level differences, in decibels.
         static let distance: Float = 6
-        /// The minimum distance as a multiple of the standard deviation. If one person's differences are split into
-        /// halves, the distance is 2.7.
+        /// The minimum distance as a multiple of the standard deviation within each group. It is 2.7 for two halves of
+        /// one person's differences.
         static let distinctness: Float = 3.5
-        /// If only one person speaks, the minimum by which their channel must be louder, in decibels.
+        /// How much louder, in decibels, one channel must be if only one person speaks.
         static let singleSpeakerDifference: Float = 6
         /// The minimum number of frames for a person to count.
         static let minimumFrames = 25
         /// The cost of a speaker change, in frames with a clear level difference.
         static let change: Float = 8
-        /// The minimum rise of speech above a channel's noise floor, in decibels. A channel with less has no speaker.
+        /// The minimum rise of speech above the noise floor, in decibels. Both channels must reach it.
         static let rise: Float = 9
-        /// The minimum length of an overlap, in which both channels are louder than one person would cause, in frames:
-        /// 0.3 s.
+        /// The minimum length of overlapping speech, in frames: 0.3 s.
         static let overlapFrames = 15
     }
 
@@ -32,7 +31,7 @@ package struct ChannelTurns: Sendable {
     }
 
     private var regions: [Region] = []
-    /// The mean squares of each channel's frames after pre-emphasis, since high frequencies spread least in a room.
+    /// The mean squares of each channel's frames after pre-emphasis, because high frequencies spread least in a room.
     private var levels: (first: [Float], second: [Float]) = ([], [])
 
     package init() {}
@@ -92,7 +91,7 @@ package struct ChannelTurns: Sendable {
     // MARK: Frames
 
     private struct Frame {
-        /// How much louder the first channel is than the second in decibels, after subtracting the noise floors.
+        /// How much louder the first channel is than the second, in decibels, after the noise floors are subtracted.
         let difference: Float
         let isAudible: Bool
 
@@ -104,7 +103,7 @@ package struct ChannelTurns: Sendable {
         private static func above(_ level: Float, _ floor: Float) -> Float { max(level - 1.5 * floor, 0.5 * floor) }
     }
 
-    /// Returns a channel's noise floor; nil if nothing rises above it.
+    /// Returns a channel's noise floor as a mean square; nil if nothing rises above it by `Limit.rise`.
     private static func floor(of levels: [Float]) -> Float? {
         let sorted = levels.sorted()
         guard !sorted.isEmpty else { return nil }
@@ -116,6 +115,7 @@ package struct ChannelTurns: Sendable {
 
     // MARK: Speakers
 
+    /// The level differences of one person's frames, in decibels.
     private struct Group {
         var mean: Float
         var deviation: Float
@@ -124,14 +124,14 @@ package struct ChannelTurns: Sendable {
     private struct Split {
         /// Frames with a larger difference belong to the first channel.
         var threshold: Float
-        /// The differences of both people, starting with the first channel's; nil if one of them barely speaks.
+        /// Both people's groups, starting with the first channel's; nil if only one person clearly speaks.
         var groups: (Group, Group)?
     }
 
     /// Splits the differences into those of two people; returns nil if they cannot be distinguished.
     private static func split(_ differences: [Float]) -> Split? {
         let sorted = differences.map { min(40, max(-40, $0)) }.sorted()
-        // Otsu's method: the split with the maximum variance between both sides.
+        // Otsu's method: the split with the maximum variance between the two sides.
         let total = sorted.reduce(0) { $0 + Double($1) }
         var (below, best, maximum) = (0.0, 0, -1.0)
         for (index, value) in sorted.dropLast().enumerated() {
@@ -148,7 +148,7 @@ package struct ChannelTurns: Sendable {
             distance >= Limit.distance && distance >= Limit.distinctness * spread
             && min(best, sorted.count - best) >= Limit.minimumFrames
         if hasTwoPeople { return Split(threshold: (high.mean + low.mean) / 2, groups: (high, low)) }
-        // There is only one person, or the second barely speaks: assume equal microphones.
+        // There is only one person, or the second barely speaks. Assume that the microphones are equally sensitive.
         let middle = sorted[sorted.count / 2]
         return abs(middle) >= Limit.singleSpeakerDifference ? Split(threshold: 0, groups: nil) : nil
     }
@@ -183,8 +183,8 @@ package struct ChannelTurns: Sendable {
         return path
     }
 
-    /// Returns for each frame whether both people speak: within 0.2 s, each channel is louder than the other person
-    /// alone would cause.
+    /// Returns for each frame whether both people speak. If they do, each channel is louder, averaged over 0.2 s, than
+    /// the other person alone would make it. Returns an empty array if the groups are too close together to tell.
     private func overlap(in region: Region, of groups: (Group, Group), floors: (Float, Float)) -> [Bool] {
         let margin = max(3, (groups.0.mean - groups.1.mean) / 4)
         let (upper, lower) = (groups.0.mean - margin, groups.1.mean + margin)
@@ -201,14 +201,15 @@ package struct ChannelTurns: Sendable {
             return first / count > 10 * floors.0 && second / count > 10 * floors.1
                 && frame.difference < upper && frame.difference > lower
         }
-        var lasting = [Bool](repeating: false, count: isOverlap.count)
+        var isLongOverlap = [Bool](repeating: false, count: isOverlap.count)
         for run in isOverlap.indices(where: { $0 }).ranges where run.count >= Limit.overlapFrames {
-            for index in run { lasting[index] = true }
+            for index in run { isLongOverlap[index] = true }
         }
-        return lasting
+        return isLongOverlap
     }
 
-    /// Removes people who barely speak, and numbers the others in the order of their first turns.
+    /// Numbers the two people in the order of their first turns. If one of them barely speaks, gives all turns to one
+    /// speaker.
     private static func numbered(_ turns: [Speakers.Turn]) -> [Speakers.Turn] {
         var samples: [Int64] = [0, 0]
         for turn in turns { samples[turn.speaker] += turn.range.count }
@@ -220,7 +221,6 @@ package struct ChannelTurns: Sendable {
         return joined(turns.map { Speakers.Turn($0.range, speaker: $0.speaker == first ? 0 : 1) })
     }
 
-    /// Joins adjacent turns of the same person.
     private static func joined(_ turns: [Speakers.Turn]) -> [Speakers.Turn] {
         [0, 1].flatMap { person in
             var joined: [Speakers.Turn] = []

@@ -1,30 +1,30 @@
-/// Diarizes a recording by collecting voice vectors region by region and clustering them. The caller reads the sound
-/// and runs the network.
+/// Diarizes a recording by clustering the voice vectors of its regions of speech. The caller reads the audio and runs
+/// the network.
 package struct Diarization: Sendable {
     /// Settings for clustering. Similarities are cosines of voice vectors.
     package struct Settings: Sendable {
-        /// The minimum mean similarity at which clusters are merged.
+        /// The minimum mean similarity at which clusters are merged at first.
         package var stop: Float = 0.50
-        /// The minimum similarity of their centers at which clusters are merged afterwards.
+        /// The minimum similarity of their centers at which the resulting clusters are merged.
         package var merge: Float = 0.75
-        /// The minimum speech in a cluster. Smaller clusters are merged into the most similar larger cluster.
+        /// The minimum speech in a cluster. A smaller cluster is merged into the most similar larger one.
         package var minimumClusterSeconds = 4.0
         /// The minimum size of a cluster as a fraction of all windows. 0.4 % of 3 hours is 43 s.
         var minimumClusterShare: Float = 0.004
         /// The cost of a speaker change, in units of similarity per 0.1 s.
         package var change: Float = 0.3
-        /// Whether negative values count as 0, as in the network definition that comes with the weights.
+        /// Whether negative components count as 0, as in the network definition that comes with the weights.
         package var isRectified = true
         /// The approximate number of frames between window starts: 0.5 s.
         package var hop = 50
         package var edges = SpeechEdges.Settings()
 
-        /// Creates the settings that were chosen with the corpus's `fit` speakers.
+        /// Creates the settings that were tuned on the corpus's `fit` speakers.
         package init() {}
     }
 
-    /// Extends ranges of speech by 0.2 s on both sides, but at most by half of the pause between them. The results are
-    /// in order, do not overlap and end within the recording.
+    /// Extends ranges of speech by 0.2 s on both sides, but at most by half of the pause between two ranges. The
+    /// results are in order, do not overlap and end within the recording.
     ///
     /// - Parameter speech: Ranges in order.
     package static func regions(_ speech: [SampleRange], length: SamplePosition) -> [SampleRange] {
@@ -46,16 +46,16 @@ package struct Diarization: Sendable {
 
     private static let padding = Int64(SamplePosition.rate / 5)
 
-    /// Regions that are processed together, with the sound around them.
+    /// Regions that are processed together, with the audio around them.
     package struct Piece: Sendable {
-        /// The sound to read: from 1 s before the first region to 1 s after the last, without the sound of other
-        /// pieces. It may extend beyond the end of the recording.
+        /// The audio to read: from 1 s before the first region to 1 s after the last, or to the middle of the pause
+        /// between two pieces if that is closer. It may extend beyond the end of the recording.
         package var range: SampleRange
         /// The regions, or parts of one.
         package var speech: [SampleRange]
     }
 
-    /// Groups regions into pieces of at most a minute, plus 1 s on both sides, to limit memory.
+    /// Groups regions into pieces of at most a minute, plus 1 s on both sides, to limit memory. Splits longer regions.
     ///
     /// - Parameter regions: The regions in order, without overlaps.
     package static func pieces(_ regions: [SampleRange]) -> [Piece] {
@@ -85,7 +85,7 @@ package struct Diarization: Sendable {
         }
     }
 
-    /// The maximum number of samples in a piece, without the sound around it: a minute.
+    /// The maximum number of samples in a piece, without the audio around it: a minute.
     package static let maximumPieceSamples = 60 * Int64(SamplePosition.rate)
     /// The number of frames per decision: 0.1 s.
     private static let step = 10
@@ -108,10 +108,10 @@ package struct Diarization: Sendable {
     /// Adds the regions of a piece, each extended to include the speech around it.
     ///
     /// - Parameters:
-    ///   - samples: The samples of the piece, as far as they exist.
-    ///   - start: The start of the piece.
+    ///   - samples: The samples of the piece's range, which may end early at the end of the recording.
+    ///   - start: The start of the piece's range.
     ///   - speech: The regions of the piece, in order.
-    ///   - voice: Runs the network: converts features, `MelFeatures.bins` values per frame, to a voice vector.
+    ///   - voice: Runs the network, which converts features (`MelFeatures.bins` values per frame) to a voice vector.
     package mutating func add<Failure: Error>(
         _ samples: [Int16], at start: SamplePosition, speech: [SampleRange],
         voice: ([Float]) throws(Failure) -> [Float]
@@ -126,7 +126,7 @@ package struct Diarization: Sendable {
             return first..<first + MelFeatures.frames(in: Int(range.end - start) - first * MelFeatures.hop)
         }
         let extended = SpeechEdges(pieceFeatures, settings.edges).extended(frameRanges)
-        // Edges that were not moved keep their exact positions, because a frame is longer than its hop.
+        // Edges that were not moved keep their exact positions, since frames are longer than the hop between them.
         let starts = zip(zip(extended, frameRanges), ranges).map { frames, range -> SamplePosition in
             frames.0.lowerBound < frames.1.lowerBound ? start + Int64(frames.0.lowerBound) * hop : range.start
         }
@@ -146,14 +146,13 @@ package struct Diarization: Sendable {
         }
     }
 
-    /// Adds the windows of a region.
     mutating func add<Failure: Error>(
         frames count: Int, samples: Int, at start: SamplePosition, voice: (SpeechWindow) throws(Failure) -> [Float]
     ) throws(Failure) {
         var region = Region(start: start, end: start + Int64(samples), frames: count, windows: [])
         for window in SpeechWindow.windows(ofFrames: count, each: settings.hop) {
             let values = try voice(window)
-            // For example, there is no voice in digital silence.
+            // Digital silence, for example, has no voice vector.
             guard let vector = normalized(settings.isRectified ? values.map { max(0, $0) } : values) else { continue }
             region.windows.append((voices.count, window.frames))
             voices.append(vector)
@@ -171,7 +170,7 @@ package struct Diarization: Sendable {
         for region in regions {
             for (steps, speaker) in labels(of: region, centers) {
                 let first = region.start + Int64(steps.lowerBound * Self.step * MelFeatures.hop)
-                // The last frame is longer than its hop.
+                // The region's last frame extends beyond the hop.
                 let end =
                     steps.upperBound * Self.step >= region.frames
                     ? region.end : region.start + Int64(steps.upperBound * Self.step * MelFeatures.hop)
@@ -215,7 +214,7 @@ package struct Diarization: Sendable {
             }
             return result.clusters
         }
-        // If more people are known to speak, split further as far as the voices allow.
+        // If there are fewer clusters than people, split further as far as the voices allow.
         var stop = settings.stop
         while result.clusters.count < expectedCount, stop < 0.8 {
             stop += 0.05

@@ -1,9 +1,8 @@
 import Glibc
 
-/// Computes the log mel energies that the voice network was trained on, in the same way as Kaldi.
-///
-/// 25 ms frames every 10 ms, no dither, mean removed, pre-emphasis 0.97, Povey window, 512-point FFT, 80 triangular
-/// filters from 20 to 8,000 Hz evenly spaced in mel, logarithm.
+/// Computes the log mel energies on which the voice network was trained, in the same way as Kaldi: 25 ms frames every
+/// 10 ms, no dither, mean removed, pre-emphasis 0.97, Povey window, 512-point FFT, 80 triangular filters from 20 to
+/// 8,000 Hz evenly spaced in mel, natural logarithm.
 struct MelFeatures: Sendable {
     /// The number of values per frame.
     static let bins = 80

@@ -1,28 +1,28 @@
 import Glibc
 
-/// Extends ranges of speech to include quiet syllables, which the voice detector's loudness threshold misses but which
-/// exceed the noise in some bands. Searches only near ranges with words, so that noise, music or a slamming door is
-/// not mistaken for a person.
+/// Extends ranges of speech to include quiet syllables. They are below the voice detector's loudness threshold but
+/// exceed the noise in some bands. Searches only near ranges with words, so that noise, music or a slamming door is not
+/// mistaken for a person.
 package struct SpeechEdges {
     /// Thresholds in decibels, and lengths in frames.
     package struct Settings: Sendable {
         /// The number of frames over which energies are averaged: 0.41 s. With fewer frames, noise alone sometimes
         /// exceeds the threshold.
         package var smoothing = 41
-        /// The fraction of a band's frames that are assumed to be noise. There are no more when one person speaks
-        /// without long pauses.
+        /// The fraction of a band's frames that are assumed to be noise. If one person speaks without long pauses, the
+        /// fraction is no larger than this.
         package var floor = 0.05
         /// How far noise alone rises above the noise floor, in decibels.
         package var margin: Float = 1.75
-        /// The minimum excess, averaged over the bands, in decibels. With white or pink noise it is below 0.01 in nine
-        /// of ten frames, and at most 0.1.
+        /// The minimum excess of speech, averaged over the bands, in decibels. The excess of white or pink noise is
+        /// below 0.01 in nine of ten frames, and at most 0.1.
         package var minimumExcess: Float = 0.1
-        /// How many decibels below the loudest nearby frame sound counts as breath, a chair or reverberation.
+        /// Sound this many decibels quieter than the loudest nearby frame counts as breath, a chair or reverberation.
         package var range: Float = 25
         /// The maximum length of a gap to bridge, in frames: 0.2 s.
         package var maximumGap = 20
 
-        /// Creates the settings that were chosen with the corpus's `fit` speakers.
+        /// Creates the settings that were tuned on the corpus's `fit` speakers.
         package init() {}
     }
 
@@ -36,7 +36,7 @@ package struct SpeechEdges {
     private static let edgeFrames = 200
 
     private let settings: Settings
-    /// Each frame's excess above the noise floors, averaged over the bands, in decibels.
+    /// Each frame's excess above the noise floor plus margin, averaged over the bands, in decibels.
     private let excess: [Float]
     private let loudness: [Float]
 
@@ -65,7 +65,7 @@ package struct SpeechEdges {
         self.loudness = loudness
     }
 
-    /// Returns the ranges extended at both ends. Where two would overlap, they are separated at the quietest frame.
+    /// Returns the ranges extended at both ends. If two would overlap, separates them at the quietest frame.
     ///
     /// - Parameter ranges: Ranges of frames, in order, without overlaps.
     func extended(_ ranges: [Range<Int>]) -> [Range<Int>] {
@@ -87,7 +87,11 @@ package struct SpeechEdges {
         return extended
     }
 
-    /// Returns how many of the frames, which are in order of distance, belong to the adjacent range.
+    /// Returns the number of frames by which to extend a range.
+    ///
+    /// - Parameters:
+    ///   - frames: The frames next to the range, nearest first.
+    ///   - range: The nearest frames of the range, which determine its loudness.
     private func extensionLength(_ frames: some Sequence<Int>, beside range: Range<Int>) -> Int {
         let loudest = range.reduce(0) { max($0, loudness[$1]) }
         let minimumLoudness = loudest * Float(pow(10, -Double(settings.range) / 10))

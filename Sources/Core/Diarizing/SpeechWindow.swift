@@ -1,12 +1,12 @@
-/// A window of speech from which a voice vector is computed: 1.5 s long, approximately every 0.5 s in a region.
+/// A window of speech from which the network computes a voice vector: 1.5 s, approximately every 0.5 s in a region.
 struct SpeechWindow: Sendable {
     /// The number of frames in a full window.
     static let frames = 148
-    /// The minimum number of frames for the network. Shorter regions are repeated.
+    /// The minimum number of frames that the network needs. Shorter windows are repeated.
     static let minimumInputFrames = 47
-    /// The minimum number of frames for a region to have a window.
+    /// The minimum number of frames in a region that has windows.
     static let minimumFrames = 10
-    /// The range of frames in the region.
+    /// The range of frames, counted from the start of the region.
     let frames: Range<Int>
 
     /// Returns evenly spaced windows for a region; none if it is too short. A region that is longer than a window by
@@ -23,7 +23,7 @@ struct SpeechWindow: Sendable {
         }
     }
 
-    /// Returns the window's features with their mean subtracted, as input for the network: `bins` numbers per frame.
+    /// Returns the network's input: the window's features without their mean, `MelFeatures.bins` values per frame.
     ///
     /// - Parameters:
     ///   - features: The features of the piece that contains the region.

@@ -1,4 +1,4 @@
-/// Returns the vector scaled to a unit vector; nil if its length is 0 or not finite.
+/// Returns the unit vector in the same direction; nil if the length of the vector is 0 or not finite.
 func normalized(_ vector: [Float]) -> [Float]? {
     let length = dot(vector, vector).squareRoot()
     guard length.isFinite, length > 1e-12 else { return nil }

@@ -1,7 +1,7 @@
 /// Agglomerative clustering of voice vectors.
 struct VoiceClusters {
-    /// A cluster, with the sum and number of its vectors.
     struct Cluster {
+        /// The sum of the windows' vectors.
         var sum: [Float]
         var size: Float
         /// The indices of the windows.
@@ -19,24 +19,24 @@ struct VoiceClusters {
 
     var clusters: [Cluster]
 
-    /// Merges the most similar clusters (by mean cosine over all pairs) until no two have a similarity of at least
-    /// `stop`.
+    /// Starts with a cluster for each vector, and merges the most similar clusters while their similarity is at least
+    /// `stop`. The similarity is the mean cosine over all pairs.
     ///
-    /// Long recordings are clustered in pieces first, so that memory does not grow with the square of the length.
+    /// Long recordings are first clustered in pieces, so that memory does not grow with the square of the length.
     init(_ vectors: VoiceVectors, stop: Float) {
-        func single(_ range: Range<Int>) -> [Cluster] {
+        func singletons(_ range: Range<Int>) -> [Cluster] {
             range.map { Cluster(sum: vectors[$0], size: 1, members: [$0]) }
         }
         guard vectors.count > Self.maximumWindows else {
-            clusters = Self.agglomerated(single(0..<vectors.count), stop: stop)
+            clusters = Self.agglomerated(singletons(0..<vectors.count), stop: stop)
             return
         }
         clusters = []
         let pieces = (vectors.count + Self.maximumWindows - 1) / Self.maximumWindows
         for piece in 0..<pieces {
             let indices = vectors.count * piece / pieces..<vectors.count * (piece + 1) / pieces
-            clusters += Self.agglomerated(single(indices), stop: stop)
-            // Limits the size of the next step if there are many small clusters.
+            clusters += Self.agglomerated(singletons(indices), stop: stop)
+            // Limits the size of the final step if there are many small clusters.
             if clusters.count > Self.maximumWindows { clusters = Self.agglomerated(clusters, stop: stop) }
         }
         clusters = Self.agglomerated(clusters, stop: stop)
@@ -70,21 +70,22 @@ struct VoiceClusters {
             guard let first = clusters[left], let second = clusters[right] else { break }
             clusters[left]?.absorb(second)
             clusters[right] = nil
-            let all = first.size + second.size
+            let size = first.size + second.size
             for other in 0..<count {
                 if other != left, clusters[other] != nil {
                     let sum =
                         first.size * similarities[left * count + other] + second.size
                         * similarities[right * count + other]
-                    similarities[left * count + other] = sum / all
-                    similarities[other * count + left] = sum / all
+                    similarities[left * count + other] = sum / size
+                    similarities[other * count + left] = sum / size
                 }
                 similarities[right * count + other] = -2
                 similarities[other * count + right] = -2
             }
             best[right] = (right, -2)
             best[left] = nearest(left)
-            // A merged cluster is never more similar to another cluster than the more similar of its two parts was.
+            // Other rows keep their nearest cluster: a merged cluster is never more similar to a third cluster than the
+            // more similar of its two parts was.
             for other in 0..<count
             where clusters[other] != nil && other != left && (best[other].index == left || best[other].index == right) {
                 best[other] = nearest(other)
@@ -93,8 +94,8 @@ struct VoiceClusters {
         return clusters.compactMap(\.self)
     }
 
-    /// Merges each cluster with fewer than `minimum` windows into the most similar larger one. If all are smaller, the
-    /// largest remains.
+    /// Merges each cluster with fewer than `minimum` windows into the most similar larger one. If all are smaller,
+    /// merges them into the largest.
     mutating func dissolve(smallerThan minimum: Float) {
         var large = clusters.filter { $0.size >= minimum }
         var small = clusters.filter { $0.size < minimum }
@@ -110,8 +111,8 @@ struct VoiceClusters {
         clusters = large
     }
 
-    /// Merges the clusters with the most similar centers while the similarity is at least `minimum` and there are more
-    /// than `count` clusters.
+    /// Repeatedly merges the two clusters with the most similar centers, while the similarity is at least `minimum` and
+    /// there are more than `count` clusters.
     mutating func merge(from minimum: Float, downTo count: Int = 1) {
         while clusters.count > max(1, count) {
             let centers = clusters.map { normalized($0.sum) ?? $0.sum }

@@ -4,21 +4,16 @@
 package struct DeviceError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. The raw values appear in JSON and between processes.
     package enum Code: String, Sendable {
-        /// The device, file or model does not exist.
+        /// The device, file, model or recording does not exist.
         case missing
-        /// Another program is using it.
+        /// The device, file or recording is in use, or its state does not allow the operation.
         case busy
-        /// Permission is missing.
         case denied
         /// Data was not read in time.
         case overrun
-        /// The device was removed.
         case disconnected
-        /// No space is left.
         case full
-        /// The content is not valid.
         case damaged
-        /// The operation is not supported.
         case unsupported
         case failed
     }
@@ -27,15 +22,12 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
     package enum Cause: Sendable {
         /// `age` failed or rejected its input.
         case age
-        /// `minisign` failed.
         case minisign
         /// The content is not a tar archive that Fieldscribe wrote.
         case tar
         /// libsndfile cannot read a file; ffmpeg might.
         case libsndfile
-        /// A recording's audio is damaged.
         case damagedAudio
-        /// The machine has too little memory.
         case memory
         /// Another program wrote the database.
         case foreignDatabase
@@ -54,13 +46,12 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
     }
 
     package var code: Code
-    /// A reason that callers may handle; usually nil.
     package var cause: Cause?
-    /// The call that failed, by its name in the manual: `snd_pcm_open`, `fdatasync`.
+    /// The command or function that failed, such as `add`, `snd_pcm_open` or `fdatasync`.
     package var operation: String
-    /// The library's error number; 0 if there is none.
+    /// The `errno` or the library's error number; 0 if there is none.
     package var status: Int32
-    /// The file, device or setting; nil if the reason names it.
+    /// The file, device or setting; nil if there is none or the reason names it.
     package var subject: String?
     package var reason: String
     /// What a person can do; nil if there is nothing to do or `reason` already says it.
@@ -79,12 +70,11 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
         self.remedy = remedy
     }
 
-    /// Converts any error.
+    /// Returns the error itself if it is a `DeviceError`; otherwise wraps it with the code `failed`.
     package init(wrapping error: any Error) {
         self = error as? DeviceError ?? DeviceError(.failed, "fieldscribe", "\(error)")
     }
 
-    /// The subject and the reason, without the remedy.
     package var statement: String { subject.map { "\($0): \(reason)" } ?? reason }
 
     /// One line: the subject, the reason and the remedy.
@@ -93,15 +83,14 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
     /// Returns the error for a recording that does not exist.
     ///
     /// - Parameter suffix: Text to append to the message.
-    package static func noRecording(_ number: Int, _ operation: String, _ suffix: String = "") -> DeviceError {
+    package static func noRecording(_ id: Int, _ operation: String, _ suffix: String = "") -> DeviceError {
         DeviceError(
             .missing, operation,
-            "recording \(number): not found; fieldscribe list shows every recording\(suffix)")
+            "recording \(id): not found; fieldscribe list shows every recording\(suffix)")
     }
 
     package var description: String { message }
 
-    /// The exit status of a command that fails with this error.
     package var exitStatus: Int32 {
         switch code {
         case .missing: 3
@@ -111,12 +100,13 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Calls a function that rethrows any error, as `withUnsafeBytes` does, with a body that throws only `DeviceError`.
+/// Calls a closure and converts the errors that it throws to `DeviceError`. Needed for functions that rethrow any
+/// error, such as `withUnsafeBytes`.
 package func rethrowing<Value>(_ call: () throws -> Value) throws(DeviceError) -> Value {
     do { return try call() } catch { throw DeviceError(wrapping: error) }
 }
 
-// Only the message as a whole is compared: how it is divided into subject, reason and remedy does not matter.
+// Compares whole messages: how a message is divided into subject, reason and remedy does not matter.
 extension DeviceError: Hashable {
     package static func == (left: Self, right: Self) -> Bool {
         left.code == right.code && left.operation == right.operation && left.status == right.status

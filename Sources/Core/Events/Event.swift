@@ -8,7 +8,7 @@ package enum Event: Hashable, Sendable {
     case state(State)
     /// The level of the latest audio in dBFS (0 is full scale).
     case level(rms: Double, peak: Double)
-    /// Replaces the segment's previous partial text.
+    /// The text of a segment so far, which replaces its previous partial text.
     case partial(recording: Int, segment: Int, range: SampleRange, text: String)
     /// A final segment. Sent once; the segment never changes afterwards.
     case final(recording: Int, segment: Segment)
@@ -16,9 +16,8 @@ package enum Event: Hashable, Sendable {
     case mark(recording: Int, mark: Bookmark)
     /// A recognizer session was rotated during speech.
     case rotation(recording: Int, at: SamplePosition)
-    /// A problem and its remedy.
+    /// A problem. The message includes the remedy, if there is one.
     case fault(code: String, message: String)
-    /// The progress of a copy to a stick or folder.
     case export(ExportState, folder: String, message: String)
     /// Whether a laptop is connected to the recorder's USB device port and has found its drive.
     case laptop(isConnected: Bool)

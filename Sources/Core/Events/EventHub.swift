@@ -4,26 +4,25 @@ import Synchronization
 package final class EventHub: Sendable {
     private struct State {
         var listeners: [Int: EventQueue] = [:]
-        var next = 0
+        var lastID = 0
     }
 
     private let state = Mutex(State())
-    /// Called with every event before the listeners. It has no queue, so it misses no event.
     private let interceptor: (@Sendable (Event) -> Void)?
 
-    /// - Parameter interceptor: Called with every event before the listeners; must not block.
+    /// - Parameter interceptor: Called with every event before the listeners are. It must not block.
     package init(interceptor: (@Sendable (Event) -> Void)? = nil) { self.interceptor = interceptor }
 
-    /// Returns the events from now on. The sequence ends at `finish`, when it is released, or when the listener falls
-    /// 1,024 events behind.
+    /// Adds a listener and returns its events from now on. The sequence ends after `finish`, or when the listener falls
+    /// 1,024 events behind. Releasing the sequence removes the listener.
     ///
-    /// Partial text and levels are computed only while a listener wants them.
+    /// - Parameter wantsPartials: Whether the listener wants partial text and levels. They are computed on demand.
     package func events(withPartials wantsPartials: Bool) -> AsyncStream<Event> {
         let queue = EventQueue(wantsPartials: wantsPartials)
         let id = state.withLock { state in
-            state.next += 1
-            state.listeners[state.next] = queue
-            return state.next
+            state.lastID += 1
+            state.listeners[state.lastID] = queue
+            return state.lastID
         }
         let subscription = Subscription { [weak self] in
             self?.state.withLock { state in _ = state.listeners.removeValue(forKey: id) }

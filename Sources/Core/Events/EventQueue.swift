@@ -1,9 +1,9 @@
 import Synchronization
 
-/// One listener's queue. Its length is limited, and publishers never wait for it.
+/// One listener's queue of at most `capacity` events. Publishers never wait for it.
 ///
-/// When the queue is full, volatile events are dropped first. If it is still full, the listener's sequence ends,
-/// because a sequence with gaps would mislead the listener.
+/// A full queue first drops its volatile events. If it is still full, the listener's sequence ends, because a sequence
+/// with gaps would mislead the listener.
 final class EventQueue: Sendable {
     static let capacity = 1_024
 
@@ -26,7 +26,7 @@ final class EventQueue: Sendable {
 
     init(wantsPartials: Bool) { self.wantsPartials = wantsPartials }
 
-    /// Adds an event, unless the listener does not want it.
+    /// Adds an event, unless it is volatile and the listener does not want partials.
     func append(_ event: Event) {
         guard wantsPartials || !event.isVolatile else { return }
         let waiter = state.withLock { state -> CheckedContinuation<Event?, Never>? in

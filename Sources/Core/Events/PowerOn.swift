@@ -6,9 +6,9 @@ package struct PowerOn: Hashable, Sendable, Codable {
     /// Seconds from boot to the start of the recording.
     var seconds: Int
 
-    /// Returns nil if the order is less than 1 or the time is negative.
+    /// Returns nil if `order` is less than 1 or the time is negative.
     ///
-    /// - Parameter nanoseconds: The time since boot.
+    /// - Parameter nanoseconds: The time from boot to the start of the recording.
     package init?(order: Int, nanoseconds: Int64) {
         guard order > 0, nanoseconds >= 0 else { return nil }
         self.order = order

@@ -1,21 +1,21 @@
-/// Turns changes of the button's level into gestures for a single press; `ButtonInterpreter` counts presses and decides
-/// what they mean. Gestures depend only on the timestamps of the changes, however late the changes arrive.
+/// Turns changes of the button's level into the gestures of a single press. `ButtonInterpreter` counts presses and
+/// decides what they mean. Gestures depend only on the timestamps of the changes, however late the changes arrive.
 package struct ButtonGesture: Sendable {
     /// The durations that distinguish gestures.
     package struct Settings: Hashable, Sendable {
         /// How long a press must last to be a hold. The default is 1 s.
         package var hold = Duration.seconds(1)
 
-        /// How long a press must last to be a long hold; nil (the default) if long holds are not reported.
+        /// How long a press must last to be a long hold; nil (the default) to report no long holds.
         package var longHold: Duration?
 
-        /// How long the button must be down to be stuck. The default is 60 s.
+        /// How long the button must be down to be considered stuck. The default is 60 s.
         var stuck = Duration.seconds(60)
 
         package init() {}
     }
 
-    /// An input; inputs are in chronological order.
+    /// An input. Inputs must be in chronological order.
     enum Input: Hashable, Sendable {
         case change(Debouncer.Change)
         /// The current time. No change with an earlier timestamp will follow.
@@ -25,12 +25,12 @@ package struct ButtonGesture: Sendable {
     /// A gesture.
     package enum Event: Hashable, Sendable {
         case pressed(at: Duration)
-        /// Still down after `hold`.
+        /// The button is still down after `Settings.hold`.
         case held
-        /// Still down after `longHold`.
+        /// The button is still down after `Settings.longHold`.
         case heldLong
         case released
-        /// The button is stuck. Only `unstuck` follows.
+        /// The button is stuck. No other gesture is reported until `unstuck`.
         case stuck
         case unstuck
     }
@@ -42,7 +42,7 @@ package struct ButtonGesture: Sendable {
 
     private struct Press: Hashable {
         let since: Duration
-        /// The events that follow if the press lasts, in chronological order; empty once the button is stuck.
+        /// The events to report if the press lasts, in chronological order; empty once the button is stuck.
         var remaining: [Threshold]
         var isClaimed = false
     }
@@ -62,7 +62,6 @@ package struct ButtonGesture: Sendable {
         return press.since + next.after
     }
 
-    /// Handles an input. Returns the gestures that it completes, in order.
     mutating func handle(_ input: Input) -> [Event] {
         switch input {
         case .time(let now): return elapse(to: now)

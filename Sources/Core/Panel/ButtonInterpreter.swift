@@ -1,19 +1,19 @@
 /// The meaning of a press while recording.
 package enum PanelStyle: String, Sendable, CaseIterable {
-    /// A press stops; holding marks.
+    /// A press stops the recording; holding sets a bookmark.
     case toggle
-    /// A press marks; holding stops.
+    /// A press sets a bookmark; holding stops the recording.
     case mark
-    /// A press pauses, the next one resumes; holding stops.
+    /// A press pauses the recording, and the next one resumes it; holding stops it.
     case pause
 }
 
-/// Decides what the button's gestures mean, from the style, previous presses and the recorder's state when a press
-/// begins.
+/// Decides what the button's gestures mean. The decision depends on the style, the previous presses, and the recorder's
+/// state when a press begins.
 ///
 /// While a fault is shown, a press acknowledges it. During a recording, that press does nothing else.
 package struct ButtonInterpreter: Hashable, Sendable {
-    /// The action to perform. Times are when the press began.
+    /// An action to perform. Times are when the press began.
     package enum Action: Hashable, Sendable {
         case start(at: Duration)
         case stop(at: Duration)
@@ -45,12 +45,12 @@ package struct ButtonInterpreter: Hashable, Sendable {
 
     private let style: PanelStyle
     private let shutsDown: Bool
-    /// Nil once the press has taken effect.
+    /// Nil if there is no press, or once it has taken effect.
     private var press: Press?
     /// The start times of presses that may become a triple press.
     private var presses: [Duration] = []
 
-    /// - Parameter shutsDown: Whether a long hold while idle shuts down.
+    /// - Parameter shutsDown: Whether a long hold while idle shuts the machine down.
     package init(_ style: PanelStyle = .toggle, shutsDown: Bool = false) {
         self.style = style
         self.shutsDown = shutsDown

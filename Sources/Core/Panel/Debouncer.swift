@@ -1,12 +1,11 @@
 /// Debounces the button: converts raw edges to stable level changes.
 ///
-/// A level is stable once it has lasted for `period`. The change gets the time of its first edge. Contacts that keep
+/// A level is stable once it has lasted for `period`. The change has the time when the level began. Contacts that keep
 /// bouncing cause no change.
 struct Debouncer: Hashable, Sendable {
     struct Change: Hashable, Sendable {
         /// Whether the button is down from `time` on.
         var pressed: Bool
-        /// When the stable level began.
         var time: Duration
     }
 

@@ -1,8 +1,7 @@
-/// The lamp's output over time: the level at each time and when it changes next. A steady lamp causes no wakeups.
+/// The lamp's output over time: whether it is lit, and when that may change next. A steady lamp causes no wakeups.
 package struct LampPattern: Hashable, Sendable {
     /// A mode of the lamp. The raw value is its name on the control socket.
     package enum Mode: String, Sendable, CaseIterable {
-        /// Idle.
         case off
         /// Recording, and the disk and the microphone work.
         case steady
@@ -12,9 +11,9 @@ package struct LampPattern: Hashable, Sendable {
         case pulse
         /// Exporting: two blinks per second.
         case doubleBlink
-        /// Safe to unplug: 3 s on, then off.
+        /// The stick can be unplugged: 3 s on, then off.
         case done
-        /// The stick was refused: three blinks, four times.
+        /// The stick was refused: three blinks every 1.5 s, four times.
         case refused
         /// Idle, and a laptop is connected: two short blinks every 3 s.
         case doubleFlash
@@ -22,12 +21,12 @@ package struct LampPattern: Hashable, Sendable {
         case open
     }
 
-    /// A mode that is shown for a limited time.
+    /// A mode, and the time during which it may be shown.
     package struct Layer: Hashable, Sendable {
         var mode: Mode
         /// When the mode begins, on the monotonic clock.
         var since: Duration
-        /// When the mode ends; nil if it lasts until the next pattern.
+        /// When the mode ends, on the monotonic clock; nil if it lasts until the next pattern.
         var until: Duration?
 
         package init(_ mode: Mode, since: Duration, until: Duration? = nil) {
@@ -41,7 +40,7 @@ package struct LampPattern: Hashable, Sendable {
     package static let markBlink = Duration.milliseconds(200)
     /// The length of the blink that acknowledges a press.
     package static let pressBlink = Duration.milliseconds(60)
-    /// How long the lamp shows `steady` without a report that the disk works.
+    /// How long the lamp shows `steady` after the last report that the disk works.
     package static let diskTimeout = Duration.seconds(3)
     package static let doneDuration = Duration.seconds(3)
     package static let refusedDuration = Duration.seconds(6)
@@ -51,10 +50,10 @@ package struct LampPattern: Hashable, Sendable {
     private var blinks: [Range<Duration>]
 
     /// - Parameters:
-    ///   - layers: The first layer that has not ended is shown. The lamp is off if there is none.
+    ///   - layers: The pattern shows the first layer that has not ended. If there is none, the lamp is off.
     ///   - faultSince: When a fault began; nil if there is no fault. A fault overrides everything with five blinks per
     ///     second.
-    ///   - blinks: The times at which the level is inverted.
+    ///   - blinks: The times during which the level is inverted.
     package init(_ layers: [Layer] = [], faultSince: Duration? = nil, blinks: [Range<Duration>] = []) {
         self.layers = layers
         self.faultSince = faultSince
@@ -73,7 +72,7 @@ package struct LampPattern: Hashable, Sendable {
         return pattern
     }
 
-    /// Returns the level at a time and when it may change next, or nil if it will not change.
+    /// Returns whether the lamp is lit at a time, and when that may change next; nil if it will not change.
     package func next(after now: Duration) -> (lit: Bool, until: Duration?) {
         if let faultSince { return Self.cycle([100, 100], since: faultSince, now) }
         let layer = layer(at: now)
@@ -102,7 +101,9 @@ package struct LampPattern: Hashable, Sendable {
         }
     }
 
-    /// Alternates between on and off with these lengths, repeatedly.
+    /// Returns the level in a repeating cycle that alternates between on and off, starting with on.
+    ///
+    /// - Parameter milliseconds: The lengths of the on and off times.
     private static func cycle(
         _ milliseconds: [Int], since: Duration, _ now: Duration
     ) -> (lit: Bool, until: Duration?) {

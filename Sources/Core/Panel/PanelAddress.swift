@@ -3,7 +3,7 @@ package enum PanelAddress: Hashable, Sendable, CustomStringConvertible {
     /// A GPIO line by name, on any chip: `gpio:GPIO17`.
     case gpioName(String)
 
-    /// A GPIO line by its offset on a chip, which is given by name, label or number: `gpio:gpiochip0/17`.
+    /// A GPIO line by its offset on a chip: `gpio:gpiochip0/17`. The chip is a name, label or number.
     case gpioOffset(chip: String, offset: Int)
 
     /// Simulated through the control socket: `sim:`.

@@ -14,15 +14,14 @@ package struct ButtonEdge: Hashable, Sendable {
     }
 }
 
-/// Turns raw edges from the button into gestures, with a debouncer and a gesture recognizer on the same clock.
+/// Turns raw edges from the button into gestures.
 package struct PanelButton: Sendable {
-    /// An input; inputs are in chronological order.
+    /// An input. Inputs must be in chronological order.
     package enum Input: Hashable, Sendable {
         case edge(ButtonEdge)
         /// The current time, when no edge is pending.
         case time(Duration)
 
-        /// The time of the edge, or the current time.
         fileprivate var timestamp: Duration {
             switch self {
             case .edge(let edge): edge.time
@@ -34,7 +33,7 @@ package struct PanelButton: Sendable {
     private var debouncer: Debouncer
     private var gesture: ButtonGesture
 
-    /// The gestures for the level at the start; reported with the first input.
+    /// The gestures for the level at the start, which are returned with the first input.
     private var initial: [ButtonGesture.Event]
 
     /// - Parameters:

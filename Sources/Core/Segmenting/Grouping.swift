@@ -12,8 +12,8 @@ package struct GroupSettings: Hashable, Sendable {
 }
 
 /// Groups utterances to be recognized together. An utterance joins the open group if its audio fits and the pause is
-/// short enough. A group continues only after an utterance that ended in silence. Groups depend only on utterances and
-/// gaps; `advance` does not change them but completes them earlier.
+/// short enough. A group stays open only after an utterance that ended in silence. Groups depend only on utterances and
+/// gaps: `advance` completes them earlier but does not change them.
 package struct Grouping: Sendable {
     private let maximumSamples: Int64
     private let maximumGap: Int64
@@ -51,7 +51,7 @@ package struct Grouping: Sendable {
         return isComplete ? close() : nil
     }
 
-    /// Completes the open group because audio is missing or has ended.
+    /// Completes the open group. Call this when audio is missing or has ended.
     package mutating func close() -> UtteranceGroup? {
         defer { open = nil }
         return open

@@ -1,9 +1,9 @@
-/// A room's noise floor: the 10th percentile of levels in the last 10 s.
+/// A room's noise floor: the 10th percentile of the frame levels in the last 10 s.
 package struct NoiseFloor: Sendable {
     private static let frames = 500
     private static let minimumLevel = -100
     private static let bins = 202
-    /// Initial frames for a quiet room. The first two seconds outweigh them.
+    /// The level in dBFS and the number of assumed frames at the start. The first two seconds outweigh them.
     private static let initial = (level: -60.0, frames: 10)
 
     private var histogram = [Int](repeating: 0, count: Self.bins)

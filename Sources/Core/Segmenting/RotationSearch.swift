@@ -1,16 +1,18 @@
-/// Finds where to cut a long utterance.
-///
-/// Stores the levels of the utterance's frames, up to the maximum length of an utterance.
+/// Finds where to cut a long utterance by the levels of its frames.
 struct RotationSearch: Sendable {
     /// The number of frames in a quiet spot: 200 ms.
     private static let window = 10
     /// The number of frames, 5 s, to search when the maximum length is reached.
     private static let lastResort = 250
 
-    // Ages of the utterance, in frames.
+    // An utterance's age is the length of its audio in frames.
+    /// The minimum age at which to cut.
     private let from: Int
+    /// The age up to which the quietest spot is searched for.
     private let until: Int
+    /// The age at which the utterance is cut even if there is no quiet spot.
     private let latest: Int
+    /// The minimum number of frames of audio after a cut.
     private let lag: Int
     /// Whether to cut at the quietest spot, however loud, so that neither side's audio gets too long.
     private let isLimited: Bool
@@ -51,14 +53,15 @@ struct RotationSearch: Sendable {
         total += level
     }
 
-    /// The minimum age, in frames, at which the utterance will be cut.
+    /// The lowest age at which the cut may be.
     var earliest: Int {
         if isLimited {
             let frame = quietest(from: from - head, through: min(levels.count - lag, until - lag - head))?.frame ?? 0
             return min(max(from, head + frame), until - lag)
         }
         let newest = levels.count - lag
-        // Until the first range has been searched, the cut is at the quietest spot so far or a quieter later one.
+        // Before the first range has been searched, the cut will be at the quietest spot so far or at a quieter, later
+        // one.
         let frame = hasSearchedFirstRange ? newest : quietest(from: from - head, through: newest)?.frame ?? 0
         return min(max(from, head + frame), latest - Self.lastResort)
     }
@@ -72,8 +75,7 @@ struct RotationSearch: Sendable {
             return levels.count - (quietest(from: from - head, through: last)?.frame ?? max(0, min(levels.count, last)))
         }
         let quiet = total / Double(levels.count) - SpeechSettings.quietDecibels
-        // If the quiet spot was already found when the limit was reached, frames since then do not make the audio
-        // longer.
+        // Frames after `latest` do not move the cut, so that the audio does not get longer.
         let newest = min(levels.count - lag, latest - lag - head)
         let oldest = hasSearchedFirstRange ? newest : from - head
         hasSearchedFirstRange = true

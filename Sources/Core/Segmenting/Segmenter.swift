@@ -1,11 +1,11 @@
 /// Cuts audio into utterances by frame level. The number of frames is its only clock.
 ///
-/// An utterance ends at silence. A long utterance is rotated at the quietest spot between `quietFromSeconds` and
-/// `quietUntilSeconds` if that spot is quiet enough; otherwise at the next quiet spot or, if there is none, at the
-/// quietest spot in the last 5 s before `rotateSeconds`. Both sides of a rotation get the overlap around the cut. If
-/// `maximumSeconds` is set, the utterance is rotated in the last quarter of that time.
+/// An utterance ends at silence. A long utterance is rotated, which means that it is cut during speech, and both sides
+/// get the audio around the cut. The cut is at the quietest spot between `quietFromSeconds` and `quietUntilSeconds` if
+/// that spot is quiet enough. Otherwise it is at the next quiet spot or, if there is none, at the quietest spot in the
+/// last 5 s before `rotateSeconds`. If `maximumSeconds` is set, the cut is in the last quarter of that time.
 package struct Segmenter: Sendable {
-    /// An event, in chronological order.
+    /// What the next frame or gap causes.
     package enum Effect: Hashable, Sendable {
         /// An utterance started; the recognizer needs the audio from `at`.
         case began(utterance: Int, at: SamplePosition)
@@ -27,7 +27,7 @@ package struct Segmenter: Sendable {
     private var rotation: RotationSearch
     private var open: OpenUtterance?
     private var nextID: Int
-    /// The end of the last utterance's speech or of a gap. Later audio does not start before it.
+    /// The end of the last utterance's speech or of the last gap. Later utterances do not start before it.
     private var floor: SamplePosition
     /// The start of the next frame.
     private(set) var position: SamplePosition
@@ -48,7 +48,6 @@ package struct Segmenter: Sendable {
         nextID = firstID
     }
 
-    /// The measured noise floor in dBFS.
     var noiseFloor: Double { activity.noiseFloor }
 
     /// The start of the audio that may still be needed.
@@ -74,7 +73,7 @@ package struct Segmenter: Sendable {
         open?.speechStart ?? max(floor, position - maximumOnset)
     }
 
-    /// The maximum length of speech that has not been detected yet, in samples: the start time plus a dip of one frame.
+    /// The maximum length of speech that is not detected yet, in samples: `startMilliseconds` plus a one-frame dip.
     private var maximumOnset: Int64 {
         SpeechSettings.samples(milliseconds: settings.startMilliseconds) + Int64(SpeechSettings.frameSamples)
     }
@@ -99,7 +98,7 @@ package struct Segmenter: Sendable {
         return effects
     }
 
-    /// Handles the end of the audio, at the current position or within the next frame.
+    /// Handles the end of the audio, which is at the current position or within the next frame.
     package mutating func finish(at end: SamplePosition) -> [Effect] { interrupt(at: end, by: .stop) }
 
     private mutating func interrupt(at end: SamplePosition, by reason: EndReason) -> [Effect] {

@@ -1,11 +1,10 @@
-/// Settings for detecting speech and cutting it into utterances. The values were measured with continuous read speech;
-/// see Sources/README.md.
+/// Settings for detecting speech and cutting it into utterances.
 package struct SpeechSettings: Hashable, Sendable {
     /// The level above which a frame counts as speech.
     package enum Threshold: Hashable, Sendable {
         /// Above the measured noise floor.
         case aboveFloor(decibels: Double)
-        /// A fixed level in dBFS, for rooms where the floor cannot be measured.
+        /// A fixed level in dBFS, for rooms in which the noise floor cannot be measured.
         case fixed(decibels: Double)
     }
 
@@ -22,7 +21,6 @@ package struct SpeechSettings: Hashable, Sendable {
         }
     }
 
-    /// The default is medium.
     package var sensitivity = Sensitivity.medium
     /// The default is 9 dB above the noise floor.
     package var threshold = Threshold.aboveFloor(decibels: 9)
@@ -34,19 +32,19 @@ package struct SpeechSettings: Hashable, Sendable {
     package var hangoverMilliseconds = 300
     /// The audio before and after the speech that is passed to the recognizer. The default is 250.
     package var paddingMilliseconds = 250
-    /// The maximum length of an utterance, which is then rotated, 45 to 55. The default is 50.
+    /// The length at which an utterance is rotated at the latest, 45 to 55. The default is 50.
     package var rotateSeconds = 50
-    /// The minimum age at which an utterance is rotated.
+    /// The minimum age of an utterance at a rotation.
     static let quietFromSeconds = 8
-    /// The age up to which the quietest spot is searched for; after that, the first quiet spot is used.
+    /// The age up to which the segmenter looks for the quietest spot. After that, it uses the first quiet spot.
     static let quietUntilSeconds = 12
-    /// How far below the utterance's mean level a spot must be to count as quiet.
+    /// How far below the utterance's mean level a spot must be to be quiet.
     static let quietDecibels = 6.0
-    /// The overlap between both sides of a rotation, 250 to 750. The default is 500.
+    /// The length of the audio that both sides of a rotation get, 250 to 750. The default is 500.
     package var overlapMilliseconds = 500
 
-    /// The maximum length of an utterance's audio in seconds, at least 4; or 0 (the default) for no limit. If set,
-    /// utterances are rotated at the quietest spot in the last quarter, and the ages and the level above do not apply.
+    /// The maximum length of an utterance's audio, at least 4; or 0 (the default) for no limit. If there is a limit,
+    /// utterances are rotated at the quietest spot in its last quarter; the ages and quiet level above do not apply.
     var maximumSeconds = 0
 
     package init() {}
@@ -63,11 +61,11 @@ extension SpeechSettings {
         return settings
     }
 
-    /// Returns where to resume after an interruption so that the cuts are the same as without it.
+    /// Returns where to resume after an interruption. The cuts are then the same as without the interruption.
     ///
     /// - Parameters:
     ///   - committed: The end of the last segment.
-    ///   - settled: The earliest start of the following speech.
+    ///   - settled: The earliest possible start of the following speech.
     package func start(after committed: SamplePosition, settled: SamplePosition) -> SamplePosition {
         let frame = Int64(Self.frameSamples)
         let earliest = (committed.samples + frame - 1) / frame * frame

@@ -1,13 +1,13 @@
 /// Detects speech by frame level, using a threshold with hysteresis, a start time and a hangover time.
 package struct VoiceActivity: Sendable {
     enum Change: Hashable, Sendable {
-        /// Speech started this many frames ago, including this one.
+        /// Speech began. `framesAgo` counts the frames since then, including the current one.
         case began(framesAgo: Int)
-        /// Speech ended. The last frame with speech was this many frames ago.
+        /// Speech ended. `framesAgo` counts the quiet frames since then, including the current one.
         case ended(framesAgo: Int)
     }
 
-    /// The minimum threshold in dBFS. The A/D converter's own noise is below it.
+    /// The minimum of a threshold above the noise floor, in dBFS. The A/D converter's own noise is below it.
     package static let minimumThreshold = -80.0
 
     private let settings: SpeechSettings
@@ -19,7 +19,7 @@ package struct VoiceActivity: Sendable {
     private var hasDipped = false
 
     private(set) var isSpeech = false
-    /// The number of frames since the last frame above the threshold; 0 during speech.
+    /// The number of quiet frames since the last loud frame of ongoing speech; 0 if there is no speech.
     private(set) var quietFrames = 0
 
     init(settings: SpeechSettings) {

@@ -1,6 +1,7 @@
-/// Audio that was lost or not recorded. The recording contains silence of the same length, so that times stay correct.
+/// Audio that was lost, not recorded or redacted. The recording contains silence of the same length, so that times stay
+/// correct.
 package struct Gap: Hashable, Sendable, Codable {
-    /// The cause. The raw values appear in files and JSON.
+    /// Why the audio is missing. The raw values appear in files and JSON.
     package enum Cause: String, Sendable, Codable, CaseIterable {
         /// The sound card's buffer overflowed because it was not read in time.
         case overrun

@@ -3,16 +3,16 @@ package protocol MicrophoneProvider: Sendable {
     /// The configured name: `alsa:plughw:CARD=Mic`.
     var name: String { get }
 
-    /// Whether sound arrives in real time; false for a file.
+    /// Whether audio arrives in real time; false for a file.
     var isRealTime: Bool { get }
 
-    /// Whether silence, distortion or a wrong rate are faults; a file may contain anything.
+    /// Whether silence, distortion and a wrong sample rate are faults; false for a file, which may contain anything.
     var isMonitored: Bool { get }
 
     /// The number of channels to record, 1 or 2. A device may have fewer.
     var channels: Int { get }
 
-    /// The length of the preroll in seconds.
+    /// The length in seconds of the audio that is already captured and will begin the next recording.
     var prerollSeconds: Double { get }
 
     /// Opens the device. The microphone must be used and released on the calling thread.
@@ -29,9 +29,9 @@ extension MicrophoneProvider {
 
 /// An open microphone with one or two interleaved channels, 16-bit, 16 kHz.
 package protocol Microphone: AnyObject {
-    /// Waits for sound and copies it to `buffer`. Does not allocate.
+    /// Waits for audio and copies it to `buffer`. Does not allocate.
     ///
-    /// `buffer` must have space for at least `maximumBlock` samples per channel. Counts are per channel.
+    /// - Parameter buffer: Must have space for at least `maximumBlock` samples per channel.
     /// - Throws: `DeviceError`, with `disconnected` if the device was removed.
     func read(into buffer: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> CaptureBlock
 
@@ -44,7 +44,7 @@ package protocol Microphone: AnyObject {
     /// The maximum number of samples per channel in one `read`.
     var maximumBlock: Int { get }
 
-    /// The number of samples that were captured before the microphone was opened.
+    /// The number of samples per channel that were captured before the microphone was opened. They are read first.
     var prerollSamples: Int { get }
 }
 
@@ -54,11 +54,11 @@ extension Microphone {
     package var prerollSamples: Int { 0 }
 }
 
-/// The result of a read.
+/// The result of a read. Numbers of samples are per channel.
 package enum CaptureBlock: Hashable, Sendable {
     /// The number of samples in the buffer.
     case samples(Int)
-    /// The number of samples lost before the next one.
+    /// The number of samples lost before the next read.
     case lost(samples: Int)
     case ended
 }

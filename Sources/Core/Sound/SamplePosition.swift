@@ -1,19 +1,17 @@
-/// A time in the audio pipeline: the number of samples since the start of a recording, at 16 kHz.
-///
-/// Wall time is attached only at both ends; nothing between the microphone and the transcript reads a clock.
+/// A time in the audio pipeline: the number of samples since the start of a recording, at 16 kHz. Nothing between the
+/// microphone and the transcript reads a clock.
 ///
 /// Values from any source (files, database rows, engines, clients) are clamped to within 139 years of the start, so
 /// that the sum of two does not overflow.
 package struct SamplePosition: Hashable, Comparable, Sendable, Codable {
-    /// The sample rate of all audio inside Fieldscribe: mono, 16-bit.
+    /// The sample rate of all audio inside Fieldscribe, in Hz.
     package static let rate = 16_000
     package static let zero = SamplePosition(0)
     /// The maximum distance from the start, in samples: 139 years.
     package static let maximumSamples: Int64 = 1 << 46
-    /// The number of samples since the recording's first sample.
     package let samples: Int64
 
-    /// Creates a position, clamped to `maximumSamples`.
+    /// Creates a position, clamped to `maximumSamples` before or after the start.
     package init(_ samples: Int64) { self.samples = min(max(samples, -Self.maximumSamples), Self.maximumSamples) }
 
     /// Creates the position nearest to a time; the first sample for NaN.
@@ -50,7 +48,8 @@ package struct SamplePosition: Hashable, Comparable, Sendable, Codable {
 }
 
 extension Int64 {
-    /// Returns this number times `part / whole`, rounded towards 0. The intermediate product may exceed 64 bits.
+    /// Returns this number times `part / whole`, rounded towards 0. The product of this number and `part` may exceed 64
+    /// bits.
     ///
     /// - Parameter part: From 0 to `whole`, which must be positive.
     package func share(_ part: Int64, of whole: Int64) -> Int64 {

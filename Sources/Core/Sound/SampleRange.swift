@@ -1,7 +1,7 @@
 /// A range in a recording, from `start` up to but not including `end`.
 package struct SampleRange: Hashable, Sendable, Codable {
     package let start: SamplePosition
-    /// The end, never before `start`.
+    /// Never before `start`.
     package let end: SamplePosition
 
     private enum CodingKeys: CodingKey { case start, end }
@@ -19,7 +19,7 @@ package struct SampleRange: Hashable, Sendable, Codable {
             try container.decode(SamplePosition.self, forKey: .end))
     }
 
-    /// The length in samples, never negative.
+    /// The length in samples. Never negative.
     package var count: Int64 { end - start }
 
     package var isEmpty: Bool { end <= start }

@@ -1,10 +1,10 @@
 /// Acoustic measurements of a voice in one or more segments. Values are clamped to a plausible range.
 package struct VoiceAnalytics: Hashable, Sendable, Codable {
-    /// The median pitch of the voiced frames, in Hz.
+    /// The median pitch of a segment's voiced frames, in Hz; for several segments, the mean of their medians.
     package let pitch: Double
-    /// The mean relative change of the pitch period between voiced frames: 0 for a steady voice.
+    /// The mean relative change of the pitch period between successive voiced frames: 0 for a steady voice.
     package let jitter: Double
-    /// The mean relative change of the peak amplitude between voiced frames: 0 for a steady voice.
+    /// The mean relative change of the peak amplitude between successive voiced frames: 0 for a steady voice.
     package let shimmer: Double
     /// The fraction of frames that are voiced, 0 to 1.
     package let voicing: Double
@@ -31,7 +31,8 @@ package struct VoiceAnalytics: Hashable, Sendable, Codable {
             finalLowering: try container.decodeIfPresent(Double.self, forKey: .finalLowering))
     }
 
-    /// Computes the mean over segments, weighted by length; returns nil if no segment has measurements.
+    /// Computes the mean over segments, weighted by length, without `finalLowering`. Returns nil if no segment has
+    /// measurements.
     package init?(of segments: [Segment]) {
         let voiced = segments.compactMap { segment in segment.voice.map { ($0, segment.range.seconds) } }
         let seconds = voiced.reduce(0) { $0 + $1.1 }

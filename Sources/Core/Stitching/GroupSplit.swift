@@ -1,13 +1,13 @@
 /// Splits a group's hypothesis by utterance.
 struct GroupSplit: Sendable {
     /// Texts with more words are not aligned, since alignment takes quadratic time.
-    private static let maxWords = 1_000
+    private static let maximumWords = 1_000
 
     private let speech: [SampleRange]
 
     init(_ group: UtteranceGroup) { speech = group.utterances.map(\.speech) }
 
-    /// Returns the words of each utterance: those whose midpoint is in its speech or nearest to it.
+    /// Returns the words of each utterance: those whose midpoint is in its speech, or nearer to it than to the others.
     ///
     /// - Parameter words: Sorted by start.
     func words(_ words: [Word]) -> [[Word]] {
@@ -17,7 +17,7 @@ struct GroupSplit: Sendable {
     }
 
     /// Returns the alternatives for each utterance: the part of each group alternative that aligns with the
-    /// utterance's words by edit distance. Leaves out duplicates.
+    /// utterance's words by edit distance. Leaves out duplicates and empty texts.
     ///
     /// - Parameter best: The best words for the group, sorted by start.
     func alternatives(_ groupAlternatives: [Alternative], to best: [Word]) -> [[Alternative]] {
@@ -27,10 +27,10 @@ struct GroupSplit: Sendable {
             Set([zip(keys, bestIndices).filter { $1 == utterance && !$0.isEmpty }.map(\.0), []])
         }
         var pieces = [[Alternative]](repeating: [], count: speech.count)
-        guard best.count <= Self.maxWords else { return pieces }
+        guard best.count <= Self.maximumWords else { return pieces }
         for alternative in groupAlternatives {
             let words = alternative.text.split(separator: " ").map(String.init)
-            guard words.count <= Self.maxWords else { continue }
+            guard words.count <= Self.maximumWords else { continue }
             let wordKeys = words.map { Word.key(of: $0) }
             var split = [[Int]](repeating: [], count: speech.count)
             var utterance = bestIndices.first ?? 0

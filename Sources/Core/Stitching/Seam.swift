@@ -1,7 +1,7 @@
-/// The overlap between two utterances. The left side is already committed, so the seam decides which of the right
-/// side's words follow, and which withheld words from the left side are restored. It handles seven failures, each with
-/// a test: a dropped, doubled or merged word, swapped words, and a missing clause, tail or head.
+/// The overlap between two utterances. The left side is already committed. The seam decides which of the right side's
+/// words follow, and which words that the left side withheld are restored.
 struct Seam: Sendable {
+    /// The left utterance and its last words.
     struct Side: Sendable {
         var audio: SampleRange
         /// Words whose midpoint is at or after the cut belong to the right side.
@@ -12,40 +12,40 @@ struct Seam: Sendable {
         var withheld: [Word]
     }
 
-    /// The number of words to keep on each side of the cut, more than the longest overlap can contain.
+    /// The number of words to keep on each side of the cut. The longest overlap contains fewer.
     static let maximumWords = 16
-    // The following are numbers of samples.
-    /// The maximum distance between midpoints if both sides recognized the same word: 200 ms.
+    // The following distances are in samples.
+    /// The maximum distance between the midpoints of a word that both sides recognized: 200 ms.
     private static let sameWordDistance: Int64 = 3_200
     /// A word this close to the edge of the audio was cut off: 30 ms.
     private static let cutOffDistance: Int64 = 480
     /// A word that extends this far beyond the left side's audio was not fully contained in it: 250 ms.
     private static let maximumOvershoot: Int64 = 4_000
-    /// Equal words within this distance are the same word: 500 ms.
+    /// A looser limit for equal words, so that none is repeated: 500 ms.
     private static let nearbyDistance: Int64 = 8_000
-    /// The minimum length of a gap that can contain a word: 80 ms.
+    /// The minimum length of a hole, which is a time without words that may contain a missing one: 80 ms.
     private static let minimumHole: Int64 = 1_280
-    /// Hypotheses whose words end this close together agree on where the next word starts: 50 ms.
+    /// If two hypotheses have words that end this close together, they agree on where the next word starts: 50 ms.
     private static let sameEndDistance: Int64 = 800
-    /// The maximum distance from a hole up to which a third hypothesis is reliable: 1.5 s.
+    /// How far beyond a hole a third hypothesis is reliable: 1.5 s.
     private static let reliableDistance: Int64 = 24_000
 
     let overlap: SampleRange
     let left: Side
 
-    /// Returns the words that follow the committed ones: the right side's, the left side's where the right has none,
-    /// and a third hypothesis's where neither side has any.
+    /// Returns the words that follow the committed ones: those of the right side, those of the left side at times when
+    /// the right side has none, and those of a third hypothesis at times when neither side has any.
     func joining(_ right: [Word], third: [Word]) -> [Word] {
         let joined = joining(right)
         guard let hole = hole(before: joined) else { return joined }
-        let neighbours = [left.committed.last, joined.first].compactMap(\.self)
-        let found = third.filter { word in
-            covers(hole, word) && !neighbours.contains { isSame($0, word, within: Self.nearbyDistance) }
+        let neighbors = [left.committed.last, joined.first].compactMap(\.self)
+        let missingWords = third.filter { word in
+            covers(hole, word) && !neighbors.contains { isSame($0, word, within: Self.nearbyDistance) }
         }
-        return found.isEmpty ? replacingHead(of: joined, by: third, from: hole) : found + joined
+        return missingWords.isEmpty ? replacingHead(of: joined, by: third, from: hole) : missingWords + joined
     }
 
-    /// Replaces the first words with those from a third hypothesis that starts in the hole, up to the point where both
+    /// Replaces the first words with those of a third hypothesis that starts in the hole, up to the point where both
     /// agree. Returns the words unchanged if they never agree.
     private func replacingHead(of joined: [Word], by third: [Word], from hole: SampleRange) -> [Word] {
         let third = third.filter {
@@ -55,7 +55,7 @@ struct Seam: Sendable {
             !isSame(first, next, within: Self.nearbyDistance)
         else { return joined }
         for index in third.indices {
-            // Otherwise a committed word would be repeated.
+            // The third hypothesis must not repeat a committed word.
             if let last = left.committed.last, isSame(last, third[index], within: Self.nearbyDistance) { break }
             if let match = joined.indices.first(where: { continueAlike(third[index...], joined[$0...]) }) {
                 return Array(third[...index] + joined[(match + 1)...])
@@ -64,7 +64,7 @@ struct Seam: Sendable {
         return joined
     }
 
-    /// Whether the first words of two hypotheses end at the same time or are followed by the same word.
+    /// Whether the first words of two hypotheses end at the same time, or the same word follows them.
     private func continueAlike(_ words: ArraySlice<Word>, _ otherWords: ArraySlice<Word>) -> Bool {
         guard let first = words.first, let second = otherWords.first else { return false }
         if abs(first.range.end - second.range.end) <= Self.sameEndDistance { return true }
@@ -82,7 +82,7 @@ struct Seam: Sendable {
         return key.isEmpty ? word.text == other.text : key == other.key
     }
 
-    /// Returns the gap between words at the cut; nil if the words are close together or there are none.
+    /// Returns the time without words at the cut; nil if the words are close together or there are none.
     func hole(in right: [Word]) -> SampleRange? { hole(before: joining(right)) }
 
     private func hole(before joined: [Word]) -> SampleRange? {
@@ -102,14 +102,14 @@ struct Seam: Sendable {
     private func joining(_ right: [Word]) -> [Word] {
         let cut = min(left.cut, overlap.end)
         let counterparts = counterparts(of: right)
-        let kept = right.enumerated().filter { index, word in
+        let keptWords = right.enumerated().filter { index, word in
             guard word.range.start < overlap.end else { return true }
             let counterpart = counterparts[index]
             return word.range.middle >= cut
                 ? !isCommitted(word, counterpart: counterpart)
                 : isWithheld(word, counterpart: counterpart) || isMissingHead(word)
         }.map(\.element)
-        return (kept + missingTail(kept)).sorted { $0.range.start < $1.range.start }
+        return (keptWords + missingTail(keptWords)).sorted { $0.range.start < $1.range.start }
     }
 
     /// Maps indices of the right side's words to those of the same words on the left side (first the committed words,
@@ -125,12 +125,12 @@ struct Seam: Sendable {
                 if distance <= Self.sameWordDistance { pairs.append((distance, rightIndex, leftIndex)) }
             }
         }
-        var found: [Int: Int] = [:]
+        var leftIndices: [Int: Int] = [:]
         for pair in pairs.sorted(by: { ($0.distance, $0.right, $0.left) < ($1.distance, $1.right, $1.left) })
-        where found[pair.right] == nil && !found.values.contains(pair.left) {
-            found[pair.right] = pair.left
+        where leftIndices[pair.right] == nil && !leftIndices.values.contains(pair.left) {
+            leftIndices[pair.right] = pair.left
         }
-        return found
+        return leftIndices
     }
 
     /// Whether the left side committed this word or a different word that covers most of it. False if the word extends
@@ -146,18 +146,18 @@ struct Seam: Sendable {
         return left.withheld.contains { covers($0.range, word) } && !left.committed.contains { covers($0.range, word) }
     }
 
-    /// Returns the withheld words from the left side in places where the right side has no words, except those cut off
-    /// by the end of the left audio.
-    private func missingTail(_ kept: [Word]) -> [Word] {
+    /// Returns the words that the left side withheld at times when the right side has none, except those cut off by the
+    /// end of the left audio.
+    private func missingTail(_ keptWords: [Word]) -> [Word] {
         left.withheld.filter { word in
             word.range.end + Self.cutOffDistance < left.audio.end
-                && !kept.contains { isSame($0, word, within: Self.sameWordDistance) }
-                && !kept.contains { $0.range.intersection(word.range) != nil }
+                && !keptWords.contains { isSame($0, word, within: Self.sameWordDistance) }
+                && !keptWords.contains { $0.range.intersection(word.range) != nil }
                 && !left.committed.contains { covers($0.range, word) }
         }
     }
 
-    /// Whether the word is complete and the left side has no word at that time.
+    /// Whether the word is complete, and the left side has neither a word at that time nor the same word nearby.
     private func isMissingHead(_ word: Word) -> Bool {
         word.range.start > overlap.start + Self.cutOffDistance
             && !(left.committed + left.withheld).contains { other in

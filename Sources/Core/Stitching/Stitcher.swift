@@ -1,8 +1,8 @@
 /// Joins the hypotheses for overlapping utterances into one transcript.
 ///
 /// Utterances arrive in order, and each becomes one segment immediately. In an overlap, each word belongs to the side
-/// of the cut that contains its midpoint. `Seam` corrects words that this rule would double or drop because the two
-/// sides time them differently.
+/// of the cut that contains its midpoint. If the two sides time a word differently, this rule may double or drop it;
+/// `Seam` corrects that.
 package struct Stitcher: Sendable {
     /// The left side of the next seam.
     private var previous: Seam.Side?
@@ -19,7 +19,8 @@ package struct Stitcher: Sendable {
         self.committedUpTo = committedUpTo
     }
 
-    /// Returns the gap between words at the seam before the next utterance; decoding across the gap may fill it.
+    /// Returns the time without words at the seam before the next utterance; nil if there is none. Decoding across this
+    /// hole may find words.
     package func hole(before utterance: Utterance, _ hypothesis: Hypothesis) -> SampleRange? {
         seam(before: utterance, hypothesis)?.hole(in: Self.sortedByStart(hypothesis.words))
     }
@@ -58,7 +59,6 @@ package struct Stitcher: Sendable {
         }
     }
 
-    /// Returns the words that an utterance or group commits.
     private mutating func join(_ utterance: Utterance, _ hypothesis: Hypothesis, _ third: [Word]) -> [Word] {
         let cut = utterance.endedBy == .rotation ? utterance.speech.end : utterance.audio.end
         var words = Self.sortedByStart(hypothesis.words)
@@ -77,7 +77,8 @@ package struct Stitcher: Sendable {
         return committed
     }
 
-    /// Returns nil if the utterance has only held-back text, because words of the left side would replace it.
+    /// Returns the seam before an utterance; nil if there is no overlap. Text that was held back has no seam, because
+    /// words that the left side withheld would replace it.
     private func seam(before utterance: Utterance, _ hypothesis: Hypothesis) -> Seam? {
         let isHeldBack = hypothesis.words.isEmpty && hypothesis.alternatives.first?.isHeldBack == true
         guard !isHeldBack, let previous, let overlap = previous.audio.intersection(utterance.audio) else { return nil }
@@ -86,7 +87,10 @@ package struct Stitcher: Sendable {
 
     private static func sortedByStart(_ words: [Word]) -> [Word] { words.sorted { $0.range.start < $1.range.start } }
 
-    /// - Parameter next: The start of the next utterance's speech in the group, by which all words end.
+    /// Creates the next segment.
+    ///
+    /// - Parameter next: The start of the next utterance's speech in the group, where words are trimmed; nil for the
+    ///   last utterance.
     private mutating func segment(
         of utterance: Utterance, _ committed: [Word], _ alternatives: [Alternative], _ voice: VoiceAnalytics?,
         before next: SamplePosition? = nil
@@ -95,8 +99,8 @@ package struct Stitcher: Sendable {
             committedUpTo, min(utterance.speech.start, committed.first?.range.start ?? utterance.speech.start))
         let words = inOrder(committed, from: start, before: next)
         // The audio between the last word and the cut may be the start of the next word.
-        let spoken = utterance.endedBy == .rotation && !words.isEmpty ? start : utterance.speech.end
-        let end = max(start, spoken, words.last?.range.end ?? start)
+        let speechEnd = utterance.endedBy == .rotation && !words.isEmpty ? start : utterance.speech.end
+        let end = max(start, speechEnd, words.last?.range.end ?? start)
         committedUpTo = end
         nextID += 1
         return Segment(
@@ -104,7 +108,7 @@ package struct Stitcher: Sendable {
             endedBy: utterance.endedBy, voice: words.isEmpty ? nil : voice)
     }
 
-    /// Returns the words with ranges that do not overlap or begin before `start`. Each is at least one sample long.
+    /// Trims the words' ranges so that they neither overlap nor begin before `start`, to at least one sample each.
     private func inOrder(_ words: [Word], from start: SamplePosition, before next: SamplePosition?) -> [Word] {
         var earliest = start
         return words.map { word in

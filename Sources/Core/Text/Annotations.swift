@@ -1,4 +1,4 @@
-/// A person's additions to a transcript other than its words. Arrays are in chronological order.
+/// What a person added to a transcript, except for corrected words. Arrays are in chronological order.
 package struct Annotations: Hashable, Sendable, Codable {
     package var title = ""
     /// Who speaks, as free text.
@@ -8,11 +8,11 @@ package struct Annotations: Hashable, Sendable, Codable {
     /// What the people have consented to, as free text.
     package var consent = ""
     package var notes: [Bookmark] = []
-    /// All bookmarks, which replace those set while recording; nil keeps the latter.
+    /// All bookmarks, which replace the ones that were set while recording; nil keeps those.
     package var marks: [Bookmark]?
-    /// The speakers' names by label (`A`, `B` ...); nil if there are no names.
+    /// The speakers' names by label (`A`, `B`, ...); nil if there are no names.
     package var speakers: [String: String]?
-    /// Who spoke when, which replaces the identified speakers; nil keeps the latter.
+    /// The turns as edited by a person, which replace the identified ones; nil keeps those.
     package var turns: Speakers?
     package var quotations: [Quotation] = []
 
@@ -23,7 +23,6 @@ package struct Annotations: Hashable, Sendable, Codable {
 
 /// A quotation from a recording.
 package struct Quotation: Hashable, Sendable, Codable {
-    /// The range from the first word to the last.
     package var range: SampleRange
     package var text: String
     /// The tag, such as `problem` or `idea`; may be empty.

@@ -1,10 +1,9 @@
-/// Describes a pass that a person made by correcting another pass.
+/// A person's correction of another pass.
 package struct Correction: Hashable, Sendable, Codable {
     /// The person's name as free text; may be empty.
     package var person: String
     /// When the correction was saved, according to the person's clock, in seconds since 1970.
     package var savedAt: Double
-    /// The corrected pass, counted from 1 within the recording.
     var base: Int
     package var annotations: Annotations
 
@@ -29,7 +28,7 @@ extension EngineDescription {
 }
 
 extension Array where Element == PassSummary {
-    /// Returns the engine's pass that a person's corrections are based on; nil if it is missing.
+    /// Returns the engine's pass on which a pass and its corrections are based; nil if it is missing.
     ///
     /// The array must contain all passes of the recording, oldest first.
     package func enginePass(under pass: PassSummary) -> PassSummary? {

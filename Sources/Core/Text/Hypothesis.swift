@@ -2,15 +2,15 @@
 package struct Hypothesis: Hashable, Sendable {
     /// The words of the best result, in chronological order, without fillers.
     package var words: [Word]
-    /// The alternatives, best first. If there are no words, these are the held-back texts, one for each requested part;
-    /// empty for parts without a voice.
+    /// The alternatives, best first. If the engine held its text back, there are no words, and these are the text of
+    /// each requested part; empty for parts without a voice.
     package var alternatives: [Alternative]
     /// The best result's score, comparable only to results from the same engine for the same audio; nil if unknown.
     package var score: Double?
-    /// The voice measurements; nil if unknown or if nothing was voiced.
+    /// Nil if unknown or if nothing was voiced.
     package var voice: VoiceAnalytics?
-    /// The voice measurements for each requested part; nil for parts where nothing was voiced. Empty if the engine
-    /// provides none.
+    /// The measurements for each requested part; nil for parts where nothing was voiced. Empty if the engine provides
+    /// none.
     package var voices: [VoiceAnalytics?]
 
     package init(

@@ -1,8 +1,6 @@
-// Removes redacted words without a trace.
-
 extension Segment {
-    /// Returns the segment without the words in these ranges. If the segment overlaps any range, its alternatives and
-    /// voice measurements are removed too.
+    /// Returns the segment without the words that overlap these ranges. If the segment itself overlaps any range, its
+    /// alternatives and voice measurements are removed too.
     package func redacted(_ ranges: [SampleRange]) -> Segment {
         guard ranges.contains(where: { range.intersection($0) != nil }) else { return self }
         var segment = self

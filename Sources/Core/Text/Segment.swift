@@ -2,16 +2,15 @@
 ///
 /// Journals contain encoded segments, so new members must be optional to keep journals from earlier versions readable.
 package struct Segment: Hashable, Sendable, Codable {
-    /// Counts from 1 within the recording.
+    /// Counts from 1 within the pass.
     package var id: Int
     /// The range of the speech, which contains the words.
     package var range: SampleRange
-    /// The words in chronological order; empty if none were recognized.
     package var words: [Word]
     /// Alternatives for the whole segment, best first. A segment without words may have a held-back alternative.
     package var alternatives: [Alternative]
     package var endedBy: EndReason
-    /// The voice measurements; nil if unknown or if nothing was voiced.
+    /// Nil if unknown or if nothing was voiced.
     package var voice: VoiceAnalytics?
 
     package init(
@@ -26,7 +25,7 @@ package struct Segment: Hashable, Sendable, Codable {
         self.voice = voice
     }
 
-    /// The text that the engine rejected as improbable; nil if it accepted its words or recognized none.
+    /// The text that the engine recognized but rejected as improbable; nil if there is none.
     package var heldBack: String? {
         guard words.isEmpty, endedBy != .error, let first = alternatives.first, first.isHeldBack else { return nil }
         return first.text

@@ -3,7 +3,7 @@ package struct Speakers: Hashable, Sendable, Codable {
     /// One person's turn.
     package struct Turn: Hashable, Sendable, Codable {
         package var range: SampleRange
-        /// The speaker's index, counted from 0 in the order of first turns.
+        /// The speaker's index; 0 has the label `A`.
         package let speaker: Int
 
         /// - Parameter speaker: Clamped to `0..<Speakers.maximumCount`.
@@ -28,13 +28,13 @@ package struct Speakers: Hashable, Sendable, Codable {
     package let turns: [Turn]
     /// Other people's turns that overlap `turns`, in chronological order.
     package let alongside: [Turn]
-    /// The number of speakers; 0 if nobody spoke.
+    /// The highest index of a speaker, plus 1; 0 if nobody spoke.
     package let count: Int
-    /// Whether at least two people have turns. `count` also includes people without turns.
+    /// Whether at least two people have turns. `count` also includes lower indices without turns.
     let hasSeveral: Bool
 
-    /// - Parameter turns: The turns in any order. Overlaps with somebody else's earlier turn go to `alongside`. Empty
-    ///   turns are dropped.
+    /// - Parameter turns: The turns in any order. If a turn overlaps somebody else's earlier turn, the overlap goes to
+    ///   `alongside`. Empty turns are dropped.
     package init(turns: [Turn]) {
         var ordered: [Turn] = []
         var alongside: [Turn] = []
@@ -60,7 +60,7 @@ package struct Speakers: Hashable, Sendable, Codable {
     /// All turns. Passing them to `init(turns:)` creates an equal value.
     package var all: [Turn] { (turns + alongside).sorted { $0.range.start < $1.range.start } }
 
-    /// Whether two people speak at once for at least half of a range.
+    /// Returns whether two people speak at once for at least half of a range.
     package func isOverlapped(_ range: SampleRange) -> Bool {
         let shared = alongside.lazy.filter { $0.range.start < range.end && $0.range.end > range.start }
             .reduce(0.0) { $0 + ($1.range.intersection(range)?.seconds ?? 0) }
@@ -78,20 +78,20 @@ package struct Speakers: Hashable, Sendable, Codable {
         try container.encode(all, forKey: .turns)
     }
 
-    /// Returns the label for a speaker: `A`, `B` ...
+    /// Returns the label for a speaker: `A`, `B`, ...
     package static func label(_ speaker: Int) -> String {
         String(UnicodeScalar(UInt8(65 + min(max(0, speaker), maximumCount - 1))))
     }
 
-    /// Returns the speaker with a label, in upper or lower case; nil if the text is not a label.
+    /// Returns the speaker with a label, whose case does not matter; nil if the text is not a label.
     package static func speaker(labelled label: String) -> Int? {
         let scalars = Array(label.uppercased().unicodeScalars)
         guard scalars.count == 1, (65..<UInt32(65 + maximumCount)).contains(scalars[0].value) else { return nil }
         return Int(scalars[0].value) - 65
     }
 
-    /// Returns the speaker who speaks longest in a range, or if nobody speaks, the one with the nearest turn; nil if
-    /// there are no turns.
+    /// Returns the speaker who speaks longest in a range or, if nobody speaks in it, the one with the nearest turn. Nil
+    /// if there are no turns.
     package func speaker(of range: SampleRange) -> Int? {
         let low = turns.indices.partitionPoint { turns[$0].range.end > range.start }
         var shares = [Int64](repeating: 0, count: count)
@@ -106,7 +106,7 @@ package struct Speakers: Hashable, Sendable, Codable {
             ? before.speaker : turns[low].speaker
     }
 
-    /// The seconds that each person speaks.
+    /// The seconds that each person speaks, by index.
     package var seconds: [Double] {
         var seconds = [Double](repeating: 0, count: count)
         for turn in turns + alongside { seconds[turn.speaker] += turn.range.seconds }

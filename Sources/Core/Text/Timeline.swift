@@ -1,6 +1,5 @@
 /// A complete transcript with everything that an export needs. Arrays are in chronological order.
 package struct Timeline: Sendable, Codable {
-    /// The name of the file or recording.
     package var name: String
     package var length: SamplePosition
     package var engine: EngineDescription
@@ -9,13 +8,12 @@ package struct Timeline: Sendable, Codable {
     package var marks: [Bookmark]
     /// The cost of the transcription; nil if not measured.
     package var statistics: Statistics?
-    /// The end of the transcribed range; nil if complete. Audio after it is not transcribed yet.
+    /// The end of the transcribed range; nil if everything is transcribed.
     var transcribedUpTo: SamplePosition?
-    /// The pass, counted from 1; nil if there are no passes.
+    /// The pass, counted from 1 within the recording; nil if there are no passes.
     package var pass: Int?
-    /// The title of a recording that was made from a file; nil for other recordings.
+    /// The title from the file that the recording was made from; nil for other recordings.
     package var fileTitle: String?
-    /// A person's additions other than words; nil if there are none.
     package var annotations: Annotations?
     /// The speakers and their turns; nil if not diarized.
     package var speakers: Speakers?
@@ -25,12 +23,12 @@ package struct Timeline: Sendable, Codable {
         case transcribedUpTo = "writtenUpTo"
     }
 
-    /// The range that is not transcribed yet; nil if complete.
+    /// The range that is not transcribed yet; nil if everything is transcribed.
     package var untranscribed: SampleRange? {
         transcribedUpTo.flatMap { $0 < length ? SampleRange(max(.zero, $0), length) : nil }
     }
 
-    /// The title that a person gave or, if there is none, the title from the file; nil if neither exists.
+    /// The title that a person gave the recording; otherwise `fileTitle`.
     package var title: String? { annotations.flatMap { $0.title.isEmpty ? nil : $0.title } ?? fileTitle }
 
     /// Updates the length and the transcribed range of a recording in progress.
@@ -58,7 +56,8 @@ package struct Timeline: Sendable, Codable {
 }
 
 extension Timeline {
-    /// Returns the speaker of most of a segment's words; nil if not diarized.
+    /// Returns the speaker of most of a segment's words, by duration; nil if the recording is not diarized or nobody
+    /// speaks in it.
     package func speaker(of segment: Segment) -> Int? {
         guard let speakers, speakers.count > 0 else { return nil }
         var shares = [Double](repeating: 0, count: speakers.count)
@@ -69,7 +68,7 @@ extension Timeline {
         return speakers.speaker(of: segment.range)
     }
 
-    /// Returns a speaker's name, or the label if there is no name.
+    /// Returns a speaker's name or, if a person gave no name, the label.
     package func name(ofSpeaker speaker: Int) -> String {
         let label = Speakers.label(speaker)
         let name = annotations?.speakers?[label] ?? ""
@@ -104,9 +103,8 @@ package struct Statistics: Hashable, Sendable, Codable {
     /// The decode workers' CPU time.
     package var cpuSeconds = 0.0
     package var wallSeconds = 0.0
-    /// The number of recognizer sessions: one per utterance, plus repetitions and sessions across seams.
+    /// The number of recognizer sessions: one per group of utterances, plus repetitions and sessions across seams.
     package var sessions = 0
-    /// The number of seams between overlapping sessions.
     package var seams = 0
 
     package init() {}

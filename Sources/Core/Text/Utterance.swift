@@ -1,19 +1,17 @@
-/// A range of audio, cut by the segmenter, to recognize as a unit.
+/// A range of audio that the segmenter cut, with its speech.
 package struct Utterance: Hashable, Sendable {
-    /// Counts from 1 within the recording.
+    /// Counts from 1 within the pass.
     package var id: Int
-    /// The audio for the recognizer: the speech with padding, or with overlap at a rotation.
+    /// The audio for the recognizer: the speech with padding on both sides, or with overlap at a rotation.
     package var audio: SampleRange
-    /// The detected speech, which belongs only to this utterance.
+    /// The detected speech. It does not overlap that of other utterances.
     package var speech: SampleRange
     package var endedBy: EndReason
 }
 
 /// Consecutive utterances, with the pauses between them, that are recognized together.
 package struct UtteranceGroup: Hashable, Sendable {
-    /// The first utterance, whose ID is also the group's.
     package var first: Utterance
-    /// The other utterances, in chronological order.
     var others: [Utterance]
 
     package init(_ first: Utterance, _ others: [Utterance] = []) {
@@ -21,7 +19,6 @@ package struct UtteranceGroup: Hashable, Sendable {
         self.others = others
     }
 
-    /// All utterances, in chronological order.
     package var utterances: [Utterance] { [first] + others }
 
     package var last: Utterance { others.last ?? first }

@@ -1,26 +1,27 @@
 extension Word {
-    /// Identifies the word, ignoring case and punctuation; see `key(of:)`.
+    /// The word without case and punctuation; see `key(of:)`.
     package var key: String { Self.key(of: text) }
 
-    /// Returns the lowercase letters and digits with the apostrophes between them; empty if there are none.
+    /// Returns the letters and digits in lowercase, with the apostrophes between them. Words with equal keys count as
+    /// the same word.
     package static func key(of text: String) -> String {
         if let key = plainKey(of: text) { return key }
         var key = ""
-        var apostrophes = ""
+        var apostrophe = ""
         for character in text.lowercased() {
             if character.isLetter || character.isNumber {
-                // The apostrophes are within the word, since another letter follows.
-                if !key.isEmpty { key += apostrophes }
-                apostrophes = ""
+                // An apostrophe counts only between two letters or digits.
+                if !key.isEmpty { key += apostrophe }
+                apostrophe = ""
                 key.append(character)
             } else if "'’ʼ".contains(character) {
-                apostrophes = "'"
+                apostrophe = "'"
             }
         }
         return key
     }
 
-    /// A fast path for ASCII; returns nil for other text.
+    /// The fast path of `key(of:)` for ASCII; returns nil for other text.
     private static func plainKey(of text: String) -> String? {
         if text.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0.isASCIIDigit }) { return text }
         var key: [UInt8] = []

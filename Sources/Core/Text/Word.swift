@@ -4,7 +4,7 @@ package struct Word: Hashable, Sendable, Codable {
     package var text: String
     package var range: SampleRange
 
-    /// The confidence, 0 to 1: the word's posterior probability in the lattice.
+    /// The estimated probability that the word is right, 0 to 1.
     package var confidence: Double { didSet { confidence = confidence.asShare } }
 
     /// Whether the range is only an estimate, because alignment was not possible.
@@ -32,7 +32,7 @@ package struct Word: Hashable, Sendable, Codable {
         hasEstimatedTime = try container.decodeIfPresent(Bool.self, forKey: .hasEstimatedTime) ?? false
     }
 
-    /// Encodes the word, with `isSpread` only if it is true.
+    /// Encodes the word. Omits `isSpread` if it is false.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(text, forKey: .text)

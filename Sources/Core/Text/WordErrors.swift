@@ -8,7 +8,7 @@ package struct WordErrors: Hashable, Sendable {
         case inserted(hypothesis: Int)
     }
 
-    /// The number of substitutions, deletions and insertions.
+    /// The total number of substitutions, deletions and insertions.
     package private(set) var errors = 0
     /// The number of words in the reference.
     package private(set) var words = 0
@@ -16,7 +16,6 @@ package struct WordErrors: Hashable, Sendable {
     /// The word error rate in percent; may exceed 100.
     package var percent: Double { words == 0 ? 0 : 100 * Double(errors) / Double(words) }
 
-    /// The word error rate in percent, rounded to one decimal.
     package var roundedPercent: Double { (percent * 10).rounded() / 10 }
 
     /// Creates a count of zero errors and zero words.
@@ -28,7 +27,7 @@ package struct WordErrors: Hashable, Sendable {
         errors = Self.align(reference, hypothesis).count { if case .same = $0 { false } else { true } }
     }
 
-    /// Counts the errors between two texts, ignoring case and punctuation, after splitting hyphenated words.
+    /// Counts the errors between two texts. Splits hyphenated words and ignores case and punctuation.
     package init(referenceText reference: String, hypothesisText hypothesis: String) {
         self.init(reference: Self.keys(of: reference), hypothesis: Self.keys(of: hypothesis))
     }
@@ -47,17 +46,17 @@ package struct WordErrors: Hashable, Sendable {
         return align(numbered: reference, hypothesis)
     }
 
-    /// Returns both texts with each distinct word replaced by a number, since numbers compare faster.
+    /// Returns both lists with each distinct word replaced by an ID, since integers compare faster.
     package static func numbered(_ first: [String], _ second: [String]) -> (first: [Int32], second: [Int32]) {
-        var numbers: [String: Int32] = [:]
-        func numbered(_ words: [String]) -> [Int32] {
+        var idOfWord: [String: Int32] = [:]
+        func ids(of words: [String]) -> [Int32] {
             words.map { word in
-                if let number = numbers[word] { return number }
-                numbers[word] = Int32(numbers.count)
-                return Int32(numbers.count - 1)
+                if let id = idOfWord[word] { return id }
+                idOfWord[word] = Int32(idOfWord.count)
+                return Int32(idOfWord.count - 1)
             }
         }
-        return (numbered(first), numbered(second))
+        return (ids(of: first), ids(of: second))
     }
 
     /// Returns for each word in `new` the index of the word in `old` that it equals or replaces; nil for insertions.
@@ -80,9 +79,9 @@ package struct WordErrors: Hashable, Sendable {
         for row in 0..<reference.count {
             costs[(row + 1) * width] = Int32(row + 1)
             for column in 0..<hypothesis.count {
-                let above = row * width + column
-                let substituted = costs[above] + (reference[row] == hypothesis[column] ? 0 : 1)
-                costs[above + width + 1] = min(substituted, costs[above + 1] + 1, costs[above + width] + 1)
+                let diagonal = row * width + column
+                let substituted = costs[diagonal] + (reference[row] == hypothesis[column] ? 0 : 1)
+                costs[diagonal + width + 1] = min(substituted, costs[diagonal + 1] + 1, costs[diagonal + width] + 1)
             }
         }
         var steps: [Step] = []

@@ -1,5 +1,5 @@
-/// Estimates the times of words by distributing them over the speech in proportion to their letters, and sets
-/// `hasEstimatedTime`.
+/// Estimates the times of words by distributing them over the speech in proportion to their numbers of letters and
+/// digits. Sets `hasEstimatedTime`.
 ///
 /// - Parameters:
 ///   - words: The words in order. Their ranges are ignored.
@@ -19,7 +19,7 @@ package func spread(_ words: [Word], over speech: [SampleRange]) -> [Word] {
     }
 }
 
-/// Maps a range of the speech, counted without pauses, to a range of the recording.
+/// Maps a range of the speech, in samples without the pauses, to a range of the recording.
 private func recordingRange(of share: Range<Int64>, in speech: [SampleRange]) -> SampleRange {
     let middle = (share.lowerBound + share.upperBound) / 2
     var before: Int64 = 0

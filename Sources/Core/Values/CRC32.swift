@@ -6,7 +6,7 @@ package enum CRC32 {
 
     /// Returns the checksum of bytes.
     ///
-    /// - Parameter sum: The checksum of the preceding bytes.
+    /// - Parameter sum: The checksum of the bytes before them.
     // Not generic, because a generic function takes ten times as long when called from another module.
     package static func of(_ bytes: [UInt8], after sum: UInt32 = 0) -> UInt32 {
         let table = table

@@ -3,7 +3,6 @@ import Glibc
 /// The radix-2 fast Fourier transform, in place.
 package struct FourierTransform: Sendable {
     private let count: Int
-    /// The bit-reversed index of each point.
     private let bitReversed: [Int]
     private let factors: [(cosine: Float, sine: Float)]
 
@@ -22,9 +21,9 @@ package struct FourierTransform: Sendable {
 
     /// Transforms `count` complex numbers in place.
     package func callAsFunction(_ real: inout [Float], _ imaginary: inout [Float]) {
-        for (index, other) in bitReversed.enumerated() where index < other {
-            real.swapAt(index, other)
-            imaginary.swapAt(index, other)
+        for (index, reversedIndex) in bitReversed.enumerated() where index < reversedIndex {
+            real.swapAt(index, reversedIndex)
+            imaginary.swapAt(index, reversedIndex)
         }
         var half = 1
         while half < count {

@@ -2,7 +2,7 @@
 ///
 /// FoundationEssentials in Swift 6.0 crashes on an ill-formed key: invalid UTF-8, control characters, invalid escapes.
 package enum JSONStrings {
-    /// The error for an ill-formed string.
+    /// Thrown for an ill-formed string.
     package struct IllFormed: Error {}
 
     /// Returns `bytes` if all strings are well-formed.
@@ -11,7 +11,7 @@ package enum JSONStrings {
         return bytes
     }
 
-    /// Whether all strings in JSON are well-formed. The decoder checks the rest.
+    /// Returns whether all strings in JSON are well-formed. The decoder checks the rest.
     static func areWellFormed(in bytes: [UInt8]) -> Bool {
         guard String(validating: bytes, as: UTF8.self) != nil else { return false }
         var index = 0
@@ -31,7 +31,7 @@ package enum JSONStrings {
         return !isString
     }
 
-    /// Returns the length of the escape sequence after a backslash; nil if it is invalid.
+    /// Returns the length of the escape sequence without its first backslash; nil if it is invalid.
     private static func escapeLength(in bytes: [UInt8], at index: Int) -> Int? {
         guard index < bytes.count else { return nil }
         switch bytes[index] {
@@ -55,7 +55,7 @@ package enum JSONStrings {
         return codeUnit(bytes[index..<(index + 4)])
     }
 
-    /// Parses up to four hexadecimal digits; returns nil for other characters.
+    /// Parses at most four hexadecimal digits; returns nil for other characters.
     package static func codeUnit(_ digits: some Sequence<UInt8>) -> UInt16? {
         var unit: UInt16 = 0
         for byte in digits {

@@ -10,15 +10,14 @@ package indirect enum JSONValue: Hashable, Sendable {
     /// The maximum nesting depth, since each level uses stack space.
     private static let maximumDepth = 32
 
-    /// The member of an object; nil if it is missing or the value is not an object.
+    /// The value of an object's member; nil if it is missing or this is not an object.
     package subscript(_ name: String) -> JSONValue? {
         if case .object(let members) = self { members[name] } else { nil }
     }
 
-    /// The number; nil for other types.
     package var number: Double? { if case .number(let number) = self { number } else { nil } }
 
-    /// The elements of an array of numbers; nil for other types.
+    /// The elements of an array of numbers; nil for other values.
     package var numbers: [Double]? {
         guard case .array(let elements) = self else { return nil }
         let numbers = elements.compactMap(\.number)

@@ -1,7 +1,7 @@
 extension Range<Int> {
-    /// Returns the first number that satisfies the predicate, by binary search; the upper bound if there is none.
+    /// Returns the first integer that satisfies the predicate, by binary search; the upper bound if there is none.
     ///
-    /// - Parameter predicate: Must be false up to some number in the range and true from there on.
+    /// - Parameter predicate: Must not be true for one integer and false for a later one.
     package func partitionPoint(where predicate: (Int) -> Bool) -> Int {
         var (low, high) = (lowerBound, upperBound)
         while low < high {
@@ -13,7 +13,8 @@ extension Range<Int> {
 }
 
 extension Sequence {
-    /// Returns the elements sorted by a key. Equal elements keep their order, which `sorted` does not guarantee.
+    /// Returns the elements sorted by a key. Elements with equal keys keep their order, which `sorted` does not
+    /// guarantee.
     package func stablySorted<Key: Comparable>(by key: (Element) -> Key) -> [Element] {
         enumerated().map { (offset: $0.offset, element: $0.element, key: key($0.element)) }
             .sorted { ($0.key, $0.offset) < ($1.key, $1.offset) }.map(\.element)

@@ -13,12 +13,11 @@ package struct CorrectionImport: Sendable {
         /// The file's name, whose extension determines the format.
         package var name: String
         package var text: String
-        /// The recording's ID, if a person specified it; otherwise the file contains it.
+        /// The ID of the recording that a person specified; nil if nobody did.
         package var recording: Int?
-        /// The person who made the corrections, unless the file contains the name.
+        /// The name of the person who made the corrections. A name in the file has precedence.
         package var person: String
-        /// The recording's identity according to the files beside this file, for formats that do not contain one; nil
-        /// if there are no such files.
+        /// The recording's identity in the files beside this file, for formats that contain none; nil if there is none.
         package var neighbour: RecordingIdentity?
 
         package init(
@@ -32,11 +31,11 @@ package struct CorrectionImport: Sendable {
         }
     }
 
-    /// A pass that a file may have been made from.
+    /// A pass from which a file may have been made.
     private struct Base {
         var pass: PassSummary
         /// The position of the pass among the recording's passes, from 1.
-        var number: Int
+        var ordinal: Int
         var timeline: Timeline
     }
 
@@ -66,11 +65,11 @@ package struct CorrectionImport: Sendable {
     ///
     /// - Throws: `DeviceError` with the file's name; nothing is changed then.
     package func apply(_ file: File) async throws -> String {
-        let read = try await onThread(named: "read", niceness: 5) {
+        let incoming = try await onThread(named: "read", niceness: 5) {
             try IncomingFile(
                 confined: Array(file.text.utf8), as: .init(named: file.name), name: file.name, program: program)
         }
-        switch read.content {
+        switch incoming.content {
         case .corrections(let corrections):
             let summary = try await recording(corrections.identity, file)
             try check(RecordingCapacity(summary.length).excess(of: corrections), file)
@@ -85,14 +84,14 @@ package struct CorrectionImport: Sendable {
             annotations.turns = annotations.turns ?? base.timeline.annotations?.turns
             annotations.marks = annotations.marks ?? base.timeline.annotations?.marks
             let correction = Correction(
-                person: person, savedAt: corrections.savedAt, base: base.number, annotations: annotations)
-            return try await keep(
+                person: person, savedAt: corrections.savedAt, base: base.ordinal, annotations: annotations)
+            return try await store(
                 corrections.lines(over: base.timeline.segments), correction, page: corrections, over: base, of: summary,
                 file)
         case .text(let written):
-            let contained = read.identity
+            let contained = incoming.identity
             let specified = file.recording.map { RecordingIdentity(recording: $0, sound: "") }
-            // The files beside it do not count if the person specified another recording.
+            // A recording that the person specified has precedence over the files beside this one.
             let neighbour = file.neighbour.flatMap { [nil, $0.recording].contains(file.recording) ? $0 : nil }
             guard let identity = contained ?? neighbour ?? specified else {
                 throw refusal(file, "does not identify its recording", "pass --recording ID")
@@ -106,10 +105,10 @@ package struct CorrectionImport: Sendable {
                     file, "belongs to recording \(summary.id), which has not been transcribed yet",
                     "import it again afterwards")
             }
-            guard text.words > 0 || text.changed == 0 else {
+            guard text.wordCount > 0 || text.changedLineCount == 0 else {
                 throw refusal(file, "has no words", "save the text again in the program with which it was corrected")
             }
-            // If neither the file, its name nor a person identifies the recording, its words have to be similar.
+            // The words must be similar if neither the file, its name nor the person identifies the recording.
             guard
                 text.isSimilar || contained != nil || file.recording != nil || TranscriptFormat.isFileName(file.name)
             else {
@@ -117,12 +116,12 @@ package struct CorrectionImport: Sendable {
                     file, "has few words in common with recording \(summary.id)",
                     "if it belongs to that recording, pass --recording \(summary.id)")
             }
-            // Such a file contains only words, so the names, notes and everything else stay.
-            let shown = try await archive.shownPass(of: summary.id)?.correction?.annotations
+            // The file contains only words, so the shown names, notes and other annotations stay.
+            let shownAnnotations = try await archive.shownPass(of: summary.id)?.correction?.annotations
             let correction = Correction(
-                person: file.person, savedAt: MonotonicClock.wallSeconds, base: base.number,
-                annotations: shown ?? Annotations())
-            return try await keep(text.lines, correction, page: nil, over: base, of: summary, file) + text.remark
+                person: file.person, savedAt: MonotonicClock.wallSeconds, base: base.ordinal,
+                annotations: shownAnnotations ?? Annotations())
+            return try await store(text.lines, correction, page: nil, over: base, of: summary, file) + text.remark
         }
     }
 
@@ -130,7 +129,7 @@ package struct CorrectionImport: Sendable {
         if let excess { throw refusal(file, excess, "shorten it, or choose another recording with --recording ID") }
     }
 
-    /// Returns the recording that a file belongs to, after checking that the file was made from the recording's sound.
+    /// Returns the recording to which a file belongs, after checking that the file was made from the recording's sound.
     private func recording(_ identity: RecordingIdentity, _ file: File) async throws -> RecordingSummary {
         if let requested = file.recording, requested != identity.recording {
             throw refusal(
@@ -150,10 +149,10 @@ package struct CorrectionImport: Sendable {
         }
         if !identity.sound.isEmpty {
             let audio = RecordingFolder(storage: storage, recording: summary.id).audio
-            let sound = try await onThread(named: "digest", niceness: 5) {
+            let digest = try await onThread(named: "digest", niceness: 5) {
                 try soundDigest(of: audio, length: summary.length)
             }
-            guard sound == identity.sound else {
+            guard digest == identity.sound else {
                 let history = try await archive.history(of: summary.id).map(\.entry)
                 if history.contains(where: { $0.act == .redacted }) {
                     let isKnown = history.contains { $0.sound == identity.sound }
@@ -168,20 +167,19 @@ package struct CorrectionImport: Sendable {
         return summary
     }
 
-    /// Returns the pass that a page was made from: the pass that it specifies, the shown pass, or the latest pass,
-    /// whichever first has the page's segments.
+    /// Returns the pass from which a page was made: the first one in `bases` that has the page's segments.
     private func base(of file: CorrectionsFile, _ summary: RecordingSummary) async throws -> Base? {
         try await bases(of: summary, first: file.pass).first { file.matches($0.timeline.segments, \.was) }
     }
 
-    /// Returns the pass that an edited text specifies, or the most similar one, and the changes; nil if there is no
+    /// Returns the pass that an edited text specifies, otherwise the most similar one, and the changes; nil if there is no
     /// pass.
     private func base(
         of written: EditedTranscript, _ summary: RecordingSummary, pass: Int?
     ) async throws -> (Base, CorrectedText)? {
         var best: (base: Base, text: CorrectedText)?
         for base in try await bases(of: summary, first: pass) {
-            if let pass, base.number != pass, best?.base.number == pass { break }
+            if let pass, base.ordinal != pass, best?.base.ordinal == pass { break }
             let text = CorrectedText(written, over: base.timeline)
             if best.map({ text.isCloser(than: $0.text) }) ?? true { best = (base, text) }
         }
@@ -192,11 +190,11 @@ package struct CorrectionImport: Sendable {
     /// group latest first. Each pass is returned with and without punctuation, because a page may have been made with
     /// other settings.
     private func bases(of summary: RecordingSummary, first: Int?) async throws -> [Base] {
-        let shown = try await archive.shownPass(of: summary.id)?.id
+        let shownID = try await archive.shownPass(of: summary.id)?.id
         let passes = try await archive.passes(of: summary.id).enumerated().filter { $0.element.isComplete }
         let order = passes.sorted { left, right in
-            let rank = { (number: Int, pass: PassSummary) in
-                number + 1 == first ? 3 : pass.id == shown ? 2 : pass.correction == nil ? 1 : 0
+            let rank = { (offset: Int, pass: PassSummary) in
+                offset + 1 == first ? 3 : pass.id == shownID ? 2 : pass.correction == nil ? 1 : 0
             }
             let ranks = (rank(left.offset, left.element), rank(right.offset, right.element))
             return (ranks.0, left.offset) > (ranks.1, right.offset)
@@ -205,30 +203,29 @@ package struct CorrectionImport: Sendable {
         for (offset, pass) in order {
             guard let (_, plain) = try await archive.transcript(of: summary.id, pass: pass.id) else { continue }
             let punctuated = try punctuator.punctuated(plain)
-            bases.append(Base(pass: pass, number: offset + 1, timeline: punctuated))
-            bases.append(Base(pass: pass, number: offset + 1, timeline: plain))
+            bases.append(Base(pass: pass, ordinal: offset + 1, timeline: punctuated))
+            bases.append(Base(pass: pass, ordinal: offset + 1, timeline: plain))
         }
         return bases
     }
 
     /// Stores a correction and returns the result in one line.
     ///
-    /// - Parameter page: a saved page, with everything that a person added, and the time of saving; nil for other
-    ///   files.
-    private func keep(
+    /// - Parameter page: the saved page; nil for other files, which lack annotations and the time of saving.
+    private func store(
         _ lines: [CorrectedSegment], _ correction: Correction, page: CorrectionsFile?, over base: Base,
         of summary: RecordingSummary, _ file: File
     ) async throws -> String {
         let isPage = page != nil
         let isDivided = page?.isDivided ?? false
         var timed = try await timed(lines, of: summary)
-        // Done after the words have times, because the times of new words decide where a line is split.
+        // Splits lines only now, because the times of new words decide where.
         if let page { timed = page.divided(timed) }
         let segments = timed.map(\.segment)
         let name = "\(file.name): recording \(summary.id)"
         let passes = try await archive.passes(of: summary.id)
-        let before = try await archive.shownPass(of: summary.id)
-        if try await isKnown(segments, correction, isPage: isPage, among: passes, shown: before) {
+        let shownPass = try await archive.shownPass(of: summary.id)
+        if try await isKnown(segments, correction, isPage: isPage, among: passes, shown: shownPass) {
             return "\(name): already in the archive; nothing was changed"
         }
         let changes = timed.flatMap(\.changes)
@@ -236,22 +233,22 @@ package struct CorrectionImport: Sendable {
         let moved = timed.count { $0.isMoved }
         if changes.isEmpty, !isAnnotated, !isDivided, moved == 0, !timed.contains(where: { $0.isConfirmed }) {
             // Importing an earlier state of a page again would revert the person's later corrections.
-            guard isPage, let earlier = before?.correction, earlier.person == correction.person,
+            guard isPage, let earlier = shownPass?.correction, earlier.person == correction.person,
                 earlier.savedAt < correction.savedAt
             else { return "\(name): nothing was corrected in it; nothing was changed" }
         }
-        let shown = try await archive.transcript(of: summary.id)?.1
-        // The latest correction by another person, to compare with.
-        let other = passes.last { $0.correction.map { $0.person != correction.person } ?? false }
+        let shownTimeline = try await archive.transcript(of: summary.id)?.1
+        // The latest correction by another person, with which the result is compared.
+        let otherPass = passes.last { $0.correction.map { $0.person != correction.person } ?? false }
         _ = try await archive.correct(segments, correction, recording: summary.id)
         let report = CorrectionSummary(
             changes: changes.count, moved: moved, isDivided: isDivided,
             estimated: timed.filter { !$0.changes.isEmpty }.flatMap(\.segment.words).count(where: \.hasEstimatedTime),
-            segments: segments, person: correction.engine, annotations: correction.annotations, shown: shown)
+            segments: segments, person: correction.engine, annotations: correction.annotations, shown: shownTimeline)
         var line = "\(name): \(report.text)"
-        if let other, let (_, text) = try await archive.transcript(of: summary.id, pass: other.id) {
+        if let otherPass, let (_, text) = try await archive.transcript(of: summary.id, pass: otherPass.id) {
             let differing = WordChange.changes(from: text.segments, to: segments).count
-            let name = other.correction.map { $0.person.isEmpty ? "somebody else" : $0.person } ?? ""
+            let name = otherPass.correction.map { $0.person.isEmpty ? "somebody else" : $0.person } ?? ""
             let places = counted(differing, "place", "places")
             line +=
                 differing == 0
@@ -266,19 +263,18 @@ package struct CorrectionImport: Sendable {
         do {
             let words = try await learning.learn()
             guard !words.isEmpty else { return "" }
-            let rest = words.count > Self.maxListed ? " and \(words.count - Self.maxListed) more" : ""
-            let list = words.prefix(Self.maxListed).joined(separator: ", ") + rest
+            let rest = words.count > Self.maximumListed ? " and \(words.count - Self.maximumListed) more" : ""
+            let list = words.prefix(Self.maximumListed).joined(separator: ", ") + rest
             return proposesWords
                 ? "; accept these words with fieldscribe vocabulary accept: \(list)"
                 : "; preferred from now on: \(list)"
         } catch { return "; no words were learned: \(DeviceError(wrapping: error).message)" }
     }
 
-    private static let maxListed = 10
+    private static let maximumListed = 10
 
-    /// Returns whether the archive already has the same correction by the same person. A page also has a time of
-    /// saving: it counts as known only if its correction is the shown one or was saved no later than the archived one.
-    /// Otherwise the person is reverting a correction made in between.
+    /// Returns whether the archive already has the same correction by the same person. A page that was saved after that
+    /// correction counts only if the correction is shown. Otherwise the person is reverting a later correction.
     private func isKnown(
         _ segments: [Segment], _ correction: Correction, isPage: Bool, among passes: [PassSummary], shown: PassSummary?
     ) async throws -> Bool {
@@ -289,10 +285,10 @@ package struct CorrectionImport: Sendable {
         }
         let newContent = segments.map(content)
         for pass in passes {
-            guard let known = pass.correction, known.person == correction.person else { continue }
+            guard let existing = pass.correction, existing.person == correction.person else { continue }
             if isPage {
-                guard known.annotations == correction.annotations,
-                    pass.id == shown?.id || known.savedAt >= correction.savedAt
+                guard existing.annotations == correction.annotations,
+                    pass.id == shown?.id || existing.savedAt >= correction.savedAt
                 else { continue }
             }
             guard let (_, plain) = try await archive.transcript(of: pass.recording, pass: pass.id) else { continue }
@@ -302,7 +298,7 @@ package struct CorrectionImport: Sendable {
         return false
     }
 
-    /// Returns the segments with times for their new words, as far as the model finds them.
+    /// Returns the segments with the times of new words that the model finds.
     private func timed(
         _ corrected: [CorrectedSegment], of summary: RecordingSummary
     ) async throws -> [CorrectedSegment] {

@@ -3,11 +3,10 @@ import Transcripts
 
 /// Describes the changes of an imported file.
 struct CorrectionSummary {
-    /// The number of places where the words differ from the original page or text.
+    /// The number of places where the words differ from the base.
     var changes: Int
-    /// The number of lines or words with changed times.
+    /// The number of lines whose times, or whose words' times, changed.
     var moved = 0
-    /// Whether lines were split or joined.
     var isDivided = false
     /// The number of words with estimated times.
     var estimated: Int
@@ -15,7 +14,7 @@ struct CorrectionSummary {
     /// The person who made the correction, as the engine of its pass.
     var person: EngineDescription
     var annotations: Annotations
-    /// The transcript that was shown before.
+    /// The transcript that was shown before; nil if there was none.
     var shown: Timeline?
 
     /// The summary, such as `corrected in 2 places, 1 person named`. Never empty.

@@ -3,7 +3,7 @@ import Recognition
 import Settings
 import Transcripts
 
-/// Writes corrected words to `learned.txt`. The archive also contains all of them, so the file can be rebuilt.
+/// Adds corrected words to `learned.txt`, which can be rebuilt from the archive.
 package struct Learning: Sendable {
     /// The maximum number of words to read in corrected recordings, newest first: about twenty hours of speech.
     private static let maximumWords = 200_000
@@ -24,8 +24,7 @@ package struct Learning: Sendable {
     package func learn() async throws -> [String] {
         guard configuration.recognizer.learn != .no else { return [] }
         let learned = configuration.learned
-        let seen = try learned.file().processedPasses
-        let evidence = try await evidence(since: seen)
+        let evidence = try await evidence(since: learned.file().processedPasses)
         let dictionary = configuration.model.dictionary
         let candidates = try evidence.all.worthLearning { (words) throws(DeviceError) in
             try Lexicon.known(words, inDictionary: dictionary)
@@ -33,7 +32,7 @@ package struct Learning: Sendable {
         let found = candidates.map { key, phrase in
             LearnedFile.CorrectedPhrase(
                 key: key, text: phrase.text, times: phrase.times, recordings: evidence.recordings[key] ?? [],
-                isNew: evidence.new.contains(key))
+                isNew: evidence.newKeys.contains(key))
         }
         let isProposing = configuration.recognizer.learn == .ask
         return try learned.change { file in
@@ -44,47 +43,48 @@ package struct Learning: Sendable {
     }
 
     /// Returns the keys of the words and phrases that people corrected in a recording's current text.
-    static func corrected(in recording: Int, of archive: any ArchiveReading) async throws -> Set<String> {
+    static func correctedKeys(in recording: Int, of archive: any ArchiveReading) async throws -> Set<String> {
         let passes = try await archive.passes(of: recording)
         guard let last = passes.last(where: { $0.correction != nil && $0.isComplete }) else { return [] }
-        return Set(try await missed(in: last, of: passes, in: archive).phrases.phrases.keys)
+        return Set(try await missedPhrases(in: last, of: passes, in: archive).phrases.phrases.keys)
     }
 
     private struct Evidence {
         var all = MissedPhrases()
         /// The IDs of the recordings in which a phrase was corrected, by the phrase's key.
         var recordings: [String: [Int]] = [:]
-        /// The keys of newly corrected phrases.
-        var new: Set<String> = []
-        /// The position of the last learned pass, by recording ID.
+        /// The keys of phrases that were corrected since the last run.
+        var newKeys: Set<String> = []
+        /// The position of the last processed pass, from 1, by recording ID.
         var passes: [Int: Int] = [:]
     }
 
-    private func evidence(since seen: [Int: Int]) async throws -> Evidence {
+    private func evidence(since processedPasses: [Int: Int]) async throws -> Evidence {
         var evidence = Evidence()
         var words = 0
         for summary in try await archive.recordings().sorted(by: { $0.id > $1.id }) where words < Self.maximumWords {
             let passes = try await archive.passes(of: summary.id)
-            // Only the latest correction counts: earlier ones are contained in it, or are another person's.
+            // Only the latest correction counts: it contains earlier ones, unless they are another person's.
             guard let last = passes.lastIndex(where: { $0.correction != nil && $0.isComplete }) else { continue }
-            let (phrases, count) = try await Self.missed(in: passes[last], of: passes, in: archive)
+            let (phrases, count) = try await Self.missedPhrases(in: passes[last], of: passes, in: archive)
             words += count
             evidence.all = evidence.all + phrases
             evidence.passes[summary.id] = last + 1
             for key in phrases.phrases.keys { evidence.recordings[key, default: []].append(summary.id) }
-            let before = seen[summary.id] ?? 0
-            guard before < last + 1 else { continue }
-            var known: [String: Int] = [:]
-            if passes.indices.contains(before - 1), passes[before - 1].correction != nil {
-                known = try await Self.missed(in: passes[before - 1], of: passes, in: archive).phrases.times
+            let processed = processedPasses[summary.id] ?? 0
+            guard processed < last + 1 else { continue }
+            var knownTimes: [String: Int] = [:]
+            if passes.indices.contains(processed - 1), passes[processed - 1].correction != nil {
+                let (earlier, _) = try await Self.missedPhrases(in: passes[processed - 1], of: passes, in: archive)
+                knownTimes = earlier.times
             }
-            for (key, times) in phrases.times where times > known[key] ?? 0 { evidence.new.insert(key) }
+            for (key, times) in phrases.times where times > knownTimes[key] ?? 0 { evidence.newKeys.insert(key) }
         }
         return evidence
     }
 
-    /// Returns the phrases that a pass corrects in the engine's text, and the pass's number of words.
-    private static func missed(
+    /// Returns the phrases that a pass corrects in the engine's text, and the number of words in the pass.
+    private static func missedPhrases(
         in pass: PassSummary, of passes: [PassSummary], in archive: any ArchiveReading
     ) async throws -> (phrases: MissedPhrases, words: Int) {
         guard let enginePass = passes.enginePass(under: pass),

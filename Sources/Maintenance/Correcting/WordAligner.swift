@@ -5,7 +5,7 @@ import Recognition
 import Settings
 import System
 
-/// Aligns words that a person typed with the audio. Runs in a separate process, because PocketSphinx exits on some errors.
+/// Finds the times of a person's words in the audio, in a separate process, because PocketSphinx exits on some errors.
 package struct WordAligner: Sendable {
     /// A request, one line of JSON. The answer is a line of JSON with the range of each word.
     struct Passage: Codable, Sendable {
@@ -17,7 +17,6 @@ package struct WordAligner: Sendable {
 
     /// The timeout for a passage of at most a minute on the smallest board, including loading the model.
     private static let timeoutSeconds = 120
-    /// The number of failures after which the process is not started again.
     private static let maximumFailures = 3
 
     private let model: String
@@ -28,7 +27,7 @@ package struct WordAligner: Sendable {
         dictionary = configuration.model.dictionary
     }
 
-    /// Returns, for each passage, the range of each word in the recording; nil if they were not found. Blocks.
+    /// Returns for each passage the range of each word in the recording; nil if the words were not found. Blocks.
     func times(of passages: [Passage], in audio: String) -> [[SampleRange]?] {
         var times: [[SampleRange]?] = []
         var failures = 0
@@ -76,8 +75,8 @@ package struct WordAligner: Sendable {
             let count = Int(min(passage.range.count, 120 * Int64(SamplePosition.rate)))
             let samples = UnsafeMutableBufferPointer<Int16>.allocate(capacity: count)
             defer { samples.deallocate() }
-            let read = try reader.read(at: passage.range.start, into: samples)
-            let speech = UnsafeBufferPointer(rebasing: samples[..<read])
+            let readCount = try reader.read(at: passage.range.start, into: samples)
+            let speech = UnsafeBufferPointer(rebasing: samples[..<readCount])
             let times = try aligner.times(of: passage.words, in: speech) ?? []
             let ranges = times.map {
                 SampleRange(passage.range.start + $0.start.samples, passage.range.start + $0.end.samples)

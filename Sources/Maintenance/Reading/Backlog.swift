@@ -4,10 +4,9 @@ import Core
 import Recognition
 import Settings
 
-/// Transcribes recordings whose text is missing or incomplete from the audio on disk, starting after the last committed
-/// segment.
+/// Transcribes recordings whose text is missing or incomplete, starting after the last committed segment.
 ///
-/// May be cancelled between two utterances, or killed: committed text stays, and the next run continues.
+/// May be cancelled or killed: committed text stays, and the next run continues after it.
 package struct Backlog: Sendable {
     private let configuration: Configuration
     private let archive: SQLiteArchive
@@ -64,7 +63,7 @@ package struct Backlog: Sendable {
         let (pass, start, firstID): (Int, SamplePosition, Int)
         var adaptation: AdaptationState?
         if let last = passes.last, !last.isComplete, last.engine == engine, last.profile == profile {
-            // The recording's position includes silence, but it may belong to another pass.
+            // `transcribedUpTo` includes silence, but if there are several passes, it may belong to another one.
             let settled = passes.count == 1 ? recording.transcribedUpTo : .zero
             pass = last.id
             start = min(
@@ -82,7 +81,7 @@ package struct Backlog: Sendable {
             source,
             into: archiveSink(archive, recording: recording.id, pass: pass, engine: engine, hub: hub),
             start: start, firstID: firstID, before: adaptation)
-        // The recognizer has reached the end even if the recording ends with silence.
+        // Otherwise, silence at the end would count as not transcribed.
         try await archive.markTranscribed(upTo: recording.length, recording: recording.id)
         try await archive.endPass(pass, recording: recording.id)
     }

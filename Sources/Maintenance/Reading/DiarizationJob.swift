@@ -62,14 +62,14 @@ package struct DiarizationJob: Sendable {
             let path = RecordingFolder(storage: storage, recording: recording.id).audio
             try RecordedAudio.check(path)
             let passes = try await archive.passes(of: recording.id)
-            let shown = try await archive.shownPass(of: recording.id)
-            let enginePass = shown.flatMap { passes.enginePass(under: $0) } ?? shown
+            let shownPass = try await archive.shownPass(of: recording.id)
+            let enginePass = shownPass.flatMap { passes.enginePass(under: $0) } ?? shownPass
             var timeline: Timeline?
             if let enginePass { timeline = try await archive.transcript(of: recording.id, pass: enginePass.id)?.1 }
             let regions = DiarizationProcess.regions(of: timeline?.segments ?? [], length: recording.length)
             var speakers = try await diarization.speakersByChannel(in: path, regions: regions)
             if speakers == nil {
-                // If the model is missing, the job continues with recordings that do not need it.
+                // If the model is missing, continues with recordings that do not need it.
                 guard problem == nil else {
                     needsModel = true
                     return
@@ -79,7 +79,7 @@ package struct DiarizationJob: Sendable {
                 }
             }
             guard let speakers else { return }
-            // The labels may stand for different people now.
+            // The labels may now stand for other people.
             if timeline?.speakers != nil { try VoiceprintStore.drop(recording.id, in: storage) }
             try await archive.keep(speakers, recording: recording.id)
             counts.append((recording.id, speakers.count))

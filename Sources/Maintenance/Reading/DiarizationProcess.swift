@@ -20,7 +20,7 @@ package struct DiarizationProcess: Sendable {
         var known: Speakers?
     }
 
-    /// A line of the answer, in JSON: an empty one after each region, then the result or an error.
+    /// A line of the answer, in JSON: an empty object after each piece of speech, then the result or an error.
     private struct Answer: Codable {
         var speakers: Speakers?
         var voices: [[Float]]?
@@ -28,7 +28,7 @@ package struct DiarizationProcess: Sendable {
         var message: String?
     }
 
-    /// The timeout for a region of at most a minute on the smallest board, including loading the model, or for the
+    /// The timeout on the smallest board for a piece of at most a minute, including loading the model, or for the
     /// clustering.
     private static let timeoutSeconds = 600
     /// A single heap for all threads saves a tenth of the memory, because threads reuse each other's freed memory.
@@ -38,7 +38,6 @@ package struct DiarizationProcess: Sendable {
     private let model: SpeakerModel
     private let otherModels: [String]
     private let count: Int?
-    /// The track of a file to use.
     package var track = SoundTrack.automatic
 
     /// - Parameters:
@@ -72,12 +71,12 @@ package struct DiarizationProcess: Sendable {
     ) async throws -> Speakers? {
         guard count ?? 2 == 2 else { return nil }
         if isFile {
-            let sound = try SequentialSound(audio, channels: 2, track: track)
-            guard sound.channels == 2 else { return nil }
+            let source = try SequentialSource(audio, channels: 2, track: track)
+            guard source.channels == 2 else { return nil }
             var channels = ChannelTurns()
             for part in Self.parts(of: regions) {
                 try Task.checkCancellation()
-                channels.add(try await sound.samples(in: part), at: part.start)
+                channels.add(try await source.samples(in: part), at: part.start)
             }
             return channels.speakers()
         }
@@ -147,10 +146,10 @@ package struct DiarizationProcess: Sendable {
     }
 
     private func ask(
-        _ running: KillableChild, _ audio: String, _ isFile: Bool, _ request: Request, _ progress: (Double) -> Void
+        _ killable: KillableChild, _ audio: String, _ isFile: Bool, _ request: Request, _ progress: (Double) -> Void
     ) throws -> Answer {
-        let pieces = Diarization.pieces(request.regions).count
-        var done = 0
+        let pieceCount = Diarization.pieces(request.regions).count
+        var finishedPieces = 0
         progress(0)
         let child = try ChildProcess(
             program,
@@ -158,8 +157,8 @@ package struct DiarizationProcess: Sendable {
                 + otherModels.flatMap { ["--besides", $0] } + (isFile ? ["--any"] : [])
                 + (track.option.map { ["--track", $0] } ?? []),
             showsErrors: false, environment: Self.environment)
-        running.begin(child.id)
-        defer { running.forget() }
+        killable.begin(child.id)
+        defer { killable.forget() }
         let line = Array(try JSONEncoder().encode(request)) + [0x0A]
         try line.withUnsafeBytes { try child.pipes.write($0, timeoutSeconds: Self.timeoutSeconds) }
         child.pipes.closeInput()
@@ -172,8 +171,8 @@ package struct DiarizationProcess: Sendable {
                 if let code = answer.code.flatMap({ DeviceError.Code(rawValue: $0) }) {
                     throw DeviceError(code, "tell-speakers", answer.message ?? "")
                 }
-                done += 1
-                progress((Double(done) / Double(pieces)).asShare)
+                finishedPieces += 1
+                progress((Double(finishedPieces) / Double(pieceCount)).asShare)
             }
             let output = try child.pipes.read(timeoutSeconds: Self.timeoutSeconds)
             guard !output.isEmpty else {
@@ -189,14 +188,14 @@ package struct DiarizationProcess: Sendable {
     ///
     /// - Parameter isFile: whether `audio` is any file that libsndfile can read, rather than a recording's `audio.wav`.
     package static func serve(
-        audio: String, isFile: Bool, track: SoundTrack = .automatic, model: SpeakerModel, besides others: [String]
+        audio: String, isFile: Bool, track: SoundTrack = .automatic, model: SpeakerModel, besides otherModels: [String]
     ) async throws {
         nice(19)
         do {
             guard let line = readLine() else { return }
             let request = try decodedJSON(Request.self, from: line.utf8)
             let diarization = try await voices(
-                in: audio, isFile: isFile, track, request.regions, by: model, besides: others)
+                in: audio, isFile: isFile, track, request.regions, by: model, besides: otherModels)
             if let known = request.known { return try send(Answer(voices: diarization.voices(of: known))) }
             try send(Answer(speakers: diarization.speakers(request.count)))
         } catch {
@@ -205,17 +204,17 @@ package struct DiarizationProcess: Sendable {
         }
     }
 
-    /// Computes the voices in the regions. Frees the network before it returns, because the clustering needs its
-    /// memory.
+    /// Computes the voices in the regions. A separate function, so that the clustering can use the network's memory.
     private static func voices(
         in audio: String, isFile: Bool, _ track: SoundTrack, _ regions: [SampleRange], by model: SpeakerModel,
-        besides others: [String]
+        besides otherModels: [String]
     ) async throws -> Diarization {
-        let network = try VoiceNetwork(model, beside: others)
-        let sound: any Sound = isFile ? try SequentialSound(audio, track: track) : try RecordingReader(path: audio)
+        let network = try VoiceNetwork(model, beside: otherModels)
+        let source: any SampleSource =
+            isFile ? try SequentialSource(audio, track: track) : try RecordingReader(path: audio)
         var diarization = Diarization()
         for piece in Diarization.pieces(regions) {
-            let samples = try await sound.samples(in: piece.range)
+            let samples = try await source.samples(in: piece.range)
             try diarization.add(samples, at: piece.range.start, speech: piece.speech) {
                 features throws(DeviceError) in
                 try network.voice(features)
@@ -255,11 +254,11 @@ private final class KillableChild: Sendable {
 }
 
 /// A source of samples whose ranges are requested in order.
-private protocol Sound {
+private protocol SampleSource {
     func samples(in range: SampleRange) async throws -> [Int16]
 }
 
-extension RecordingReader: Sound {
+extension RecordingReader: SampleSource {
     fileprivate func samples(in range: SampleRange) async throws -> [Int16] {
         try [Int16](unsafeUninitializedCapacity: Int(range.count)) { buffer, count in
             count = try read(at: range.start, into: buffer)
@@ -268,7 +267,7 @@ extension RecordingReader: Sound {
 }
 
 /// A file that can only be read forward.
-private final class SequentialSound: Sound {
+private final class SequentialSource: SampleSource {
     private let source: FileAudioSource
     private var buffer: [Int16] = []
     /// The position of the first buffered sample.

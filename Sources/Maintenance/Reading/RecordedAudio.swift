@@ -3,22 +3,20 @@ import Core
 import Recognition
 import Synchronization
 
-/// A closed recording as the source of a transcription. Disk errors have a type of their own because, unlike errors
-/// from the engine and the archive, they affect only this recording.
+/// A closed recording as the source of a transcription. Disk errors have their own type, because they affect only this
+/// recording, unlike errors from the engine and the archive.
 struct RecordedAudio: AudioSource {
-    /// The recording cannot be read.
     struct Unreadable: Error { var error: DeviceError }
 
     private let source: any AudioSource
 
     init(_ source: any AudioSource) { self.source = source }
 
-    /// Checks that the recording can be opened. Called before anything is written about it.
+    /// Checks that a recording can be opened. Call this before writing to the archive.
     static func check(_ path: String) throws {
         do throws(DeviceError) { _ = try RecordingReader(path: path) } catch { throw Unreadable(error: error) }
     }
 
-    /// Creates a source for the audio of a recording from a position.
     init(of recording: RecordingSummary, at path: String, gaps: [Gap], from start: SamplePosition = .zero) {
         let source = LiveAudioSource(
             path: path, progress: RecordingProgress(upTo: recording.length, hasEnded: true), start: start)

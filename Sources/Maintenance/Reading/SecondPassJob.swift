@@ -28,7 +28,7 @@ package struct SecondPassJob: Sendable {
         self.unreadable = unreadable
     }
 
-    /// Returns the transcribed recordings that have neither a second pass nor an equally good one, oldest first.
+    /// Returns the transcribed recordings that have neither a second pass nor an equally good pass, oldest first.
     package func waiting() async throws -> [RecordingSummary] {
         var waiting: [RecordingSummary] = []
         for recording in try await archive.recordings()
@@ -57,7 +57,7 @@ package struct SecondPassJob: Sendable {
         guard !waiting.isEmpty else { return [] }
         let engine = try await pool.prepare()
         await hub.publish(engineErrorOf: pool)
-        guard wouldSuffice(engine) else { return [] }
+        guard isConfigured(engine) else { return [] }
         let storage = configuration.storage.directory
         let jobs = SequentialJobs(storage: storage, archive: archive, hub: hub, unreadable: unreadable)
         defer { progress.end() }
@@ -65,7 +65,7 @@ package struct SecondPassJob: Sendable {
             progress.begin(recording, waiting: waiting.count { $0.id > recording.id })
             let path = RecordingFolder(storage: storage, recording: recording.id).audio
             do { try await transcribe(recording, at: path, pool: pool, engine: engine) } catch {
-                // A worker that crashed on this recording may handle the next one.
+                // New workers may be able to transcribe the next recording.
                 await pool.releaseIdle()
                 throw error
             }
@@ -73,7 +73,7 @@ package struct SecondPassJob: Sendable {
     }
 
     /// Returns whether the workers run the configured engine, not its replacement.
-    private func wouldSuffice(_ engine: EngineDescription) -> Bool {
+    private func isConfigured(_ engine: EngineDescription) -> Bool {
         configuration.engine.suffices(
             PassSummary(
                 id: 0, recording: 0, engine: engine, profile: SecondPass.profile, isComplete: true, lastSegment: 0,
@@ -108,7 +108,7 @@ package struct SecondPassJob: Sendable {
         let settings = configuration.transcriberSettings(for: engine)
         _ = try await SecondPass(pool: pool, settings: settings).run(
             { RecordedAudio(of: recording, at: path, gaps: gaps) },
-            into: QuietSink(
+            into: UnreportedSink(
                 archive: archive, recording: recording.id, pass: pass, engine: engine, pool: pool, progress: progress),
             adaptation: interrupted?.adaptation,
             committed: interrupted.flatMap {
@@ -119,7 +119,7 @@ package struct SecondPassJob: Sendable {
 }
 
 /// Commits segments without reporting them, because clients already have the live text.
-private struct QuietSink: TranscriptSink {
+private struct UnreportedSink: TranscriptSink {
     let archive: any Archive
     let recording: Int
     let pass: Int
@@ -140,6 +140,6 @@ private struct QuietSink: TranscriptSink {
 
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws {
         try await archive.commit(segments, adaptation: adaptation, pass: pass, recording: recording)
-        if let last = segments.last { progress.reach(last.range.end) }
+        if let last = segments.last { progress.advance(to: last.range.end) }
     }
 }

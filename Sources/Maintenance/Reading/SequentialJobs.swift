@@ -8,24 +8,25 @@ struct SequentialJobs: Sendable {
     let archive: SQLiteArchive
     let hub: EventHub
 
-    /// The recordings to skip. Recordings whose audio cannot be read are added.
+    /// Recordings whose audio cannot be read are added.
     let unreadable: UnreadableRecordings
 
-    /// Processes the recordings. Reports a recording that fails; the next run tries it again. Skips erased recordings.
+    /// Processes the recordings. If one fails, reports a fault and continues with the next. Ignores failures of recordings
+    /// that were erased.
     ///
     /// - Returns: the IDs of the recordings that were processed.
-    /// - Throws: `CancellationError`; `DeviceError` if two recordings in a row failed for the same reason, which is
-    ///   then not specific to a recording.
+    /// - Throws: `CancellationError`; `DeviceError` if two recordings in a row failed for the same reason, because other
+    ///   recordings would probably fail, too.
     func run(
         _ waiting: [RecordingSummary], _ process: (RecordingSummary) async throws -> Void
     ) async throws -> [Int] {
-        var done: [Int] = []
+        var processed: [Int] = []
         var previousFailure: DeviceError?
         for recording in waiting {
             try Task.checkCancellation()
             do {
                 try await process(recording)
-                done.append(recording.id)
+                processed.append(recording.id)
                 previousFailure = nil
             } catch is CancellationError {
                 throw CancellationError()
@@ -42,12 +43,12 @@ struct SequentialJobs: Sendable {
                 hub.publish(fault: failure)
             }
         }
-        return done
+        return processed
     }
 }
 
 extension EventHub {
-    /// Publishes, once, the reason why the configured engine failed or was replaced.
+    /// Publishes once why the configured engine failed or was replaced.
     package func publish(engineErrorOf pool: WorkerPool) async {
         if let error = await pool.consumeEngineError() { publish(fault: error) }
     }

@@ -3,10 +3,10 @@ import Audio
 import Core
 import Settings
 
-/// Learns the voices of named people and proposes their names in other recordings, if `speakers.remember` is yes. It
-/// only proposes names and never assigns one.
+/// Learns the voices of named people if `speakers.remember` is yes, and proposes their names in other recordings. Never
+/// assigns a name.
 struct VoiceprintJob: Sendable {
-    /// The seconds of each person's speech to use, from the longest turns.
+    /// The amount of each person's speech to use, from the longest turns.
     private static let secondsPerPerson = 60.0
 
     private let configuration: Configuration
@@ -14,7 +14,6 @@ struct VoiceprintJob: Sendable {
     private let diarization: DiarizationProcess
     private var storage: String { configuration.storage.directory }
 
-    /// - Parameter diarization: the diarization process; nil to use the configuration's model.
     init(configuration: Configuration, archive: SQLiteArchive, diarization: DiarizationProcess? = nil) {
         self.configuration = configuration
         self.archive = archive
@@ -25,7 +24,7 @@ struct VoiceprintJob: Sendable {
     /// again when there are new names.
     ///
     /// - Returns: the IDs of the recordings whose proposed names changed.
-    /// - Throws: `CancellationError`; `DeviceError` if the model or the file cannot be used.
+    /// - Throws: `CancellationError`; `DeviceError` if the model or `voices.json` cannot be used.
     @discardableResult
     func run() async throws -> [Int] {
         guard configuration.speakers.remember, configuration.recognizer.speakers != .no else { return [] }
@@ -42,10 +41,10 @@ struct VoiceprintJob: Sendable {
             if let pass = try await archive.shownPass(of: recording.id) { passes.append(pass) }
         }
         // Recordings with names come first, because the named people may also speak in earlier recordings.
-        for isNamedOnly in [true, false] {
+        for needsNames in [true, false] {
             for pass in passes {
                 try Task.checkCancellation()
-                try await process(pass, isNamedOnly: isNamedOnly, &known)
+                try await process(pass, needsNames: needsNames, &known)
             }
         }
         return known.proposals.keys.filter { known.proposals[$0] != before.proposals[$0] }.sorted()
@@ -53,14 +52,14 @@ struct VoiceprintJob: Sendable {
 
     /// Processes a recording's shown pass.
     ///
-    /// - Parameter isNamedOnly: whether to process only recordings with named people.
-    private func process(_ pass: PassSummary, isNamedOnly: Bool, _ known: inout VoiceprintStore) async throws {
+    /// - Parameter needsNames: whether to process only recordings with named people.
+    private func process(_ pass: PassSummary, needsNames: Bool, _ known: inout VoiceprintStore) async throws {
         let recording = pass.recording
         guard known.needsProcessing(recording, pass: pass.id) else { return }
         // If there are no names, there is nothing to learn or propose.
         let names = pass.correction?.annotations.speakers ?? [:]
-        let isNamed = names.values.contains { known.canLearn($0, in: recording) }
-        guard isNamed || !isNamedOnly && known.voices.contains(where: { $0.recording != recording }),
+        let hasNames = names.values.contains { known.canLearn($0, in: recording) }
+        guard hasNames || !needsNames && known.voices.contains(where: { $0.recording != recording }),
             let speakers = try await archive.transcript(of: recording)?.1.speakers, speakers.count > 0
         else { return }
         try diarization.check()
@@ -73,7 +72,7 @@ struct VoiceprintJob: Sendable {
         try known.save(in: storage)
     }
 
-    /// Returns each person's longest turns in which nobody else speaks.
+    /// Returns each person's longest turns, without the ranges in which several people speak.
     static func longest(_ speakers: Speakers) -> Speakers {
         var turns: [Speakers.Turn] = []
         for speaker in 0..<speakers.count {

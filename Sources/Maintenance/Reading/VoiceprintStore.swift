@@ -3,12 +3,11 @@ import FoundationEssentials
 import System
 import Transcripts
 
-/// The voices of named people, and the names proposed for later recordings, in one file beside the archive. Voices are
+/// The voices of named people, and the names proposed in other recordings, in one file beside the archive. Voices are
 /// biometric data. No other file contains them, so deleting this file deletes all voices.
 package struct VoiceprintStore: Codable, Hashable, Sendable {
     /// A named person's voice in one recording.
     package struct Voice: Codable, Hashable, Sendable {
-        /// The name that a person entered.
         package var name: String
         package var recording: Int
         /// The speaker's label in the recording, such as `A`.
@@ -19,7 +18,7 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
 
     static let fileName = "voices.json"
 
-    /// The minimum cosine similarity of two voices that may be the same.
+    /// The minimum cosine similarity at which two voices may be the same.
     static let minimumSimilarity: Float = 0.70
     /// The minimum difference between the similarities of the best name and the second-best name.
     static let minimumLead: Float = 0.05
@@ -139,17 +138,16 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
         !name.isEmpty && recording > ignoredUpTo && recording > forgotten[name] ?? 0
     }
 
-    /// Removes the data from recordings that were erased or redacted.
-    mutating func drop(where isOutdated: (Int) -> Bool) {
-        voices.removeAll { isOutdated($0.recording) }
-        proposals = proposals.filter { !isOutdated($0.key) }
-        processed = processed.filter { !isOutdated($0.key) }
-        compared = compared.filter { !isOutdated($0.key) }
+    /// Removes all data from some recordings.
+    mutating func drop(where isDropped: (Int) -> Bool) {
+        voices.removeAll { isDropped($0.recording) }
+        proposals = proposals.filter { !isDropped($0.key) }
+        processed = processed.filter { !isDropped($0.key) }
+        compared = compared.filter { !isDropped($0.key) }
         removeStaleProposals()
     }
 
-    /// Removes the data from a recording in the file, if there is a file. If the file cannot be read, removes its
-    /// contents.
+    /// Removes a recording's data from the file, if there is a file. If the file is damaged, removes all voices.
     package static func drop(_ recording: Int, in storage: String) throws(DeviceError) {
         var store: VoiceprintStore
         do throws(DeviceError) { store = try VoiceprintStore(in: storage) } catch {
@@ -165,7 +163,7 @@ package struct VoiceprintStore: Codable, Hashable, Sendable {
     /// Adds the voices of a recording.
     ///
     /// - Parameters:
-    ///   - embeddings: a voice for each person; empty for a person whose voice could not be computed.
+    ///   - embeddings: a unit vector for each person; empty if the person's voice could not be computed.
     ///   - names: the people's names by label.
     ///   - pass: the pass that has these names.
     mutating func learn(_ embeddings: [[Float]], names: [String: String], recording: Int, pass: Int) {

@@ -3,21 +3,21 @@ import Core
 import Glibc
 import System
 
-/// The user who owns an archive. Every command works on the archive as this user, so that this user keeps all files.
+/// The user who owns an archive. Every command works on the archive as this user.
 ///
-/// As root, a command would create files that the service could neither read nor write, and in another user's folder,
-/// it would follow that user's links.
+/// As root, a command would create files that the service could neither read nor write, and it would follow links that
+/// other users planted in their folders.
 package struct ArchiveOwner: Sendable {
     private let directory: String
     private let user: uid_t
     private let group: gid_t
     /// The user's name and home, if known.
     private let account: (name: String, home: String)?
-    /// Whether the archive or its folder exists.
+    /// Whether there is an archive, or its folder belongs to a user other than root.
     private let isClaimed: Bool
 
-    /// Finds the owner of the archive in a folder: the folder's owner, or the archive's owner if that is root. If the
-    /// folder does not exist, this is the owner of the parent folder in which it would be created.
+    /// Finds the owner of the archive in a folder: the folder's owner, or, if that is root, the owner of the archive's
+    /// files. If the folder does not exist, finds the owner of the folder in which it would be created.
     ///
     /// - Throws: `DeviceError` with `denied` if the owner cannot be read.
     package init(of directory: String) throws(DeviceError) {
@@ -34,7 +34,7 @@ package struct ArchiveOwner: Sendable {
         isClaimed = exists && (folder.st_uid != 0 || !archiveFiles.isEmpty)
         let entry = getpwuid(user)?.pointee
         account = entry.map { (String(cString: $0.pw_name), String(cString: $0.pw_dir)) }
-        // If root's group owns the folder, the process does not get that group.
+        // The process never gets root's group.
         group = folder.st_uid == user && folder.st_gid != 0 ? folder.st_gid : entry?.pw_gid ?? folder.st_gid
     }
 
@@ -42,7 +42,7 @@ package struct ArchiveOwner: Sendable {
     ///
     /// - Throws: `DeviceError` with `denied` if the process's user cannot become the owner.
     package func switchToOwner() throws(DeviceError) {
-        guard try isNeeded() else { return }
+        guard try needsSwitch() else { return }
         try switchUser(temporarily: false)
         if let account { setenv("HOME", account.home, 1) }
     }
@@ -51,7 +51,7 @@ package struct ArchiveOwner: Sendable {
     ///
     /// - Throws: the error from `body`; `DeviceError` with `denied` if the process's user cannot become the owner.
     package func act<Value>(_ body: () async throws -> Value) async throws -> Value {
-        guard try isNeeded() else { return try await body() }
+        guard try needsSwitch() else { return try await body() }
         try switchUser(temporarily: true)
         let result = await Result.of(body)
         let status = fieldscribe_become_root_again()
@@ -65,10 +65,10 @@ package struct ArchiveOwner: Sendable {
         lchown(folder, user, group)
     }
 
-    /// Whether this process runs as the owner, or can switch to the owner.
-    package var canBe: Bool { user == geteuid() || geteuid() == 0 || !isClaimed }
+    /// Whether this process runs as the owner or can switch to the owner, or there is no archive yet.
+    package var canActAsOwner: Bool { user == geteuid() || geteuid() == 0 || !isClaimed }
 
-    private func isNeeded() throws(DeviceError) -> Bool {
+    private func needsSwitch() throws(DeviceError) -> Bool {
         if user == geteuid() { return false }
         if geteuid() == 0 { return true }
         guard isClaimed else { return false }
@@ -91,7 +91,7 @@ package struct ArchiveOwner: Sendable {
 
     private var owner: String { Self.name(of: user) }
 
-    /// Returns the remedy for an unreadable file or folder in an archive; nil if its owner is not the reason.
+    /// Returns the remedy for unreadable files or folders in an archive; nil if this process's user owns all of them.
     static func remedy(for paths: [String]) -> String? {
         for path in paths {
             guard let status = FileStatus(path), status.owner != geteuid() else { continue }

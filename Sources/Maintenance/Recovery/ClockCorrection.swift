@@ -2,18 +2,18 @@ import Archive
 import Core
 import System
 
-/// Corrects the dates of recordings from this boot after the wall clock was set. Dates from earlier boots stay
+/// Corrects the dates of recordings from this boot after the wall clock is set. Dates from earlier boots stay
 /// unverified, because it is unknown how long the machine was off.
 package enum ClockCorrection {
     /// Returns the wall times of starts by recording ID, in seconds since 1970-01-01T00:00:00Z.
     ///
     /// - Parameters:
     ///   - wallSeconds: the current time, from a clock that was set.
-    ///   - bootNanoseconds: the current time since the boot.
+    ///   - bootNanoseconds: the current time since the boot, in nanoseconds.
     static func dates(
         of starts: [BootedStart], wallSeconds: Double, bootNanoseconds: Int64
     ) -> [Int: Double] {
-        // A start in the future of this boot belongs to another boot with the same ID.
+        // A start in the future belongs to another boot with the same ID.
         // Two starts can have the same recording ID only if both IDs were clamped.
         Dictionary(
             starts.filter { $0.nanoseconds <= bootNanoseconds }.map {

@@ -1,8 +1,8 @@
 import Glibc
 import System
 
-/// The file `archive.sqlite.suspect`, which records across a restart that the database seemed damaged. The next start
-/// then checks the whole database before it is ready, and rebuilds it if it is damaged.
+/// The file `archive.sqlite.suspect`, which a process creates when the database seems damaged. The next start then checks
+/// the whole database before it is ready, and rebuilds it if it is damaged.
 package struct DamageMarker {
     private let path: String
 
@@ -19,6 +19,6 @@ package struct DamageMarker {
         try durableReplace(path: path, with: "damage was found; the next start checks the whole database\n")
     }
 
-    /// Removes the file. If that fails, later starts are slower, but nothing else goes wrong.
+    /// Removes the file. If that fails, each start still checks the whole database.
     func remove() { if exists { unlink(path) } }
 }

@@ -6,7 +6,6 @@ import Transcripts
 
 // A closed recording keeps its length: audio that other programs appended is set aside.
 extension Recovery {
-    /// The result of checking a recording.
     struct CheckResult {
         enum Next {
             case proceed
@@ -25,7 +24,7 @@ extension Recovery {
         try await archive.history(of: id).map(\.entry).soundSignature
     }
 
-    /// Sets aside parts that are beside a signed recording but do not belong to it.
+    /// Sets aside parts beside a signed recording that do not belong to it.
     func checkParts(of id: Int, _ signature: HistoryEntry?, until end: Int64?) async throws -> CheckResult {
         let audio = RecordingFolder(storage: storage, recording: id).audio
         let parts = RecordingPart.all(beside: audio)
@@ -36,7 +35,7 @@ extension Recovery {
                 return (digest, try RecordingSurplus.digest(of: audio, upTo: length, while: shouldContinue))
             }
             if withParts == signature?.sound { return CheckResult() }
-            guard let withoutParts else { return try Self.later() }
+            guard let withoutParts else { return try Self.interruptedCheck() }
             guard withoutParts == signature?.sound else {
                 return CheckResult(
                     findings: [
@@ -46,14 +45,14 @@ extension Recovery {
                                 + "copy")
                     ], next: .leave)
             }
-        } catch let error as DeviceError where error.status == ECANCELED { return try Self.later() }
+        } catch let error as DeviceError where error.status == ECANCELED { return try Self.interruptedCheck() }
         let findings = try await onThread(named: "repair", niceness: 5) {
             try parts.map { part in
                 let (folder, name) = try Folder.parent(of: part.path)
-                let aside = try folder.setAside(name, as: "surplus")
+                let newPath = try folder.setAside(name, as: "surplus")
                 return StorageFinding(
                     .repaired, recording: id, file: part.path,
-                    "was added beside recording \(id) after the recording was signed; it was set aside as \(aside)")
+                    "was added beside recording \(id) after the recording was signed; it was set aside as \(newPath)")
             }
         }
         return CheckResult(findings: findings)
@@ -73,43 +72,45 @@ extension Recovery {
             let digest = try await onStoppableThread(named: "repair", until: end) { shouldContinue in
                 try RecordingSurplus.digest(of: audio, upTo: length, while: shouldContinue)
             }
-            guard let digest else { return try Self.later() }
-            guard digest == signature.sound else { return Self.longer(id, audio, by: surplus.samples, than: signature) }
+            guard let digest else { return try Self.interruptedCheck() }
+            guard digest == signature.sound else {
+                return Self.tooLong(id, audio, by: surplus.samples, than: signature)
+            }
         } else if try await !isClosed(id, row, surplus) {
             return CheckResult()
         }
         let seconds = SamplePosition(surplus.samples).seconds
         do {
-            let aside = try await onThread(named: "repair", niceness: 5) {
+            let newPath = try await onThread(named: "repair", niceness: 5) {
                 try surplus.setAside(fallback: row?.stopReason ?? .cutShort)
             }
             return CheckResult(
                 findings: [
                     StorageFinding(
                         .repaired, recording: id, file: audio,
-                        "\(seconds) s that were appended after recording \(id) was closed were set aside as \(aside)")
+                        "\(seconds) s that were appended after recording \(id) was closed were set aside as \(newPath)")
                 ])
         } catch let error as DeviceError where error.code == .full {
             return CheckResult(findings: [StorageFinding(.damaged, recording: id, error, at: audio)], next: .leave)
         }
     }
 
-    /// Returns the result for a file that is longer than the signed sound and also differs from it before that end.
-    static func longer(_ id: Int, _ audio: String, by samples: Int64, than signature: HistoryEntry) -> CheckResult {
+    /// Returns the result for a file that is longer than the signed sound, and differs from it before the signed end, too.
+    static func tooLong(_ id: Int, _ audio: String, by samples: Int64, than signature: HistoryEntry) -> CheckResult {
         CheckResult(
             findings: [
                 StorageFinding(
                     .damaged, recording: id, file: audio,
                     "is \(SamplePosition(samples).seconds) s longer than the sound that was signed at "
-                        + "\(signature.time), and also differs before that end; it was not changed. Restore it from a "
+                        + "\(signature.time), and also differs before its end; it was not changed. Restore it from a "
                         + "copy")
             ], next: .leave)
     }
 
-    /// Returns whether a second source confirms the end of an unsigned recording: its header, or, if the header
-    /// includes appended sound, its history and checksums. A single source may be damaged.
+    /// Returns whether a second source confirms the stored end of an unsigned recording, because a single source may be
+    /// damaged: the header, or, if the header includes the appended sound, the history and the checksums.
     private func isClosed(_ id: Int, _ row: RecordingSummary?, _ surplus: RecordingSurplus) async throws -> Bool {
-        if surplus.claimed == surplus.length { return true }
+        if surplus.headerLength == surplus.length { return true }
         guard let row, row.stopReason != .cutShort, surplus.reason == row.stopReason, !surplus.isJoined else {
             return false
         }
@@ -117,16 +118,16 @@ extension Recovery {
         guard recorded?.length.map({ SamplePosition(seconds: $0) }) == surplus.length,
             let sums = try await readSums(of: RecordingFolder(storage: storage, recording: id).audio)
         else { return false }
-        // The checksums match and end there, so this is the original sound with something appended.
+        // The checksums match up to that end, so this is the original sound with something appended.
         return sums.damaged.isEmpty && sums.unknown.first?.start == surplus.length
     }
 
-    /// Computes missing checksums. During a start, computes only those lost in a power cut, for a few seconds of sound.
-    func sum(_ id: Int, wasCut: Bool, _ signature: HistoryEntry?) async throws -> [StorageFinding] {
+    /// Computes missing checksums. During a start, computes only those that a power cut lost, for a few seconds of sound.
+    func addChecksums(_ id: Int, wasCut: Bool, _ signature: HistoryEntry?) async throws -> [StorageFinding] {
         guard depth == .everything || wasCut && signature == nil else { return [] }
         let path = RecordingFolder(storage: storage, recording: id).audio
         let isWhole = depth == .everything
-        // Checksums of sound that differs from the signed sound would look like original ones.
+        // Later, new checksums of altered sound could not be distinguished from original ones.
         if let signature,
             try await onThread(named: "checksums", niceness: 5, { try RecordingSums.hasMissing(path: path) }),
             let sums = try await readSums(of: path, digests: true), sums.sound?.digest != signature.sound
@@ -150,7 +151,7 @@ extension Recovery {
         ]
     }
 
-    private static func later() throws -> CheckResult {
+    private static func interruptedCheck() throws -> CheckResult {
         try Task.checkCancellation()
         return CheckResult(next: .later)
     }

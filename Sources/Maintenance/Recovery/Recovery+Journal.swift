@@ -18,15 +18,15 @@ extension Recovery {
         }
     }
 
-    /// Returns the length of a recording's audio if the audio is complete and in one file; nil otherwise, or if the
-    /// archive has the recording.
+    /// Returns the length of the audio of a recording that the archive does not have; nil if the archive has it, or if
+    /// the audio is incomplete or not in one file.
     func wholeAudio(of id: Int) async throws -> SamplePosition? {
         guard try await archive.recording(id) == nil else { return nil }
         let audio = RecordingFolder(storage: storage, recording: id).audio
         return try await onThread(named: "repair", niceness: 5) {
             guard let file = try? RecordingVerification(path: audio, gaps: []),
                 RecordingPart.all(beside: audio).isEmpty,
-                file.length == file.claimed, file.reason != nil, file.reason != .cutShort
+                file.length == file.headerLength, file.reason != nil, file.reason != .cutShort
             else { return nil }
             return file.length
         }
@@ -49,18 +49,18 @@ extension Recovery {
                     )
                 ], next: .leave)
         }
-        guard let aside = try await archive.setAsideJournal(of: id) else { return CheckResult() }
+        guard let newPath = try await archive.setAsideJournal(of: id) else { return CheckResult() }
         return CheckResult(
             findings: [
                 StorageFinding(
                     .repaired, recording: id, file: "\(folder.path)/journal.jsonl",
-                    "\(error.reason), not of recording \(id); it was set aside as \(aside). If the recording that it "
-                        + "belongs to lacks it, move it there, then run fieldscribe recover")
+                    "\(error.reason), so it does not belong to recording \(id) and was set aside as \(newPath). If its own "
+                        + "recording has no journal, move it there, then run fieldscribe recover")
             ])
     }
 
-    /// Returns the recording whose whole folder was renamed to this number; nil if only the journal belongs to another
-    /// recording.
+    /// Returns the ID of the recording whose whole folder was renamed to this ID; nil if only the journal belongs to
+    /// another recording.
     private func originalRecording(of id: Int, _ foreign: ForeignJournal) async throws -> Int? {
         guard let original = foreign.recordings.first, foreign.recordings.count == 1,
             try await archive.recording(id) == nil,
@@ -70,7 +70,7 @@ extension Recovery {
         let audio = RecordingFolder(storage: storage, recording: id).audio
         return try await onStoppableThread(named: "repair") { shouldContinue in
             let length = try RecordingReader(path: audio).length
-            guard let sound = foreign.sound else {
+            guard let sound = foreign.audioDigest else {
                 return foreign.lengths.isEmpty || foreign.lengths.contains(length) ? original : nil
             }
             return try soundDigest(of: audio, length: length, shouldContinue: shouldContinue) == sound ? original : nil

@@ -7,14 +7,14 @@ import System
 import Transcripts
 
 /// Makes files, journals and database agree again; the files have precedence. Runs on every start, so that a power cut
-/// is not a special case.
+/// is not a special case. May be killed at any moment and run again.
 ///
-/// Deletes nothing. May be killed at any moment and run again.
+/// Keeps everything that was recorded, except to complete an interrupted erasure, redaction or sealing.
 package struct Recovery: Sendable {
     /// How much to check.
     package enum Depth: Sendable {
-        /// Checks the length and header of each file, folders without rows, and rows without folders. Fast enough to
-        /// run before a start.
+        /// Checks the length and header of each file, folders without rows, and rows without folders. Fast enough for
+        /// every start.
         case start
         /// Also checks every line of every journal, and computes missing checksums.
         case everything
@@ -30,8 +30,8 @@ package struct Recovery: Sendable {
         package var isChecked: Bool
     }
 
-    /// The maximum size of a database that is checked during a start, in bytes. Reading that much from a card takes two
-    /// seconds. Larger databases are checked in the background.
+    /// The maximum size of a database that is checked during a start, in bytes. Reading it from a card takes two seconds.
+    /// Larger databases are checked in the background.
     private static let maximumBytesCheckedAtStart: Int64 = 32 << 20
 
     let storage: String
@@ -54,18 +54,18 @@ package struct Recovery: Sendable {
         // Removes the folders that killed `add` commands left behind.
         ScratchFolder.sweep(for: AddedFile.purpose, in: "\(configuration.storage.directory)/recordings")
         var findings: [StorageFinding] = []
-        if let aside = opened.setAside {
+        if let newPath = opened.setAside {
             findings.append(
                 StorageFinding(
                     .repaired, file: path,
-                    "the database was damaged, not a file, or not accessible; it was kept as \(aside) and "
+                    "the database was damaged, not a file, or not accessible; it was kept as \(newPath) and "
                         + "rebuilt from the recordings"))
         }
-        if let aside = opened.rootSetAside {
+        if let newPath = opened.rootSetAside {
             findings.append(
                 StorageFinding(
                     .damaged, file: "\(configuration.storage.directory)/recordings",
-                    "was not a folder, or was a link; it was kept as \(aside). To keep recordings on another disk, "
+                    "was not a folder, or was a link; it was kept as \(newPath). To keep recordings on another disk, "
                         + "mount the disk there, or set storage.directory"))
         }
         let recovery = Recovery(storage: configuration.storage.directory, archive: opened.archive, depth: depth)
@@ -85,7 +85,7 @@ package struct Recovery: Sendable {
         return Opened(archive: opened.archive, findings: findings, repairs: repairs, isChecked: isChecked)
     }
 
-    /// Checks and repairs one recording. Its errors do not affect other recordings.
+    /// Checks and repairs one recording. Errors in its files are reported as findings.
     ///
     /// - Parameter end: the time on the monotonic clock, in nanoseconds, at which slow work stops.
     /// - Returns: the findings, and whether the check is complete.
@@ -103,7 +103,7 @@ package struct Recovery: Sendable {
             let result = try await refuseJournal(of: id, error)
             findings += result.findings
             if result.next == .leave { return (findings, true) }
-        } catch let error as DeviceError where !error.isOfDatabase {
+        } catch let error as DeviceError where !error.concernsWholeDatabase {
             findings.append(
                 StorageFinding(
                     .damaged, recording: id, file: "\(storage)/archive.sqlite",
@@ -130,7 +130,7 @@ package struct Recovery: Sendable {
             if parts.next != .proceed { return (findings, parts.next == .leave) }
             let (joined, isDone) = try await joinParts(of: id, until: end)
             findings += joined
-            // Parts that are not joined yet are read as one recording, but only the length of joined audio is stored.
+            // Stores the length only after all parts have been joined.
             if !isDone { return (findings, false) }
             let surplus = try await checkEnd(of: id, row, signature, until: end)
             findings += surplus.findings
@@ -169,13 +169,12 @@ package struct Recovery: Sendable {
         }
     }
 
-    /// Restores the history file from the database.
     private func repairHistory() async throws -> [StorageFinding] {
-        guard let aside = try await archive.repairHistory() else { return [] }
+        guard let oldFile = try await archive.repairHistory() else { return [] }
         return [
             StorageFinding(
                 .repaired, file: "\(storage)/history.jsonl",
-                "differed from the database and was rewritten from it; the previous file was kept as \(aside)")
+                "differed from the database and was rewritten from it; \(oldFile)")
         ]
     }
 
@@ -188,7 +187,6 @@ package struct Recovery: Sendable {
         }
     }
 
-    /// Returns the IDs of recordings that have a folder.
     static func folders(in storage: String) throws -> [Int] {
         try names(inFolder: "\(storage)/recordings").compactMap(RecordingFolder.recording(named:))
     }
@@ -204,9 +202,9 @@ package struct Recovery: Sendable {
             try RecordingRepair.run(path: audio, archived: row.map { ($0.length, $0.stopReason) })
         }
         if let signature, let length = signature.signedLength, repair.length > length {
-            return Self.longer(id, audio, by: repair.length - length, than: signature).findings
+            return Self.tooLong(id, audio, by: repair.length - length, than: signature).findings
         }
-        // If a recording is signed, its end is the end of the signed sound.
+        // A signed recording ends where the signed sound ends.
         if repair.reason == .cutShort, row != nil, signature == nil {
             let gaps = try await archive.gaps(of: id)
             if let (length, lost) = try RecordingRepair.appendSilence(over: gaps, path: audio, length: repair.length) {
@@ -218,17 +216,19 @@ package struct Recovery: Sendable {
                         "the lost end of recording \(id) is now silence"))
             }
         }
-        if repair.lost > 0 {
+        if repair.missingSamples > 0 {
+            let seconds = SamplePosition(repair.missingSamples).seconds
             findings.append(
                 StorageFinding(
                     .damaged, recording: id, file: audio,
-                    "its last \(SamplePosition(repair.lost).seconds) s are missing; find a copy, and check the disk"))
+                    "its last \(seconds) s are missing; find a copy, and check the disk"))
         }
         if !repair.changes.isEmpty {
             let changes = repair.changes.map(Self.text).joined(separator: ", ")
             findings.append(StorageFinding(.repaired, recording: id, file: audio, changes))
         }
-        findings += try await sum(id, wasCut: !repair.changes.isEmpty || row?.length != repair.length, signature)
+        findings += try await addChecksums(
+            id, wasCut: !repair.changes.isEmpty || row?.length != repair.length, signature)
         guard let row else {
             try await archive.adopt(
                 recording: id, startedAt: Self.modificationTime(audio) - repair.length.seconds)
@@ -247,13 +247,14 @@ package struct Recovery: Sendable {
             findings.append(
                 StorageFinding(
                     .repaired, recording: id, file: audio,
-                    "recording \(id) is \(clockTime(repair.length)) long and ended by: \(repair.reason.rawValue)"))
+                    "recording \(id) is now listed with a length of \(clockTime(repair.length)), ended by: "
+                        + "\(repair.reason.rawValue)"))
         }
         return findings
     }
 
     private func markMissing(_ id: Int, _ row: RecordingSummary?) async throws -> [StorageFinding] {
-        // Without a row, this is another program's folder, or an empty folder that a killed process left behind.
+        // If there is no row, this is another program's folder, or an empty folder that a killed process left behind.
         guard let row else { return [] }
         if !row.isMissing { try await archive.markMissing(recording: id, true) }
         if row.length == .zero {
@@ -294,7 +295,7 @@ package struct Recovery: Sendable {
                 [
                     StorageFinding(
                         .repaired, recording: id, file: folder(id).audio,
-                        "the parts written while the disk failed were joined into one file; the originals were kept"
+                        "the parts that were written when the disk failed were joined into one file, and were kept"
                     )
                 ], true
             )

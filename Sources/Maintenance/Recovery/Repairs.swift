@@ -2,14 +2,13 @@ import Core
 import Synchronization
 import System
 
-/// The recordings that remain to be checked, newest first. Recordings are added at a start, and when a recording ends
-/// with parts to join. The work may stop at any moment and continue later.
+/// The recordings to check, newest first: all at a start, and later those that end with parts to join. The work may stop
+/// at any moment and continue later.
 package final class Repairs: Sendable {
     private let recovery: Recovery
     /// The IDs in ascending order. The last one is checked next.
     private let waiting: Mutex<[Int]>
 
-    /// - Parameter ids: the recording IDs of all rows and folders.
     init(_ recovery: Recovery, of ids: Set<Int>) {
         self.recovery = recovery
         waiting = Mutex(ids.sorted())
@@ -23,8 +22,8 @@ package final class Repairs: Sendable {
     /// Checks and repairs the recordings.
     ///
     /// - Parameters:
-    ///   - limit: the time budget; the remaining recordings keep waiting. Nil for no limit.
-    ///   - report: called with each finding immediately.
+    ///   - limit: the time budget; nil for no limit. The remaining recordings keep waiting.
+    ///   - report: called immediately with each finding.
     /// - Returns: the findings, ordered by recording.
     /// - Throws: `CancellationError`; `DeviceError` from the database, or if the disk is full.
     @discardableResult

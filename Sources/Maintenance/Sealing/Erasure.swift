@@ -5,8 +5,8 @@ import Glibc
 import Recognition
 import System
 
-/// Erases recordings: audio, text, index entries, journal and ledger entries. It may be killed at any moment: the next
-/// start, or the idle appliance, completes the erasure.
+/// Erases recordings: audio, text, index entries, journal and ledger entries. If it is killed, the next start or the
+/// idle appliance completes the erasure.
 ///
 /// A flash card may keep old blocks that only the card itself can access.
 package struct Erasure: Sendable {
@@ -29,8 +29,8 @@ package struct Erasure: Sendable {
         self.archive = archive
     }
 
-    /// Erases recordings for a person. Also erases the folder of a recording that is not in the archive. If one fails,
-    /// the others are still erased. Words that were corrected only in these recordings are no longer preferred.
+    /// Erases recordings, and folders of recordings that are not in the archive. If one fails, the others are still
+    /// erased. Also removes words that were learned only from corrections in these recordings.
     ///
     /// - Parameter recording: the IDs of recordings that have not ended.
     /// - Returns: messages for the user: removed words, and files that may still contain the text.
@@ -41,7 +41,7 @@ package struct Erasure: Sendable {
         if let busy = ids.first(where: recording.contains) {
             throw DeviceError(.busy, "delete", "recording \(busy): is being recorded; stop it first, then delete it")
         }
-        // Done first, because the words to remove are unknown afterwards.
+        // Removes words first, because later it is unknown where they were learned.
         let notes = ids.flatMap { LearnedVocabulary(storage: storage).forget($0, keeping: []) }
         let failures = try await eraseFiles(ids).failures
         if let error = ids.compactMap({ failures[$0] }).first { throw error }
@@ -74,21 +74,21 @@ package struct Erasure: Sendable {
 
     /// Returns whether a recording was erased or is being erased, so that failing to read or write it is not a fault.
     package static func hasErased(_ id: Int, storage: String, archive: any ArchiveReading) async -> Bool {
-        // The folder is renamed first, and the row is deleted last.
+        // An erasure renames the folder before it deletes the row, and removes the folder after that.
         if access("\(storage)/recordings/\(prefix)\(id)", F_OK) == 0 { return true }
         guard let recordings = try? await archive.recordings() else { return false }
         return !recordings.contains { $0.id == id }
     }
 
-    /// Returns the damaged databases that were set aside. They may still contain erased text; a person must remove
-    /// them.
+    /// Returns the paths of damaged databases that were set aside. They may still contain erased text, so a person must
+    /// remove them.
     package static func damagedDatabases(in storage: String) throws(DeviceError) -> [String] {
         try names(inFolder: storage).filter { $0.hasPrefix("archive.sqlite.damaged-") }.map { "\(storage)/\($0)" }
     }
 
-    /// Returns findings about the damaged databases if any recording is sealed, because they may still contain its
-    /// unencrypted text.
-    package func keptBesideSealed() async throws -> [StorageFinding] {
+    /// Returns a finding for each damaged database that was set aside, if any recording is sealed: the database may still
+    /// contain the recording's readable text.
+    package func findingsBesideSealed() async throws -> [StorageFinding] {
         guard try await archive.recordings().contains(where: \.isSealed) else { return [] }
         return try Self.damagedDatabases(in: storage).map {
             StorageFinding(
@@ -111,7 +111,6 @@ package struct Erasure: Sendable {
         return try removeFolders(interrupted, from: folder)
     }
 
-    /// Opens the folder `recordings`; nil if it is missing.
     private func recordingsFolder() throws(DeviceError) -> Folder? {
         try unlessMissing(nil) { () throws(DeviceError) in
             try Folder(opening: storage, crossesMounts: true).folder("recordings")
@@ -121,7 +120,7 @@ package struct Erasure: Sendable {
     private func rename(_ id: Int, in folder: Folder?) throws(DeviceError) {
         let name = RecordingFolder.name(of: id)
         guard let folder, try folder.exists(name) else { return }
-        // An earlier recording with the same ID may have left a renamed folder.
+        // The interrupted erasure of an earlier recording with the same ID may have left a renamed folder.
         var ordinal = 1
         while try folder.exists(Self.name(of: id, ordinal)) { ordinal += 1 }
         try folder.rename(name, toUnused: Self.name(of: id, ordinal))

@@ -7,8 +7,8 @@ import Synchronization
 import System
 
 /// The sealed recordings that were opened with a private key, for at most an hour. The key stays in memory, and the
-/// text is in a tmpfs folder that only this user can access. Both are removed by locking, at the end of the hour or of
-/// the process, and by a power cut.
+/// texts are in a tmpfs folder that only this user can access. Locking or the end of the hour removes both. If the
+/// process is killed, the next start removes the texts.
 package actor OpenedRecordings {
     /// The currently opened recordings.
     package struct State: Hashable, Sendable {
@@ -19,7 +19,6 @@ package actor OpenedRecordings {
         package var secondsLeft: Double { max(0, (until - .now) / .seconds(1)) }
     }
 
-    /// The opened recordings, and the key that opened them.
     struct Open: Sendable {
         let key: DecryptionKey
         let folder: ScratchFolder
@@ -31,7 +30,6 @@ package actor OpenedRecordings {
         var storage: String { folder.path }
     }
 
-    /// The time after which opened recordings are locked.
     static let openDuration = Duration.seconds(3_600)
 
     private static let purpose = "opened"
@@ -40,7 +38,7 @@ package actor OpenedRecordings {
     private let archive: SQLiteArchive
     private let folders: [String]
     private let openDuration: Duration
-    private let changed: @Sendable (State?) -> Void
+    private let onChange: @Sendable (State?) -> Void
     private var opened: Open?
     private var isOpening = false
     private var lockCount = 0
@@ -51,13 +49,13 @@ package actor OpenedRecordings {
     ///   - storage: the storage directory.
     ///   - folders: candidate folders. The writable tmpfs with the most space is used.
     ///   - openDuration: the time after which opened recordings are locked.
-    ///   - changed: called after every change; with nil if nothing is open.
+    ///   - onChange: called after every change; with nil if nothing is open.
     package init(
         storage: String, archive: SQLiteArchive, in folders: [String],
-        for openDuration: Duration = OpenedRecordings.openDuration, changed: @escaping @Sendable (State?) -> Void
+        for openDuration: Duration = OpenedRecordings.openDuration, onChange: @escaping @Sendable (State?) -> Void
     ) {
         (self.storage, self.archive, self.folders, self.openDuration) = (storage, archive, folders, openDuration)
-        self.changed = changed
+        self.onChange = onChange
         // Removes the folders that killed processes left behind.
         for folder in folders { ScratchFolder.sweep(for: Self.purpose, in: folder) }
     }
@@ -99,7 +97,7 @@ package actor OpenedRecordings {
             guard lockCount == countBefore else { throw Self.lockedMeanwhile }
             do {
                 try await onStoppableThread(named: "open") { [storage] shouldContinue in
-                    try Self.journal(
+                    try Self.writeJournal(
                         of: id, manifest, in: storage, to: folder.path, key, shouldContinue: shouldContinue)
                 }
                 _ = try await openedArchive.catchUp(with: id)
@@ -126,17 +124,17 @@ package actor OpenedRecordings {
             try? await Task.sleep(until: until, clock: .continuous)
             if !Task.isCancelled { await self?.lock() }
         }
-        let text = Self.subject(manifests.keys.sorted())
-        let older = Self.older(than: failures.first { $0.value.code == .full }?.key, rows.map(\.0))
-        return ["\(text) open for an hour, or until fieldscribe lock"]
+        let subject = Self.subject(manifests.keys.sorted())
+        let olderNote = Self.olderNote(before: failures.first { $0.value.code == .full }?.key, rows.map(\.0))
+        return ["\(subject) open for an hour, or until fieldscribe lock"]
             + failures.sorted { $0.key < $1.key }.map { id, error in
                 let reason = Self.reason(error, rows.first { $0.0 == id }?.1, manifests)
-                return "recording \(id)\(error.code == .full ? older : "") stays sealed: \(reason.message)"
+                return "recording \(id)\(error.code == .full ? olderNote : "") stays sealed: \(reason.message)"
             }
     }
 
     /// Describes the older recordings, which stay sealed because of the same lack of space.
-    private static func older(than id: Int?, _ all: [Int]) -> String {
+    private static func olderNote(before id: Int?, _ all: [Int]) -> String {
         let count = all.count { $0 < id ?? 0 }
         return count == 0 ? "" : count == 1 ? ", like the older one," : ", like the \(count) older ones,"
     }
@@ -167,8 +165,7 @@ package actor OpenedRecordings {
         return opened
     }
 
-    /// Returns the archive that contains the text of a recording; nil unless the recording is open, and sealed on the
-    /// disk.
+    /// Returns the archive that contains a recording's text; nil unless the recording is open and sealed on the disk.
     package func archive(of recording: Int) async throws -> SQLiteArchive? {
         guard let open = current(), open.manifests[recording] != nil else { return nil }
         return try await archive.recording(recording).flatMap(Self.manifest) == nil ? nil : open.archive
@@ -194,12 +191,12 @@ package actor OpenedRecordings {
         }
     }
 
-    /// Updates the manifest of a recording's sealed file after the recording was sealed again.
+    /// Updates a recording's manifest after it was sealed again.
     func updateManifest(of recording: Int, to manifest: SealedManifest) { opened?.manifests[recording] = manifest }
 
     private func publish(_ state: State?) {
         published.withLock { $0 = state }
-        changed(state)
+        onChange(state)
     }
 
     private func sealed() async throws -> [(Int, SealedManifest)] {
@@ -208,18 +205,16 @@ package actor OpenedRecordings {
 
     private static func manifest(_ row: RecordingSummary) -> SealedManifest? { row.seal.flatMap { SealedManifest($0) } }
 
-    /// Writes a sealed recording's journal to the tmpfs folder.
-    private static func journal(
+    private static func writeJournal(
         of id: Int, _ manifest: SealedManifest, in storage: String, to path: String, _ key: DecryptionKey,
         shouldContinue: @escaping @Sendable () -> Bool
     ) throws(DeviceError) {
         let source = try RecordingFolder.open(id, in: storage)
         let decryptor = try RecordingDecryptor(source, manifest, key: key, shouldContinue: shouldContinue)
         try makeFolder(RecordingFolder(storage: path, recording: id).path)
-        try decryptor.journal(into: RecordingFolder.open(id, in: path))
+        try decryptor.writeJournal(into: RecordingFolder.open(id, in: path))
     }
 
-    /// Creates the archive of the opened recordings.
     private static func archive(in path: String) throws -> SQLiteArchive {
         do { return try SQLiteArchive(path: "\(path)/archive.sqlite") } catch let error as DeviceError {
             throw explained(error, path)
@@ -239,12 +234,12 @@ package actor OpenedRecordings {
     private static func nothingOpened(
         _ failures: [Int: DeviceError], of count: Int, name: String
     ) -> DeviceError {
-        if let other = failures.sorted(by: { $0.key < $1.key }).first(where: { $0.value.code != .denied })?.value {
-            return other
-        }
-        let text = count == 1 ? "the sealed recording" : "any of the \(count) sealed recordings"
+        let otherError = failures.sorted { $0.key < $1.key }.first { $0.value.code != .denied }?.value
+        if let otherError { return otherError }
+        let recordings = count == 1 ? "the sealed recording" : "any of the \(count) sealed recordings"
         return DeviceError(
-            .denied, "open", on: name, "does not open \(text): sealed for another key, or changed; nothing is open",
+            .denied, "open", on: name,
+            "does not open \(recordings): sealed for another key, or changed; nothing is open",
             remedy:
                 "find the private key for one of the public keys in storage.seal; nobody can open them without it; "
                 + "fieldscribe verify shows whether files were changed"

@@ -9,8 +9,8 @@ import System
 /// Redacts a range of a recording: replaces the sound with silence, removes the text, and adds a gap with the cause
 /// `redacted`.
 ///
-/// A power cut does no harm: a file in the recording's folder marks a redaction that has begun. Before the gap is
-/// written, nothing is changed; after that, the next check of the recording completes the redaction. A flash card may
+/// A power cut does no harm: a file in the recording's folder marks a redaction that has begun. Until the gap is added,
+/// sound and text are unchanged; after that, the next check of the recording completes the redaction. A flash card may
 /// keep old blocks that only the card itself can access.
 package struct Redaction: Sendable {
     private let storage: String
@@ -63,7 +63,7 @@ package struct Redaction: Sendable {
         // A voice may have been learned from the range; it is learned again from the rest of the recording.
         try VoiceprintStore.drop(id, in: storage)
         try await archive.add(Gap(range, cause: .redacted), recording: id)
-        // `isBegun`, because another redaction may have been completed in the meantime and removed the file.
+        // Another redaction may have been completed in the meantime, and have removed the file.
         let notes = try await complete(id, isGrowing: isGrowing, isBegun: true) ?? []
         return notes + (try await remainingCopies(id, in: folder))
     }
@@ -92,9 +92,9 @@ package struct Redaction: Sendable {
             if !ranges.isEmpty {
                 try await archive.redact(recording: id)
                 notes += LearnedVocabulary(storage: storage).forget(
-                    id, keeping: try await Learning.corrected(in: id, of: archive))
+                    id, keeping: try await Learning.correctedKeys(in: id, of: archive))
                 for name in try folder.names().filter(RecordingFolder.isOriginal).sorted() {
-                    // Silencing part of the file would require encoding all of it again.
+                    // A part of a compressed file cannot be silenced.
                     try folder.remove(name)
                     notes.append("\(folder.path)/\(name): the whole added file was erased")
                 }
@@ -105,8 +105,7 @@ package struct Redaction: Sendable {
                     }
                 }
             }
-            // The laptop drive is on the same card. If its contents are unknown, it is rebuilt from scratch
-            // immediately.
+            // The drive for laptops still has the redacted words. If this file is missing, it is made again immediately.
             unlink(DriveContents.path(in: storage))
             if isGrowing { return notes }
             // Another redaction may have begun in the meantime.
@@ -117,13 +116,13 @@ package struct Redaction: Sendable {
         return notes
     }
 
-    /// Returns messages about files and copies that may still contain the redacted words. A person has to handle them.
+    /// Returns messages about copies and files that may still contain the redacted words.
     private func remainingCopies(_ id: Int, in folder: Folder) async throws -> [String] {
         let (exports, history) = (try await archive.exports(of: id), try await archive.history(of: id).map(\.entry))
         let copies = Set(Self.current(exports, history).map { "\($0.folder) on the volume \($0.volume)" }).sorted()
         var notes = copies.map { "\($0): was copied earlier; the next copy to that volume replaces it" }
-        let aside = try folder.names().filter { $0.hasPrefix("journal.jsonl.damaged-") }.sorted()
-        notes += aside.map {
+        let damagedJournals = try folder.names().filter { $0.hasPrefix("journal.jsonl.damaged-") }.sorted()
+        notes += damagedJournals.map {
             "\(folder.path)/\($0): a damaged journal that was set aside may still contain the text; remove it once you "
                 + "no longer need it"
         }
@@ -139,9 +138,10 @@ package struct Redaction: Sendable {
     static func current(_ exports: [ExportEntry], _ history: [HistoryEntry]) -> [ExportEntry] {
         let redactions = history.filter { $0.act == .redacted }.map(\.number)
         let numbered = exports.map { (export: $0, number: $0.number(in: history)) }
-        return numbered.filter { old in
-            !numbered.contains { new in
-                new.export.volume == old.export.volume && redactions.contains { old.number < $0 && $0 < new.number }
+        return numbered.filter { earlier in
+            !numbered.contains { later in
+                later.export.volume == earlier.export.volume
+                    && redactions.contains { earlier.number < $0 && $0 < later.number }
             }
         }.map(\.export)
     }

@@ -5,10 +5,8 @@ import System
 
 /// Decides which recordings to erase according to `storage.after-export`.
 struct Retention: Hashable, Sendable {
-    /// The facts about one recording.
     struct Candidate: Hashable, Sendable {
         var recording: RecordingSummary
-        /// The shown pass; nil if there is none.
         var shownPass: PassSummary?
         var exports: [ExportEntry]
     }
@@ -18,8 +16,8 @@ struct Retention: Hashable, Sendable {
     init(_ rule: Configuration.AfterExport) { self.rule = rule }
 
     /// Returns the recordings to erase: those that are completely transcribed and have a verified copy of the shown
-    /// text. If the rule has a number of days, they must also have ended at least that many days ago, according to a
-    /// clock that was set; for added files, the copy must be that old.
+    /// text. If the rule has a number of days, they must also have ended more than that many days ago, according to a
+    /// clock that was set; the copies of added files must be that old, too.
     ///
     /// - Parameter now: the current time from a clock that was set, in seconds since 1970-01-01T00:00:00Z.
     func expired(_ candidates: [Candidate], now: Double) -> [Int] {
@@ -29,13 +27,13 @@ struct Retention: Hashable, Sendable {
             else { return false }
             switch rule {
             case .keep: return false
-            // This needs no clock, because every copy in the ledger was made after the end of its recording.
+            // This needs no clock: every copy in the ledger was made after its recording ended.
             case .erase: return !exports.isEmpty
             case .eraseAfterDays(let days):
                 let ended = recording.startedAt + recording.length.seconds
                 let minimumAge = Double(days) * 86_400
                 guard recording.clock == .synchronized, ended + minimumAge < now else { return false }
-                // An old file must not be erased on the day on which it is added.
+                // An old file must not be erased on the day when it is added.
                 let minimumCopyAge = AddedFile.isSource(recording.microphone) ? minimumAge : 0
                 return exports.contains { $0.exportedAt >= ended && $0.exportedAt + minimumCopyAge <= now }
             }

@@ -9,9 +9,9 @@ import Transcripts
 
 /// Encrypts recordings on the recorder once all other work on them is done (`storage.seal`).
 ///
-/// After a power cut, a recording is unchanged or will be sealed: first, the sealed file is complete and durable; then
-/// a rename replaces the journal with one without text; from then on, the next start completes the rest. Finally, the
-/// archive marks the recording as sealed.
+/// After a power cut, a recording is unchanged, or the next start completes the sealing. First, the job writes the sealed
+/// file durably. Then a rename replaces the journal with one without text, after which the sealing can only be
+/// completed. Finally, the archive marks the recording as sealed.
 package struct SealingJob: Sendable {
     private let configuration: Configuration
     private let archive: SQLiteArchive
@@ -27,20 +27,19 @@ package struct SealingJob: Sendable {
         self.unreadable = unreadable
     }
 
-    /// Returns the recordings to seal now: those that are completely transcribed, without a pending
-    /// second pass.
+    /// Returns the recordings to seal now: those that are completely transcribed and need no second pass.
     package func waiting() async throws -> [RecordingSummary] {
         if configuration.storage.seal.isEmpty { return [] }
-        var due: Set<Int> = []
+        var needingSecondPass: Set<Int> = []
         if configuration.usesSecondPass {
             let secondPass = SecondPassJob(
                 configuration: configuration, archive: archive, hub: EventHub(), unreadable: unreadable)
-            due = Set(try await secondPass.waiting().map(\.id))
+            needingSecondPass = Set(try await secondPass.waiting().map(\.id))
         }
         var waiting: [RecordingSummary] = []
         for recording in try await archive.recordings()
         where recording.length > .zero && recording.transcribedUpTo >= recording.length && !recording.isMissing
-            && !recording.isSealed && !due.contains(recording.id)
+            && !recording.isSealed && !needingSecondPass.contains(recording.id)
         {
             if try await archive.shownPass(of: recording.id)?.isComplete == true { waiting.append(recording) }
         }
@@ -66,7 +65,7 @@ package struct SealingJob: Sendable {
             } catch let error as DeviceError {
                 if error.status == ECANCELED { throw CancellationError() }
                 if await Erasure.hasErased(recording.id, storage: storage, archive: archive) { continue }
-                // age is missing, failed or rejected a key; it would fail for every other recording too.
+                // age would fail for every other recording, too.
                 if error.cause == .age { throw error }
                 failures[recording.id] = error
             }
@@ -76,8 +75,7 @@ package struct SealingJob: Sendable {
 
     private var storage: String { configuration.storage.directory }
 
-    /// Seals a recording. Returns false if text was added or redacted in the meantime; the caller must try
-    /// again.
+    /// Seals a recording. Returns false if text was added or redacted in the meantime; the next run tries again.
     private func seal(_ id: Int, for recipients: [Recipient]) async throws -> Bool {
         // An earlier attempt was interrupted.
         if let announced = try await archive.seal(of: id), try await exists(announced, id) {
@@ -95,7 +93,7 @@ package struct SealingJob: Sendable {
             try await Self.complete(id, in: storage, archive)
             return true
         }
-        // Otherwise the file may contain passages that were redacted later.
+        // Removes the file, because it may contain passages that were redacted later.
         if let row = try await archive.recording(id), !row.isSealed, try await archive.seal(of: id) == nil {
             try await Self.removeSealedFile(of: id, in: storage)
         }
@@ -116,39 +114,43 @@ package struct SealingJob: Sendable {
         }
     }
 
-    /// Seals an opened recording again with its current text, and replaces its sealed file.
+    /// Replaces the sealed file of an opened recording with one that has its current text.
     ///
-    /// - Returns: the manifest of the new sealed file; nil if there is no public key, the recording no longer
-    ///   exists, or it was sealed again in the meantime.
-    func seal(again id: Int, from open: OpenedRecordings.Open) async throws -> SealedManifest? {
-        guard let before = open.manifests[id], let recipients = try configuration.sealRecipients() else { return nil }
+    /// - Returns: the new file's manifest; nil if there is no public key, the recording no longer exists, or its file
+    ///   was replaced in the meantime.
+    func reseal(_ id: Int, from open: OpenedRecordings.Open) async throws -> SealedManifest? {
+        guard let oldManifest = open.manifests[id], let recipients = try configuration.sealRecipients() else {
+            return nil
+        }
         let journal = try await open.archive.journalContent(of: id)
         let manifest = try await write(
             id, of: open.archive, journal.text, for: recipients, as: RecordingFolder.resealedName,
             soundIn: open.storage)
         guard let manifest else { return nil }
-        guard try await archive.beginResealing(id, manifest, before: before) else {
+        guard try await archive.beginResealing(id, manifest, before: oldManifest) else {
             try await onThread(named: "seal", niceness: 5) {
                 try RecordingFolder.open(id, in: storage).remove(RecordingFolder.resealedName)
             }
             return nil
         }
-        try await Self.completeAgain(id, manifest, in: storage, archive)
+        try await Self.completeResealing(id, manifest, in: storage, archive)
         return manifest
     }
 
-    /// Completes `seal(again:from:)`. The new file has its final or its temporary name.
-    static func completeAgain(
+    /// Completes `reseal(_:from:)`. The new file may still have its temporary name.
+    static func completeResealing(
         _ id: Int, _ manifest: SealedManifest, in storage: String, _ archive: SQLiteArchive
     ) async throws {
-        _ = try await onThread(named: "seal", niceness: 5) { try place(manifest, of: id, in: storage) }
+        _ = try await onThread(named: "seal", niceness: 5) {
+            try renameSealedFile(manifest, of: id, in: storage)
+        }
         try await archive.finishResealing(id)
     }
 
-    /// Renames the sealed file to its final name if it has its temporary name, and returns its folder.
+    /// Gives a sealed file its final name if it still has its temporary name, and returns its folder.
     ///
     /// - Throws: `DeviceError` with `damaged` if the file is missing.
-    private static func place(
+    private static func renameSealedFile(
         _ manifest: SealedManifest, of id: Int, in storage: String
     ) throws(DeviceError) -> Folder {
         let folder = try RecordingFolder.open(id, in: storage)
@@ -169,13 +171,13 @@ package struct SealingJob: Sendable {
     ///
     /// - Parameters:
     ///   - source: the archive that contains its text.
-    ///   - sound: the storage directory that contains its sound; nil for the configured one.
+    ///   - soundStorage: the storage directory that contains its sound; nil for the configured one.
     private func write(
         _ id: Int, of source: SQLiteArchive, _ journal: String, for recipients: [Recipient],
-        as name: String = RecordingFolder.sealedName, soundIn sound: String? = nil
+        as name: String = RecordingFolder.sealedName, soundIn soundStorage: String? = nil
     ) async throws -> SealedManifest? {
         guard let (summary, timeline) = try await source.transcript(of: id) else { return nil }
-        // Does not wait for a language model. If it is missing or incomplete, the text has no full stops.
+        // If the language model is missing, the text has no full stops.
         let punctuator = configuration.punctuator { error throws(DeviceError) in
             Log.report(.notice, "seal", ["message": "\(error.message); sealed without full stops"])
         }
@@ -190,10 +192,10 @@ package struct SealingJob: Sendable {
         let manifest = try await onStoppableThread(named: "seal") { shouldContinue in
             try RecordingSealer(
                 summary, punctuated, journal: journal, history: history, signer: try? signer.get(), in: storage,
-                soundIn: sound, settings: settings, for: recipients, shouldContinue: shouldContinue
+                soundIn: soundStorage, settings: settings, for: recipients, shouldContinue: shouldContinue
             ).seal(as: name)
         }
-        // An unsigned recording cannot be signed later, because the recorder can no longer read its sound.
+        // Warns, because the recorder cannot sign the recording later: it can no longer read the sound.
         if let error = signer.signingError {
             Log.report(.warning, "seal", ["message": "\(error.message); recording \(id) is sealed without a signature"])
         }
@@ -206,12 +208,11 @@ package struct SealingJob: Sendable {
     static func complete(_ id: Int, in storage: String, _ archive: SQLiteArchive) async throws {
         guard let manifest = try await archive.seal(of: id) else { return }
         try await onThread(named: "seal", niceness: 5) {
-            try removeReadableFiles(in: place(manifest, of: id, in: storage))
+            try removeReadableFiles(in: renameSealedFile(manifest, of: id, in: storage))
         }
         try await archive.finishSealing(id)
     }
 
-    /// The files of a sealed recording.
     static let sealedFiles = [RecordingFolder.sealedName, "journal.jsonl"]
 
     /// Removes all files except the sealed file and its journal.
@@ -238,11 +239,11 @@ extension Recovery {
             if let announced = try await archive.seal(of: id),
                 try await Self.hasReplacement(announced, for: manifest, id, storage)
             {
-                try await SealingJob.completeAgain(id, announced, in: storage, archive)
+                try await SealingJob.completeResealing(id, announced, in: storage, archive)
                 return [
                     StorageFinding(
                         .note, recording: id, file: file,
-                        "sealing recording \(id) again with a better text was completed")
+                        "the sealing of recording \(id) with a better text was completed")
                 ]
             }
             return try await onThread(named: "repair", niceness: 5) {

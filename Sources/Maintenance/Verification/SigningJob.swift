@@ -4,8 +4,8 @@ import Copying
 import Core
 import System
 
-/// Signs the sound of recordings that have ended or were redacted. Writes the SHA-256 of their samples, signed with the
-/// recorder's key, to the history.
+/// Signs the sound of recordings that have ended or were redacted. Adds the SHA-256 of their samples, and its signature
+/// by the recorder's key, to the history.
 struct SigningJob: Sendable {
     /// The storage directory, which contains the key. The key is created if it does not exist.
     let storage: String
@@ -20,23 +20,22 @@ struct SigningJob: Sendable {
         // Created before it is needed, so that users can write down the public key.
         let key = try await onThread(named: "signing", niceness: 5) { try RecorderKey(in: storage) }
         var failures: [DeviceError] = []
-        for (id, entry) in try await archive.unsigned() {
+        for (id, entry) in try await archive.recordingsToSign() {
             try Task.checkCancellation()
             guard let row = try await archive.recording(id), !Redaction.isInProgress(id, in: storage) else { continue }
             let audio = RecordingFolder(storage: storage, recording: id).audio
-            guard let sums = try await readSums(of: audio, digests: true), let read = sums.sound else {
+            guard let sums = try await readSums(of: audio, digests: true), let found = sums.sound else {
                 // Unreadable sound is not signed; verify reports it.
                 continue
             }
-            guard sums.damaged.isEmpty, read.length == row.length else {
+            guard sums.damaged.isEmpty, found.length == row.length else {
                 failures.append(
                     DeviceError(
                         .damaged, "sign", on: audio, "differs from the recorded sound, so it is not signed",
                         remedy: "see fieldscribe verify \(id)"))
                 continue
             }
-            let sound = read.digest
-            let statement = HistoryEntry.statement(of: id, sound: sound, length: row.length)
+            let statement = HistoryEntry.statement(of: id, sound: found.digest, length: row.length)
             let signed = try await onThread(named: "signing", niceness: 5) {
                 key.sign(Array(statement.utf8), comment: HistoryEntry.signedComment)
             }
@@ -44,11 +43,11 @@ struct SigningJob: Sendable {
                 if let error = key.error { throw error }
                 continue
             }
-            // The samples may have been read before a redaction.
+            // The samples may have been read before the redaction.
             if Redaction.isInProgress(id, in: storage) { continue }
             let lines = signed.split(separator: "\n")
-            try await archive.enter(
-                signature: "\(lines[1]) \(lines[3])", sound: sound, length: row.length, of: id, asOf: entry)
+            try await archive.addSignature(
+                "\(lines[1]) \(lines[3])", sound: found.digest, length: row.length, of: id, asOf: entry)
         }
         return failures
     }

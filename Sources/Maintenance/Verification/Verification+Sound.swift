@@ -5,13 +5,13 @@ import Glibc
 import System
 
 extension Verification {
-    /// The evidence that the sound was compared with, the strongest first.
+    /// The evidence with which the sound was compared, strongest first.
     enum SoundEvidence: Hashable, Comparable {
         /// The SHA-256 signed with the recorder's key.
         case signature
         /// The signed SHA-256, whose signature could not be checked, with the reason.
         case uncheckedSignature(String)
-        /// The signed SHA-256 in the recording's journal, if the history has none.
+        /// The signed SHA-256 in the recording's journal, because the history has none.
         case journal
         /// A CRC-32 for each second.
         case sums
@@ -21,12 +21,12 @@ extension Verification {
 
     /// Reads a recording's sound and compares it with the strongest available evidence.
     ///
-    /// - Returns: the findings, and the evidence; nil if the sound cannot be read.
+    /// - Returns: the findings, and the evidence; nil if the sound cannot be read or its signature is not valid.
     func checkSound(of row: RecordingSummary) async throws -> ([StorageFinding], SoundEvidence?) {
         let audio = RecordingFolder(storage: storage, recording: row.id).audio
         let signature = try await archive.history(of: row.id).map(\.entry).soundSignature
         // If the journal is unreadable, the journal check reports it.
-        let journaled = signature == nil ? try? await archive.journalSound(of: row.id) : nil
+        let journaled = signature == nil ? try? await archive.journalAudioDigest(of: row.id) : nil
         let hasDigest = signature != nil || journaled != nil
         guard let sums = try await readSums(of: audio, digests: hasDigest) else { return ([], nil) }
         var findings = findings(of: sums, row.id)
@@ -65,7 +65,7 @@ extension Verification {
             // This may start minisign and wait for it.
             let (key, isValid) = try await onThread(named: "verify", niceness: 5) {
                 let key = RecorderKey.publicKey(in: storage)
-                return (key, try key.map { try Minisign().fits(signature, key: $0) })
+                return (key, try key.map { try Minisign().verifies(signature, key: $0) })
             }
             guard let key, let isValid else {
                 return (findings, .uncheckedSignature("the public key, \(RecorderKey.publicName), is missing"))
@@ -93,8 +93,8 @@ extension Verification {
         }
     }
 
-    /// Compares the file that a recording was converted from with its SHA-256 in the history. After a redaction there
-    /// is no such file.
+    /// Compares the file that a recording was converted from with its SHA-256 in the history. A redaction erases that
+    /// file.
     func checkOriginal(of row: RecordingSummary) async throws -> [StorageFinding] {
         let history = try await archive.history(of: row.id).map(\.entry)
         guard let added = history.last(where: { $0.act == .added }), let name = added.kept,
@@ -129,7 +129,7 @@ extension Verification {
         ]
     }
 
-    /// Returns one note for each kind of evidence, with the recordings that were compared with it.
+    /// Returns a note for each kind of evidence, with the recordings that match it.
     func notes(on compared: [SoundEvidence: [Int]]) -> [StorageFinding] {
         compared.sorted { $0.key < $1.key }.map { evidence, ids in
             let message =
@@ -147,25 +147,31 @@ extension Verification {
                 }
             return StorageFinding(
                 .note, recording: ids.count == 1 ? ids[0] : nil, file: "\(storage)/recordings",
-                "\(ids.count == 1 ? "recording" : "recordings") \(Self.runs(of: ids)): \(message)")
+                "\(ids.count == 1 ? "recording" : "recordings") \(Self.text(of: ids)): \(message)")
         }
     }
 
     /// Formats IDs, such as `1-3, 5`.
-    private static func runs(of ids: [Int]) -> String {
-        var runs: [(Int, Int)] = []
+    private static func text(of ids: [Int]) -> String {
+        var runs: [(first: Int, last: Int)] = []
         for id in ids {
-            if let last = runs.last, last.1 == id - 1 { runs[runs.count - 1].1 = id } else { runs.append((id, id)) }
+            if let run = runs.last, run.last == id - 1 {
+                runs[runs.count - 1].last = id
+            } else {
+                runs.append((id, id))
+            }
         }
-        return runs.map { $0.0 == $0.1 ? "\($0.0)" : "\($0.0)-\($0.1)" }.joined(separator: ", ")
+        return runs.map { $0.first == $0.last ? "\($0.first)" : "\($0.first)-\($0.last)" }.joined(separator: ", ")
     }
 }
 
-/// Reads all of a recording's sound. Returns nil if it is missing or unreadable, which other checks report.
+/// Compares a recording's sound with its checksums. Returns nil if the sound is missing or unreadable, which other checks
+/// report.
 ///
 /// - Parameters:
 ///   - path: the path of the recording's `audio.wav`.
-///   - digests: whether to compute the SHA-256, too.
+///   - isGrowing: whether the recording continues.
+///   - digests: whether to compute the sound's SHA-256, too.
 /// - Throws: `CancellationError` if the task was cancelled.
 func readSums(of path: String, isGrowing: Bool = false, digests: Bool = false) async throws -> RecordingSums? {
     try await onStoppableThread(named: "verify") { shouldContinue in
@@ -175,8 +181,8 @@ func readSums(of path: String, isGrowing: Bool = false, digests: Bool = false) a
     }
 }
 
-/// Returns the SHA-256 of a recording's samples, interleaved if stereo. It identifies files made from the recording.
-/// Blocks while it reads.
+/// Returns the SHA-256 of a recording's samples, which are interleaved in stereo. Files made from the recording contain
+/// it as an identifier. Blocks.
 ///
 /// - Parameter shouldContinue: polled; if false, reading stops.
 /// - Throws: `DeviceError` if the samples cannot be read; with `ECANCELED` if reading was stopped.

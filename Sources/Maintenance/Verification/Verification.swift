@@ -5,7 +5,7 @@ import Core
 import Glibc
 import System
 
-/// Compares files, timelines, journals, the ledger and the history with each other. Changes nothing.
+/// Compares recordings' files, journals, timelines, ledger entries and history with each other. Changes nothing.
 package struct Verification: Sendable {
     let storage: String
     let archive: SQLiteArchive
@@ -15,18 +15,17 @@ package struct Verification: Sendable {
         self.archive = archive
     }
 
-    /// Checks the recordings with these IDs, or, if there are no IDs, all recordings and the database.
+    /// Checks the recordings with these IDs; if there are none, checks all recordings and the database.
     ///
     /// - Parameters:
     ///   - recording: the IDs of recordings that have not ended. They are reported, and their sound is checked as far
     ///     as it is on the disk.
     ///   - isQuick: whether to check only the length and the gaps of the sound.
-    /// - Throws: `DeviceError` with `missing` if there is no recording with an ID, `damaged` if the database is
-    ///   damaged.
+    /// - Throws: `DeviceError` with `missing` if a recording does not exist, `damaged` if the database is damaged.
     package func run(
         _ ids: [Int], recording: Set<Int> = [], isQuick: Bool = false
     ) async throws -> [StorageFinding] {
-        // Clamped IDs can be equal.
+        // Two recordings can have the same ID only if both IDs were clamped.
         let rows = Dictionary(try await archive.recordings().map { ($0.id, $0) }) { first, _ in first }
         let folders = try await onThread(named: "verify", niceness: 5) { try Recovery.folders(in: storage) }
         if ids.isEmpty { try await archive.check() }
@@ -48,19 +47,19 @@ package struct Verification: Sendable {
             } else if let row = rows[id], row.isSealed {
                 findings += try await checkSealed(row, isQuick: isQuick)
             } else if let row = rows[id] {
-                let before = findings.count
+                let countBefore = findings.count
                 do { findings += try await check(row) } catch let error as DeviceError
                     where error.code != .damaged && ![EMFILE, ENFILE].contains(error.status)
                 {
                     let folder = RecordingFolder(storage: storage, recording: id)
                     findings.append(StorageFinding(.damaged, recording: id, error, at: folder.path))
                 }
-                let isSound = findings.count == before
+                let isConsistent = findings.count == countBefore
                 if !isQuick {
                     findings += try await checkOriginal(of: row)
                     let (found, evidence) = try await checkSound(of: row)
                     findings += found
-                    if isSound, found.isEmpty, let evidence { compared[evidence, default: []].append(id) }
+                    if isConsistent, found.isEmpty, let evidence { compared[evidence, default: []].append(id) }
                 }
             } else if folders.contains(id) {
                 let folder = RecordingFolder(storage: storage, recording: id)
@@ -77,12 +76,13 @@ package struct Verification: Sendable {
                 throw DeviceError.noRecording(id, "verify")
             }
         }
-        let aside = ids.isEmpty ? try await Erasure(storage: storage, archive: archive).keptBesideSealed() : []
-        return findings + notes(on: compared) + aside
+        if !ids.isEmpty { return findings + notes(on: compared) }
+        let erasure = Erasure(storage: storage, archive: archive)
+        return try await findings + notes(on: compared) + erasure.findingsBesideSealed()
     }
 
-    /// Checks that a sealed recording's file exists, that there are no readable files beside it, and, unless quick,
-    /// that its digest is correct.
+    /// Checks that a sealed recording's file exists and that there are no readable files beside it. Unless quick, also
+    /// checks its digest.
     private func checkSealed(_ row: RecordingSummary, isQuick: Bool) async throws -> [StorageFinding] {
         let path = RecordingFolder(storage: storage, recording: row.id).sealed
         guard let manifest = row.seal.flatMap({ SealedManifest($0) }) else { return [] }
@@ -124,7 +124,9 @@ package struct Verification: Sendable {
         let path = "\(folder.path)/journal.jsonl"
         if journal.damagedLines > 0 {
             findings.append(
-                damage(row.id, path, "has \(journal.damagedLines) damaged lines; run fieldscribe recover"))
+                damage(
+                    row.id, path,
+                    "has \(counted(journal.damagedLines, "damaged line", "damaged lines")); run fieldscribe recover"))
         }
         if journal.differs {
             findings.append(
@@ -150,9 +152,10 @@ package struct Verification: Sendable {
         }
         var problems: [String] = []
         if file.hasHalfSample { problems.append("ends with half a sample; run fieldscribe recover") }
-        if file.claimed != file.length {
+        if file.headerLength != file.length {
             problems.append(
-                "has \(file.length.seconds) s, but its header says \(file.claimed.seconds) s; run fieldscribe recover")
+                "has \(file.length.seconds) s, but its header says \(file.headerLength.seconds) s; "
+                    + "run fieldscribe recover")
         }
         if file.length != row.length {
             problems.append(
@@ -179,12 +182,12 @@ package struct Verification: Sendable {
                 problems.append("segment \(segment.id) is beyond the end of the audio")
             }
             var wordEnd = segment.range.start
-            for next in segment.words {
-                if next.range.start < wordEnd || next.range.end > segment.range.end {
-                    problems.append("a word of segment \(segment.id) is outside it")
+            for word in segment.words {
+                if word.range.start < wordEnd || word.range.end > segment.range.end {
+                    problems.append("segment \(segment.id) has a word that is out of order or outside it")
                     break
                 }
-                wordEnd = next.range.end
+                wordEnd = word.range.end
             }
             end = segment.range.end
         }

@@ -11,24 +11,24 @@ package enum ArchiveOpener {
     /// Returns whether a folder contains an archive.
     package static func isFolder(_ path: String) -> Bool { pathExists("\(path)/\(OfficeFolder.databaseName)") }
 
-    /// Opens the archive in a folder, or creates it. Opens it read-only if it is not writable and `creates` is false.
+    /// Opens the archive in a folder.
     ///
-    /// - Parameter creates: whether to create a missing archive.
+    /// - Parameter creates: whether to create a missing archive; if false, an archive that is not writable is opened
+    ///   read-only.
     /// - Throws: `DeviceError` with `missing` if there is no archive, `unsupported` if another program or a later
     ///   version wrote it, `denied` if this user may not read or create it.
-    package static func folder(_ path: String, creates: Bool) throws(DeviceError) -> any OfficeArchive {
+    package static func openFolder(_ path: String, creates: Bool) throws(DeviceError) -> any OfficeArchive {
         try OfficeFolder(path, creates: creates)
     }
 
-    /// Connects to an archive on a server, or creates it.
+    /// Connects to an archive on a server.
     ///
     /// - Parameters:
-    ///   - address: the address for libpq, `postgresql://...`. The password may be in `~/.pgpass` instead.
-    ///   - files: the folder of the copies on this machine; nil for the folder that the database specifies.
+    ///   - address: a URI for libpq, `postgresql://...`. Without a password, libpq reads `~/.pgpass`.
+    ///   - files: the path of the copies on this machine; nil for the path that the database stores.
     ///   - creates: whether to create a missing archive.
-    ///   - timeout: the timeout for the server.
-    /// - Throws: `DeviceError` with the names of the server and the database, but never the password.
-    package static func database(
+    /// - Throws: `DeviceError` that names the server and the database, but never the password.
+    package static func openDatabase(
         _ address: String, files: String?, creates: Bool, timeout: ServerTimeout
     ) throws(DeviceError) -> any OfficeArchive {
         try OfficeDatabase(address, files: files, creates: creates, timeout: timeout)

@@ -1,32 +1,30 @@
 import Core
 
-/// An archive with recordings from many recorders. Used on one thread. Methods that change it return when the change is
-/// durable.
-///
-/// All methods throw `DeviceError` with the archive's name.
+/// An archive with recordings from many recorders. Used on one thread. Methods that change the archive return when the
+/// change is durable. All methods throw `DeviceError` with the archive's name.
 package protocol OfficeArchive: AnyObject {
     /// The folder, or the database's address without its password.
     var name: String { get }
 
-    /// The folder with the copies.
-    var files: String { get }
+    /// The path of the folder with the copies.
+    var filesPath: String { get }
 
-    /// Returns the digests of SHA256SUMS whose copies are in the archive.
+    /// Returns those of the digests of SHA256SUMS whose copies are in the archive.
+    func existingCopies(among digests: [String]) throws(DeviceError) -> Set<String>
+
+    /// Returns the digest of SHA256SUMS for the copy in a sealed file; nil if no such file was added.
     ///
-    /// - Parameter digests: the digests to look up.
-    func known(copies digests: [String]) throws(DeviceError) -> Set<String>
-
-    /// Returns the digest of SHA256SUMS for the copy in a sealed file; nil if that file was not opened yet.
-    func known(sealed digest: String) throws(DeviceError) -> String?
+    /// - Parameter digest: the digest of the sealed file.
+    func copyDigest(ofSealed digest: String) throws(DeviceError) -> String?
 
     /// Records that a copy in the archive was also in a sealed file.
     ///
     /// - Parameters:
     ///   - digest: the digest of the sealed file.
     ///   - copy: the digest of the copy's SHA256SUMS.
-    func setSealed(_ digest: String, of copy: String) throws(DeviceError)
+    func setSealedDigest(_ digest: String, of copy: String) throws(DeviceError)
 
-    /// Returns the recorder with this identity. Adds it if it is new.
+    /// Returns the recorder with this identity. Adds the recorder if it is new.
     func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder
 
     /// Adds all of these copies or none. Ignores copies that are already in the archive.
@@ -35,7 +33,7 @@ package protocol OfficeArchive: AnyObject {
     /// Adds a transcript to a recording. Ignores a transcript that is already in the archive.
     ///
     /// - Returns: whether the transcript was new.
-    func add(_ reading: GatheredTranscript, of recording: Int) throws(DeviceError) -> Bool
+    func add(_ transcript: GatheredTranscript, of recording: Int) throws(DeviceError) -> Bool
 
     /// Returns the recordings that match a filter, the earliest first.
     func recordings(_ filter: OfficeFilter) throws(DeviceError) -> [OfficeRecording]
@@ -57,61 +55,63 @@ package protocol OfficeArchive: AnyObject {
     /// Returns the digests of SHA256SUMS for a recording's copies, the earliest first.
     func copies(of recording: Int) throws(DeviceError) -> [String]
 
-    /// Returns, for each copy, the folders of all copies of the same recording, relative to `files`, the latest first.
-    func places(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]]
+    /// Returns, for each copy, the folders of existing copies with the same recorder and recording number, relative to
+    /// `filesPath`. The copy that was added last comes first.
+    func siblingFolders(of copies: [GatheredCopy]) throws(DeviceError) -> [[String]]
 
-    /// Returns the recorder of the recording whose history begins with a line that has this digest.
+    /// Returns the recorder of the recording whose first history line has this digest.
     func recorder(ofRoot root: String) throws(DeviceError) -> Recorder?
 
-    /// Returns the recording with this sound and this number on its recorder.
-    func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording?
+    /// Returns the recording with this digest of its samples and this number on its recorder.
+    func recording(withSamples digest: String, number: Int) throws(DeviceError) -> OfficeRecording?
 
-    /// Returns the sorted folders of copies that contain passages redacted later, relative to `files`.
-    func outdated() throws(DeviceError) -> [String]
+    /// Returns the sorted folders, relative to `filesPath`, of copies that contain passages redacted later.
+    func outdatedFolders() throws(DeviceError) -> [String]
 
-    /// Returns the digest of a recording's sound, which identifies it in corrections; nil if no copy contains it.
-    func sound(of recording: Int) throws(DeviceError) -> String?
+    /// Returns the digest of a recording's samples, which identifies it in corrections; nil if no copy contains it.
+    func samplesDigest(of recording: Int) throws(DeviceError) -> String?
 
     /// Returns all transcripts of a recording, the shown one first.
-    func readings(of recording: Int) throws(DeviceError) -> [OfficeTranscript]
+    func transcripts(of recording: Int) throws(DeviceError) -> [OfficeTranscript]
 
     /// Returns the timeline of the transcript with this ID.
-    func timeline(ofReading id: Int) throws(DeviceError) -> Timeline?
+    func timeline(ofTranscript id: Int) throws(DeviceError) -> Timeline?
 
-    /// Returns the first lines of the shown transcripts, by recording ID. Recordings without words are left out.
+    /// Returns the beginnings of the shown transcripts, by recording ID. Recordings without words are left out.
     func beginnings(of recordings: [Int]) throws(DeviceError) -> [Int: String]
 
-    /// Returns the history of a recording, according to its copies.
+    /// Returns the history of a recording, merged from all its copies.
     func history(of recording: Int) throws(DeviceError) -> [HistoryLine]
 
-    /// Returns words in the archive with a similar spelling, the most similar first. They may include `word` itself.
+    /// Returns words in the archive that are spelled like `word`, the most similar first; may include `word`.
     ///
     /// - Parameter word: a word of letters and digits, in lower case.
-    func alike(_ word: String, limit: Int) throws(DeviceError) -> [String]
+    func similarWords(to word: String, limit: Int) throws(DeviceError) -> [String]
 
-    /// Returns the lines with these words, the best matches first; if the words are very common, the newest lines
-    /// first.
+    /// Returns the lines with these words, the best matches first; if the words are very common, the lines that were
+    /// added last come first.
     func search(_ query: OfficeQuery, _ filter: OfficeFilter, limit: Int) throws(DeviceError) -> [OfficeHit]
 }
 
 extension OfficeArchive {
     /// Returns a recording's shown timeline.
     package func shownTimeline(of recording: Int) throws(DeviceError) -> Timeline? {
-        guard let shown = try readings(of: recording).first else { return nil }
-        return try timeline(ofReading: shown.id)
+        guard let shown = try transcripts(of: recording).first else { return nil }
+        return try timeline(ofTranscript: shown.id)
     }
 }
 
 extension OfficeQuery {
-    /// Adds words with a spelling similar to the typed words, because names are often misrecognized.
+    /// Extends the search to words in the archive that are spelled like the typed words, because names are often
+    /// misrecognized.
     ///
-    /// - Returns: a line for each word with similar words, such as `fonio, or phonio, fono`.
+    /// - Returns: a line for each typed word that has such words, for example `fonio, or phonio, fono`.
     package mutating func addSimilarWords(in archive: any OfficeArchive) throws(DeviceError) -> [String] {
         var lines: [String] = []
         for token in Set(words.filter { $0.count == 1 }.map { $0[0] }).sorted() where token.count > 2 {
-            let similar = try archive.alike(token, limit: 12).filter { $0 != token }
+            let similar = try archive.similarWords(to: token, limit: 12).filter { $0 != token }
             if similar.isEmpty { continue }
-            alike[token] = similar
+            similarWords[token] = similar
             lines.append("\(token), or \(similar.joined(separator: ", "))")
         }
         return lines
@@ -122,9 +122,9 @@ extension OfficeQuery {
 package struct OfficeFilter: Hashable, Sendable {
     /// A recorder's name, folder or key.
     package var recorder: String?
-    /// The earliest start, in seconds since 1970-01-01T00:00:00Z.
+    /// Matches recordings that started at this time or later, in seconds since 1970-01-01T00:00:00Z.
     package var since: Double?
-    /// The time before which recordings started, in the same unit.
+    /// Matches recordings that started before this time, in seconds since 1970-01-01T00:00:00Z.
     package var until: Double?
     /// Part of the name of a participant or speaker.
     package var person: String?
@@ -137,7 +137,6 @@ package struct OfficeFilter: Hashable, Sendable {
 
 /// A recording in an archive, without its transcripts.
 package struct OfficeRecording: Hashable, Sendable {
-    /// The recording's ID in this archive.
     package var id: Int
     package var recorder: Recorder
     /// The recording's number on its recorder.
@@ -146,29 +145,25 @@ package struct OfficeRecording: Hashable, Sendable {
     package var startedAt: Double
     package var clock: RecordingSummary.Clock
     package var length: SamplePosition
-    /// The title that a person entered; may be empty.
     package var title: String
-    /// The names of participants and speakers; may be empty.
     package var people: String
-    /// The folder of the copy that is shown and played, relative to the archive's folder of copies.
-    package var place: String
-    /// The name of the sound file in `place`; empty if there is none.
-    package var audio: String
-    package var readings: Int
+    /// The folder of the copy that is shown and played, relative to the archive's folder of copies; empty if none.
+    package var copyFolder: String
+    package var audioName: String
+    package var transcriptCount: Int
 
-    /// The name of the copy's folder on its recorder's stick.
-    var folderName: String { place.split(separator: "/").last.map(String.init) ?? "\(number)" }
+    /// The last component of `copyFolder`; the recording's number if there is no copy.
+    var folderName: String { copyFolder.split(separator: "/").last.map(String.init) ?? "\(number)" }
 }
 
 /// A transcript of a recording by an engine or a person, without the text.
 package struct OfficeTranscript: Hashable, Sendable {
-    /// The transcript's ID in this archive.
     package var id: Int
     /// The engine's name; `person` for a corrected transcript.
     package var engine: String
-    /// The person who corrected it; empty if unknown, nil for an engine's transcript.
+    /// The person who corrected the transcript; empty if unknown, nil for an engine's transcript.
     package var person: String?
-    /// The time, in seconds since 1970-01-01T00:00:00Z; 0 if unknown.
+    /// When the transcript was made, in seconds since 1970-01-01T00:00:00Z; 0 if unknown.
     package var madeAt: Double
     /// Identifies the transcript across archives.
     var digest: String
@@ -176,18 +171,15 @@ package struct OfficeTranscript: Hashable, Sendable {
 
 /// A line that a search found.
 package struct OfficeHit: Hashable, Sendable {
-    /// The recording's ID in the archive.
     package var recording: Int
     /// The name of the recorder's folder.
     package var recorder: String
-    /// The recording's start, in seconds since 1970-01-01T00:00:00Z.
     package var startedAt: Double
     package var line: SpokenLine
     /// The text around the first match, with matching words between `start` and `end`.
     var marked: String
 
-    /// The characters around matching words. No transcript contains them, unlike brackets: a person may write
-    /// `[laughs]`.
+    /// Private-use characters around matching words, because a transcript may contain brackets, as in `[laughs]`.
     static let (start, end): (Character, Character) = ("\u{E000}", "\u{E001}")
 
     /// The text around the first match, with matching words between `[` and `]`.

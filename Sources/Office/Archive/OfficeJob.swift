@@ -1,10 +1,10 @@
-/// An engine and its model, which transcribe recordings again.
+/// An engine and a model for transcribing recordings again.
 struct OfficeEngine: Hashable, Sendable {
     /// The engine's name in transcripts, such as `moonshine`.
     var name: String
-    /// The model's name in transcripts; nil if unknown.
     var model: String?
-    /// Identifies engine, model and version, such as `moonshine tiny-en 1a2b3c4d5e6f`.
+    /// Engine, model and the first digits of the model's SHA-256, such as `moonshine tiny-en 1a2b3c4d5e6f`; only the
+    /// engine if the model is unknown.
     var label: String
 
     /// The least accurate engine, which skips recordings that any other engine has transcribed.
@@ -14,7 +14,6 @@ struct OfficeEngine: Hashable, Sendable {
 /// A recording that one machine is transcribing again, until its lease expires.
 struct OfficeJob: Hashable, Sendable {
     var id: Int
-    /// The recording's ID in the archive.
     var recording: Int
     /// The number of times that the job was claimed. Only the latest claim can finish it.
     var token: Int

@@ -3,13 +3,12 @@ import FoundationEssentials
 
 /// A row in a query's result, in either database. Columns are numbered from 0.
 protocol OfficeRow {
-    /// Returns an integer; 0 for NULL.
+    /// Returns 0 for NULL.
     func integer(_ column: Int32) -> Int
-    /// Returns a number; 0 for NULL.
+    /// Returns 0 for NULL.
     func real(_ column: Int32) -> Double
-    /// Returns a text; empty for NULL.
+    /// Returns an empty text for NULL.
     func text(_ column: Int32) -> String
-    /// Returns a text; nil for NULL.
     func optionalText(_ column: Int32) -> String?
     func position(_ column: Int32) -> SamplePosition
 }
@@ -39,26 +38,25 @@ extension OfficeRecording {
         FROM recording JOIN recorder ON recorder.id = recording.recorder
         LEFT JOIN copy ON copy.id = (
             SELECT id FROM copy AS latest WHERE latest.recording = recording.id
-            ORDER BY \(GatheredCopy.preference) LIMIT 1)
+            ORDER BY \(GatheredCopy.preferredOrder) LIMIT 1)
         """
 
     init(_ row: some OfficeRow) {
         self.init(
             id: row.integer(0), recorder: Recorder(row, from: 10), number: row.integer(1), startedAt: row.real(2),
             clock: RecordingSummary.Clock(rawValue: row.text(3)) ?? .unverified, length: row.position(4),
-            title: row.text(5), people: distinctPeople(row.text(6)), place: row.text(7), audio: row.text(8),
-            readings: row.integer(9))
+            title: row.text(5), people: distinctPeople(row.text(6)), copyFolder: row.text(7),
+            audioName: row.text(8), transcriptCount: row.integer(9))
     }
 }
 
 extension OfficeTranscript {
-    /// SQL that selects the columns that `init(_:)` reads, for all transcripts of recording `$1`. The first is the
-    /// shown one.
+    /// SQL that selects the columns that `init(_:)` reads, for all transcripts of recording `$1`, the shown one first.
     static let selection = """
-        SELECT id, engine, person, made_at, digest FROM reading WHERE recording = $1 ORDER BY \(preference)
+        SELECT id, engine, person, made_at, digest FROM reading WHERE recording = $1 ORDER BY \(preferredOrder)
         """
     /// SQL that sorts the shown transcript first.
-    static let preference = "struck DESC, person IS NOT NULL DESC, made_at DESC, id DESC"
+    static let preferredOrder = "struck DESC, person IS NOT NULL DESC, made_at DESC, id DESC"
 
     init(_ row: some OfficeRow) {
         self.init(
@@ -68,8 +66,8 @@ extension OfficeTranscript {
 }
 
 extension OfficeHit {
-    /// Reads a hit from the columns recording ID, recorder folder, start, then the line's segment, start, end, label,
-    /// name and text, then the excerpt.
+    /// Reads a hit from a row whose columns are the recording's ID, its recorder's folder and its start; the line's
+    /// segment, start, end, speaker label, speaker name and text; and the excerpt.
     init(_ row: some OfficeRow) {
         let line = SpokenLine(
             segment: row.integer(3), range: SampleRange(row.position(4), row.position(5)), speaker: row.text(6),
@@ -80,23 +78,22 @@ extension OfficeHit {
 }
 
 extension HistoryLine {
-    /// Decodes a stored line; nil if it is damaged.
     init?(column: String) {
         guard let entry = try? JSONDecoder().decode(HistoryEntry.self, from: Data(column.utf8)) else { return nil }
         self.init(text: column, entry: entry)
     }
 }
 
-/// Removes duplicates from names that are separated by `; `: a speaker is often also a participant.
+/// Removes repeated names from a list with the separator `; `, because a speaker is often also a participant.
 func distinctPeople(_ people: String) -> String {
     var distinct: [Substring] = []
     var names: Set<[String]> = []
-    for field in people.split(separator: ";") {
-        let name = OfficeQuery.tokens(String(field))
+    for item in people.split(separator: ";") {
+        let name = OfficeQuery.tokens(String(item))
         if !name.isEmpty, names.contains(name) { continue }
-        distinct.append(field)
+        distinct.append(item)
         names.insert(name)
-        names.formUnion(field.split(separator: ",").map { OfficeQuery.tokens(String($0)) })
+        names.formUnion(item.split(separator: ",").map { OfficeQuery.tokens(String($0)) })
     }
     return distinct.joined(separator: ";")
 }

@@ -1,6 +1,6 @@
 import Core
 
-/// A parameter of a query, for either database.
+/// A value that either database can bind to a query's parameter.
 protocol OfficeValue {
     static func integer(_ number: Int) -> Self
     static func text(_ text: String) -> Self
@@ -8,7 +8,7 @@ protocol OfficeValue {
     static func optional(_ text: String?) -> Self
 }
 
-/// An archive in a database. The tables are the same in SQLite and PostgreSQL, so that the queries below work in both.
+/// An archive in a database. The queries below work in both SQLite and PostgreSQL.
 protocol OfficeTables: OfficeArchive {
     associatedtype DatabaseValue: OfficeValue
     associatedtype DatabaseRow: OfficeRow
@@ -32,10 +32,10 @@ protocol OfficeTables: OfficeArchive {
 }
 
 extension OfficeTables {
-    /// The maximum number of lines that a search ranks. If more lines match, it returns the newest lines.
+    /// The maximum number of lines that a search ranks. If more lines match, it returns the lines that were added last.
     static var maximumRanked: Int { 2_000 }
 
-    /// SQL that is true if the list shows a recording: it matches the filter, and the filter's speaker speaks in it.
+    /// SQL that is true if a recording matches the whole filter, including the speaker.
     private static var listCondition: String {
         """
         \(matchCondition) AND (\(noSpeakerCondition) OR EXISTS (
@@ -61,7 +61,7 @@ extension OfficeTables {
     /// called in a transaction.
     func addRecorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
         let all = try recorders()
-        if let existing = all.known(identity) {
+        if let existing = all.first(matching: identity) {
             var recorder = existing
             recorder.key = existing.key ?? identity.key
             recorder.machine = existing.machine ?? identity.machine
@@ -97,8 +97,8 @@ extension OfficeTables {
         _ filter: OfficeFilter, from cursor: OfficePageCursor, limit: Int
     ) throws(DeviceError) -> [OfficeRecording] {
         var values = try values(of: filter) + [.integer(limit)]
-        if let edge = cursor.edge { values.append(.integer(edge)) }
-        return try query(cursor.statement(Self.listCondition, limit: "$6", edge: "$7"), values) { OfficeRecording($0) }
+        if let adjacentID = cursor.adjacentID { values.append(.integer(adjacentID)) }
+        return try query(cursor.query(Self.listCondition, limit: "$6", adjacent: "$7"), values) { OfficeRecording($0) }
     }
 
     func count(_ filter: OfficeFilter) throws(DeviceError) -> Int {
@@ -116,7 +116,7 @@ extension OfficeTables {
         ).first
     }
 
-    func recording(ofSound digest: String, number: Int) throws(DeviceError) -> OfficeRecording? {
+    func recording(withSamples digest: String, number: Int) throws(DeviceError) -> OfficeRecording? {
         guard !digest.isEmpty else { return nil }
         return try recordings(
             where: """
@@ -135,11 +135,11 @@ extension OfficeTables {
         ) { Recorder($0) }.first
     }
 
-    func known(sealed digest: String) throws(DeviceError) -> String? {
+    func copyDigest(ofSealed digest: String) throws(DeviceError) -> String? {
         try query("SELECT digest FROM copy WHERE sealed = $1", [.text(digest)]) { $0.text(0) }.first
     }
 
-    func setSealed(_ digest: String, of copy: String) throws(DeviceError) {
+    func setSealedDigest(_ digest: String, of copy: String) throws(DeviceError) {
         _ = try query("UPDATE copy SET sealed = $1 WHERE digest = $2", [.text(digest), .text(copy)]) { _ in 0 }
     }
 
@@ -147,25 +147,25 @@ extension OfficeTables {
         try query("SELECT digest FROM copy WHERE recording = $1 ORDER BY id", [.integer(recording)]) { $0.text(0) }
     }
 
-    func outdated() throws(DeviceError) -> [String] {
-        try query(GatheredCopy.outdated, []) { $0.text(0) }
+    func outdatedFolders() throws(DeviceError) -> [String] {
+        try query(GatheredCopy.outdatedQuery, []) { $0.text(0) }
     }
 
-    func sound(of recording: Int) throws(DeviceError) -> String? {
+    func samplesDigest(of recording: Int) throws(DeviceError) -> String? {
         try query(
-            "SELECT sound FROM copy WHERE recording = $1 AND sound <> '' ORDER BY \(GatheredCopy.preference) LIMIT 1",
+            "SELECT sound FROM copy WHERE recording = $1 AND sound <> '' ORDER BY \(GatheredCopy.preferredOrder) LIMIT 1",
             [.integer(recording)]
         ) { $0.text(0) }.first
     }
 
-    func readings(of recording: Int) throws(DeviceError) -> [OfficeTranscript] {
+    func transcripts(of recording: Int) throws(DeviceError) -> [OfficeTranscript] {
         try query(OfficeTranscript.selection, [.integer(recording)]) { OfficeTranscript($0) }
     }
 
-    func timeline(ofReading id: Int) throws(DeviceError) -> Timeline? {
-        let found = try query("SELECT timeline FROM reading WHERE id = $1", [.integer(id)]) { $0.text(0) }
-        guard let text = found.first else { return nil }
-        guard let timeline = Timeline(column: text) else {
+    func timeline(ofTranscript id: Int) throws(DeviceError) -> Timeline? {
+        let columns = try query("SELECT timeline FROM reading WHERE id = $1", [.integer(id)]) { $0.text(0) }
+        guard let column = columns.first else { return nil }
+        guard let timeline = Timeline(column: column) else {
             throw DeviceError(
                 .damaged, "SELECT", on: name, "transcript \(id) is damaged",
                 remedy: "restore a backup, or gather the copies into a new archive")
@@ -176,7 +176,7 @@ extension OfficeTables {
     func beginnings(of recordings: [Int]) throws(DeviceError) -> [Int: String] {
         if recordings.isEmpty { return [:] }
         let ids = recordings.map { "\($0)" }.joined(separator: ", ")
-        // The lines of a recording were added together in chronological order, so they have consecutive IDs.
+        // A recording's lines are added together in chronological order, so the first lines have the lowest IDs.
         let lines = try query(
             """
             SELECT line.recording, line.text

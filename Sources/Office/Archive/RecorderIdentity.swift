@@ -1,31 +1,30 @@
 import Core
 import System
 
-/// Identifies the recorder of a copy. Recorders with the same name differ in the other properties.
+/// Identifies the recorder of a copy by its key, its machine ID or its name, in this order.
 package struct RecorderIdentity: Hashable, Sendable {
-    /// The name of the folder with the recorder's copies, which is its host name. Not unique.
+    /// The name of the folder with the recorder's copies, usually its host name. Not unique.
     var name: String
     /// The public key for the recorder's signatures; nil if unknown.
     var key: String?
     /// Hexadecimal digits that identify the machine; nil if unknown.
     var machine: String?
 
-    /// The name of a recorder whose name is unknown.
     static let unknownName = "recorder"
 }
 
 extension RecorderIdentity {
-    /// Returns the last component of a path after resolving links and `..`; `unknownName` for `/`.
+    /// Returns the last component of a path after resolving links and `..`; `unknownName` if there is none.
     static func name(ofFolder path: String) -> String {
         (try? realPath(path))?.split(separator: "/").last.map(String.init) ?? unknownName
     }
 
-    /// Returns an unused name for the recorder's folder: `pi-1a2b3c4d`, or `pi` if only the name is known.
+    /// Returns an unused name for the recorder's folder, such as `pi-1a2b3c4d`, or `pi` if only the name is known.
     func folder(excluding usedNames: Set<String>) -> String {
-        // The digits also distinguish recorders on file systems that ignore case.
+        // A key is case-sensitive, but a file system may ignore case, so uses digits of the key's digest.
         let digits = key.map { Digest.of($0).prefix(8) } ?? machine?.prefix(8)
-        let plain = String(name.lowercased().prefix(32).map { $0.isASCIIAlphanumeric ? $0 : "-" })
-        let base = (plain.isEmpty ? Self.unknownName : plain) + (digits.map { "-\($0)" } ?? "")
+        let safeName = String(name.lowercased().prefix(32).map { $0.isASCIIAlphanumeric ? $0 : "-" })
+        let base = (safeName.isEmpty ? Self.unknownName : safeName) + (digits.map { "-\($0)" } ?? "")
         return ([base] + (2...9_999).map { "\(base)-\($0)" }).first { !usedNames.contains($0) } ?? base
     }
 }
@@ -33,13 +32,13 @@ extension RecorderIdentity {
 /// A recorder in an archive.
 package struct Recorder: Hashable, Sendable {
     var id: Int
-    /// The recorder's name according to its first copy.
+    /// The recorder's name in its first copy.
     package var name: String
     /// The unique name of the recorder's folder in the archive, such as `pi-1a2b3c4d`.
     package var folder: String
     /// The public key for the recorder's signatures; nil if unknown.
     package var key: String?
-    /// Digits that identify the machine; nil if unknown.
+    /// Hexadecimal digits that identify the machine; nil if unknown.
     var machine: String?
 
     /// Returns whether a text is this recorder's name or folder, or is a prefix of its folder, key or machine with at
@@ -67,11 +66,11 @@ extension Array where Element == Recorder {
 
     /// Returns the recorder with this identity.
     ///
-    /// The key has precedence over the machine, because a copied SD card keeps the machine ID. If the identity has
-    /// neither, only a recorder with the same name that also has neither matches.
-    func known(_ identity: RecorderIdentity) -> Recorder? {
+    /// The key has precedence over the machine ID, because a copied SD card has the same machine ID. If the identity has
+    /// neither, only a recorder with the same name and without either matches.
+    func first(matching identity: RecorderIdentity) -> Recorder? {
         if let key = identity.key {
-            if let known = first(where: { $0.key == key }) { return known }
+            if let recorder = first(where: { $0.key == key }) { return recorder }
             // The archive may have a copy made before the recorder had a key.
             return identity.machine.flatMap { machine in first { $0.machine == machine && $0.key == nil } }
         }

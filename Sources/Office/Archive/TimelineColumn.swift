@@ -2,13 +2,12 @@ import Core
 import FoundationEssentials
 
 extension Timeline {
-    /// The timeline as JSON. Segments are encoded by hand, because `JSONEncoder` takes ten times as long for their
-    /// words.
+    /// The timeline as JSON. Encodes segments by hand, because `JSONEncoder` takes ten times as long.
     var column: String {
         get throws(DeviceError) {
-            var frame = self
-            frame.segments = []
-            let bytes = try rethrowing { [frame] in Array(try JSONEncoder().encode(frame)) }
+            var withoutSegments = self
+            withoutSegments.segments = []
+            let bytes = try rethrowing { [withoutSegments] in Array(try JSONEncoder().encode(withoutSegments)) }
             let placeholder = Array(#""segments":[]"#.utf8)
             guard !segments.isEmpty, let range = bytes.firstRange(of: placeholder) else {
                 return String(decoding: bytes, as: UTF8.self)
@@ -16,115 +15,113 @@ extension Timeline {
             var column = ColumnWriter()
             column.bytes.reserveCapacity(bytes.count + segments.reduce(0) { $0 + 160 + $1.words.count * 96 })
             column.bytes += bytes[..<(range.upperBound - 1)]
-            column.list(segments) { $0.add($1) }
+            column.addList(segments) { $0.add($1) }
             column.bytes += bytes[(range.upperBound - 1)...]
             return String(decoding: column.bytes, as: UTF8.self)
         }
     }
 
-    /// Decodes a stored timeline; nil if it is damaged.
     init?(column: String) {
         guard let timeline = try? JSONDecoder().decode(Timeline.self, from: Data(column.utf8)) else { return nil }
         self = timeline
     }
 }
 
-/// Writes JSON with the property names that `JSONEncoder` uses.
+/// Writes JSON that is equivalent to the output of `JSONEncoder`.
 private struct ColumnWriter {
     private static let digits = Array("0123456789abcdef".utf8)
 
     var bytes: [UInt8] = []
 
-    private mutating func put(_ text: StaticString) {
+    private mutating func addSyntax(_ text: StaticString) {
         bytes += UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
     }
 
-    /// Writes elements separated by commas.
-    mutating func list<Element>(_ elements: [Element], _ write: (inout ColumnWriter, Element) -> Void) {
+    mutating func addList<Element>(_ elements: [Element], _ write: (inout ColumnWriter, Element) -> Void) {
         for (index, element) in elements.enumerated() {
-            if index > 0 { put(",") }
+            if index > 0 { addSyntax(",") }
             write(&self, element)
         }
     }
 
     mutating func add(_ segment: Segment) {
-        put(#"{"id":"#)
+        addSyntax(#"{"id":"#)
         add(segment.id)
-        put(",")
+        addSyntax(",")
         add(segment.range)
-        put(#","endedBy":"#)
+        addSyntax(#","endedBy":"#)
         add(segment.endedBy.rawValue)
-        put(#","words":["#)
-        list(segment.words) { $0.add($1) }
-        put(#"],"alternatives":["#)
-        list(segment.alternatives) { $0.add($1) }
-        put("]")
+        addSyntax(#","words":["#)
+        addList(segment.words) { $0.add($1) }
+        addSyntax(#"],"alternatives":["#)
+        addList(segment.alternatives) { $0.add($1) }
+        addSyntax("]")
         if let voice = segment.voice { add(voice) }
-        put("}")
+        addSyntax("}")
     }
 
     private mutating func add(_ word: Word) {
-        put(#"{"text":"#)
+        addSyntax(#"{"text":"#)
         add(word.text)
-        put(",")
+        addSyntax(",")
         add(word.range)
-        put(#","confidence":"#)
+        addSyntax(#","confidence":"#)
         add(word.confidence)
-        if word.hasEstimatedTime { put(#","isSpread":true"#) }
-        put("}")
+        if word.hasEstimatedTime { addSyntax(#","isSpread":true"#) }
+        addSyntax("}")
     }
 
     private mutating func add(_ alternative: Alternative) {
-        put(#"{"text":"#)
+        addSyntax(#"{"text":"#)
         add(alternative.text)
-        put(#","confidence":"#)
+        addSyntax(#","confidence":"#)
         add(alternative.confidence)
-        put("}")
+        addSyntax("}")
     }
 
     private mutating func add(_ voice: VoiceAnalytics) {
-        put(#","voice":{"pitch":"#)
+        addSyntax(#","voice":{"pitch":"#)
         add(voice.pitch)
-        put(#","jitter":"#)
+        addSyntax(#","jitter":"#)
         add(voice.jitter)
-        put(#","shimmer":"#)
+        addSyntax(#","shimmer":"#)
         add(voice.shimmer)
-        put(#","voicing":"#)
+        addSyntax(#","voicing":"#)
         add(voice.voicing)
         if let lowering = voice.finalLowering {
-            put(#","finalLowering":"#)
+            addSyntax(#","finalLowering":"#)
             add(lowering)
         }
-        put("}")
+        addSyntax("}")
     }
 
     private mutating func add(_ range: SampleRange) {
-        put(#""range":{"start":"#)
+        addSyntax(#""range":{"start":"#)
         add(Int(range.start.samples))
-        put(#","end":"#)
+        addSyntax(#","end":"#)
         add(Int(range.end.samples))
-        put("}")
+        addSyntax("}")
     }
 
     private mutating func add(_ number: Int) { bytes += number.description.utf8 }
 
-    /// Appends a number. Stored numbers are finite.
+    /// Adds a number, which must be finite.
     private mutating func add(_ number: Double) { bytes += number.description.utf8 }
 
     private mutating func add(_ text: String) {
-        put("\"")
+        addSyntax("\"")
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 bytes.append(UInt8(ascii: "\\"))
                 bytes.append(byte)
             case ..<0x20:
-                put(#"\u00"#)
+                addSyntax(#"\u00"#)
                 bytes.append(Self.digits[Int(byte >> 4)])
                 bytes.append(Self.digits[Int(byte & 15)])
             default: bytes.append(byte)
             }
         }
-        put("\"")
+        addSyntax("\"")
     }
 }

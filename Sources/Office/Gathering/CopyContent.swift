@@ -8,43 +8,39 @@ import Transcripts
 
 /// The content of a copy whose files have passed all checks. The content itself is untrusted.
 struct CopyContent: Sendable {
-    /// The total size of the files in bytes.
     let bytes: Int64
     let manifest: Manifest
-    /// The name of the copy's folder, without the suffix that an archive adds.
+    /// The name of the copy's folder, without the suffix that an archive appends.
     let name: String
-    /// The recorder's name in the tags of the sound.
+    /// The recorder's name in the audio file's tags.
     let device: String?
-    /// The public key in the copy; nil if there is none.
     let key: String?
-    /// Whether the signature is valid for that key; nil if there is no signature, or if minisign is not installed.
+    /// True if the signature was verified with `key`; nil if there is no signature, or it could not be checked.
     let isSigned: Bool?
-    /// Remarks for the user, one line each.
     private(set) var notes: [String] = []
     let history: [HistoryLine]
     let number: Int
-    let reading: GatheredTranscript
-    /// The identity of the sound, if the page contains it.
+    let transcript: GatheredTranscript
     let identity: RecordingIdentity?
     let startedAt: Double
     let clock: RecordingSummary.Clock
     let length: SamplePosition
     /// The number of redactions when the copy was made.
-    let struck: Int
+    let redactionCount: Int
 
     /// - Parameters:
     ///   - folderName: the name of the copy's folder.
     ///   - reader: the program that parses the files in a sandboxed process.
-    /// - Throws: `DeviceError` with `damaged` if a file does not match the checksums, the signature or the history.
+    /// - Throws: `DeviceError` with `damaged` if a file is invalid or does not match the checksums or the signature,
+    ///   `unsupported` if the copy does not identify its recording.
     init(_ staged: StagedCopy, named folderName: String, reader: String) throws(DeviceError) {
         bytes = staged.bytes
         manifest = try staged.verifiedManifest()
         let suffix = manifest.suffix
-        // In an archive, the name already has the suffix.
         name = folderName.hasSuffix(suffix) ? String(folderName.dropLast(suffix.count)) : folderName
         let content = { (file: String) in String(decoding: staged.contents[file] ?? [], as: UTF8.self) }
         key = RecorderKey.key(in: content(CopySettings.publicKeyName))
-        isSigned = try Self.signature(of: staged, by: key, &notes)
+        isSigned = try Self.verifySignature(of: staged, by: key, &notes)
         let lines = staged.contents["history.json"] == nil ? [] : historyLines(in: content("history.json"))
         guard let lines, CopyVerification.brokenEntry(of: lines) == nil else {
             throw DeviceError(
@@ -76,7 +72,7 @@ struct CopyContent: Sendable {
             timeline = try ParsedTranscript(bytes, name: name).timeline
         } else {
             notes.append(
-                "\(staged.source): has no transcript.json, so that searches cannot find its text; add json to "
+                "\(staged.source): has no transcript.json, so searches cannot find its text; add json to "
                     + "export.formats")
             timeline = Timeline(
                 name: name, length: SamplePosition(seconds: recorded?.length ?? 0),
@@ -85,39 +81,39 @@ struct CopyContent: Sendable {
         if let added = page?.annotations { timeline.annotations = added }
         timeline.pass = identity?.pass
         length = timeline.length
-        // The transcript has redactions as gaps. If there is no transcript, the history has their number.
-        struck =
+        // Redactions are gaps in the transcript. If there is no transcript, counts their entries in the history.
+        redactionCount =
             staged.contents["transcript.json"] == nil
             ? entries.count { $0.act == .redacted } : timeline.gaps.redacted.count
         let isByPerson = timeline.engine.name == EngineDescription.person
-        let written = entries.last { entry in
+        let transcribed = entries.last { entry in
             [.written, .corrected].contains(entry.act) && (identity?.pass == nil || entry.pass == identity?.pass)
         }
-        var reading = GatheredTranscript(
-            digest: Digest.of("\(staged.digests["transcript.json"] ?? "") \(text(of: timeline.annotations))"),
+        var transcript = GatheredTranscript(
+            digest: Digest.of("\(staged.digests["transcript.json"] ?? "") \(canonicalText(of: timeline.annotations))"),
             timeline: timeline, person: isByPerson ? timeline.engine.model : nil,
-            madeAt: written.flatMap { seconds(ofStamp: $0.time) } ?? 0)
-        try reading.prepare()
-        self.reading = reading
-        let tags = SoundTags(staged.heads[manifest.audio] ?? [])
+            madeAt: transcribed.flatMap { seconds(ofStamp: $0.time) } ?? 0)
+        try transcript.encode()
+        self.transcript = transcript
+        let tags = AudioTags(staged.heads[manifest.audioName] ?? [])
         device = tags.device
         (startedAt, clock) = Self.start(copyName, tags, recorded)
     }
 
-    /// Returns the start according to the copy's name, or to the tags of its sound, or to its history. The history has
-    /// the time at which the recording was closed; after a power cut, that is when the power returned.
+    /// Returns the start from the copy's name, the audio file's tags, or the history, in this order. The history has the
+    /// time at which the recording was closed; after a power cut, that is when the power returned.
     private static func start(
-        _ name: CopyName?, _ tags: SoundTags, _ recorded: HistoryEntry?
+        _ name: CopyName?, _ tags: AudioTags, _ recorded: HistoryEntry?
     ) -> (Double, RecordingSummary.Clock) {
         if let time = name?.time, let local = seconds(ofName: time) {
-            return (tags.name == time ? tags.startedAt ?? local : local, .synchronized)
+            return (tags.localStart == time ? tags.startedAt ?? local : local, .synchronized)
         }
         if let time = tags.startedAt { return (time, name == nil ? tags.clock : .unverified) }
         guard let recorded, let end = seconds(ofStamp: recorded.time) else { return (0, .unverified) }
         return (end - (recorded.length ?? 0), name == nil ? recorded.clock : .unverified)
     }
 
-    private static func signature(
+    private static func verifySignature(
         of staged: StagedCopy, by key: String?, _ notes: inout [String]
     ) throws(DeviceError) -> Bool? {
         guard let signature = staged.contents[CopySettings.signatureName] else { return nil }
@@ -129,7 +125,7 @@ struct CopyContent: Sendable {
                     + "shows on the recorder")
             return nil
         }
-        if (try? Minisign())?.fits(sums, signature: signature, key: key) == true { return true }
+        if (try? Minisign())?.verifies(sums, signature: signature, key: key) == true { return true }
         // minisign's own message explains an invalid signature.
         let finding = CopyVerification(key: nil).signature(of: sums, in: staged.folder)
         switch finding.outcome {
@@ -145,28 +141,29 @@ struct CopyContent: Sendable {
         }
     }
 
-    /// The SHA-256 of the first line of the history; empty if there is no history.
     var root: String { history.first.map { Digest.of($0.text) } ?? "" }
 
-    /// Returns the copy for an archive, with its files in the folder `place`.
-    func copy(of recorder: Recorder, at place: String, sealed: String?) -> GatheredCopy {
+    /// Returns the copy for an archive.
+    ///
+    /// - Parameter folder: the folder to which the copy's files will be moved, relative to the archive's folder of copies.
+    func copy(of recorder: Recorder, in folder: String, sealedDigest: String?) -> GatheredCopy {
         GatheredCopy(
             recorder: recorder, number: number, root: root, startedAt: startedAt.asWallTime, clock: clock,
-            length: length, digest: manifest.digest, place: place, audio: manifest.audio, isSigned: isSigned,
-            sealed: sealed, readings: [reading], history: history, sound: identity?.sound ?? "", struck: struck)
+            length: length, digest: manifest.digest, folder: folder, audioName: manifest.audioName,
+            isSigned: isSigned, sealedDigest: sealedDigest, transcripts: [transcript], history: history,
+            samplesDigest: identity?.sound ?? "", redactionCount: redactionCount)
     }
 }
 
 extension Manifest {
-    /// The suffix that distinguishes the copy's folder in an archive from the folders of other copies.
+    /// The suffix of the copy's folder in an archive, which distinguishes it from other copies of the recording.
     var suffix: String { "-\(digest.prefix(8))" }
 
-    /// The name of the sound file; empty if there is none.
-    var audio: String { AudioFormat.allCases.map(\.fileName).first { digests[$0] != nil } ?? "" }
+    var audioName: String { AudioFormat.allCases.map(\.fileName).first { digests[$0] != nil } ?? "" }
 }
 
-/// Returns annotations as JSON with sorted keys, so that equal annotations give equal texts; empty for nil.
-func text(of annotations: Annotations?) -> String {
+/// Returns annotations as JSON with sorted keys, so that equal annotations have equal texts; empty for nil.
+func canonicalText(of annotations: Annotations?) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     guard let annotations, let bytes = try? encoder.encode(annotations) else { return "" }

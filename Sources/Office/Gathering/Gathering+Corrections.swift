@@ -5,25 +5,24 @@ import System
 // Adds corrections that were saved from pages.
 extension Gathering {
     /// Adds the corrections beside copies that are now in the archive.
-    func addPending() throws(DeviceError) {
-        let copies = pending
-        pending = []
-        for (found, digest) in copies {
-            // The stick may have been pulled out.
-            guard !found.saved.isEmpty, (try? found.place.open()) != nil else { continue }
+    func addPendingCorrections() throws(DeviceError) {
+        let pending = pendingCorrections
+        pendingCorrections = []
+        for (copy, digest) in pending {
+            // The stick may have been removed.
+            guard !copy.correctionNames.isEmpty, (try? copy.location.open()) != nil else { continue }
             var files: [FoundCorrections] = []
-            for name in found.saved.sorted() {
-                if let file = try readCorrections(name, at: found.place) { files.append(file) }
+            for name in copy.correctionNames.sorted() {
+                if let file = try readCorrections(name, at: copy.location) { files.append(file) }
             }
             try addCorrections(files, of: digest)
         }
     }
 
     /// Adds corrections in the order in which they were saved, because later corrections may build on earlier ones.
-    /// Reports a problem for each file that does not match a text in the archive.
+    /// Reports a problem for each file that matches no transcript in the archive.
     ///
-    /// - Parameter digest: the digest of the copy beside the files; nil if there is none, and the files identify their
-    ///   recording.
+    /// - Parameter digest: the digest of the copy beside the files; nil to find the recording by the digest of its samples.
     func addCorrections(_ files: [FoundCorrections], of digest: String?) throws(DeviceError) {
         var remaining = files.indices.sorted {
             (files[$0].saved.file.savedAt, $0) < (files[$1].saved.file.savedAt, $1)
@@ -31,17 +30,17 @@ extension Gathering {
         while !remaining.isEmpty {
             var unmatched: [FoundCorrections] = []
             for file in remaining where try !addCorrections(file, of: digest) { unmatched.append(file) }
-            // Tries again, because another file may have restored the text that these were made from.
+            // Tries again, because another file may have restored the transcript that these were made from.
             if unmatched.count < remaining.count {
                 remaining = unmatched
                 continue
             }
             for file in unmatched {
-                try refuse(
+                try handle(
                     DeviceError(
                         .unsupported, "import", on: file.path,
-                        "was made from a different text of recording \(file.saved.file.identity.recording), which is "
-                            + "not in the archive", remedy: "gather the copy with that text, too"))
+                        "was made from a transcript of recording \(file.saved.file.identity.recording) that is not in "
+                            + "the archive", remedy: "gather the copy with that transcript, too"))
             }
             return
         }
@@ -53,29 +52,29 @@ extension Gathering {
         var saved: SavedCorrections
     }
 
-    /// Reads corrections. If they cannot be read, returns nil and reports a problem.
-    func readCorrections(_ name: String, at place: FoundCopies.Location) throws(DeviceError) -> FoundCorrections? {
-        let path = "\(place.path)/\(name)"
+    /// Reads a file with corrections. If it cannot be read, returns nil and reports a problem.
+    func readCorrections(_ name: String, at location: FoundCopies.Location) throws(DeviceError) -> FoundCorrections? {
+        let path = "\(location.path)/\(name)"
         do throws(DeviceError) {
-            let bytes = try place.open().content(ofFile: name, limit: SavedCorrections.maximumBytes)
+            let bytes = try location.open().content(ofFile: name, limit: SavedCorrections.maximumBytes)
             return FoundCorrections(
                 path: path, bytes: bytes, saved: try SavedCorrections(bytes, name: path, reader: reader))
         } catch {
-            try refuse(error)
+            try handle(error)
             return nil
         }
     }
 
     /// Adds corrections. Reports a problem if they cannot be added.
     ///
-    /// - Returns: false if they do not match any text of their recording, which is not reported.
-    private func addCorrections(_ found: FoundCorrections, of digest: String?) throws(DeviceError) -> Bool {
-        let (path, saved) = (found.path, found.saved)
+    /// - Returns: false if they match no transcript of their recording, which is not reported.
+    private func addCorrections(_ file: FoundCorrections, of digest: String?) throws(DeviceError) -> Bool {
+        let (path, saved) = (file.path, file.saved)
         do throws(DeviceError) {
             let identity = saved.file.identity
             let recording =
                 if let digest { try archive.recording(ofCopy: digest) } else {
-                    try archive.recording(ofSound: identity.sound, number: identity.recording)
+                    try archive.recording(withSamples: identity.sound, number: identity.recording)
                 }
             guard let recording, recording.number == identity.recording else {
                 throw DeviceError(
@@ -85,11 +84,11 @@ extension Gathering {
                         : "belongs to recording \(identity.recording), unlike the copy beside it",
                     remedy: digest == nil ? "gather its copy, too" : "move it to the folder of its own page")
             }
-            let isNew = try saved.add(found.bytes, isPage: path.hasSuffix(".html"), to: archive, of: recording)
+            let isNew = try saved.add(file.bytes, isPage: path.hasSuffix(".html"), to: archive, of: recording)
             if isNew == true { report.corrections += 1 }
             return isNew != nil
         } catch {
-            try refuse(error)
+            try handle(error)
             return true
         }
     }

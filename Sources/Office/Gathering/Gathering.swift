@@ -3,15 +3,15 @@ import Core
 import Glibc
 import System
 
-/// Adds copies of recordings from sticks and folders to an archive. Verifies each copy's checksums before it adds a
-/// row. Each copy is added completely or not at all, even if the process is interrupted. Blocks; used on one thread.
+/// Adds copies of recordings from sticks and folders to an archive, after it has verified their checksums. Each copy is
+/// added completely or not at all, even if the process is interrupted. Blocks the calling thread; used on one thread.
 ///
 /// A copy's files are first written to a hidden folder. For a batch of copies, the file system is synced once, then the
-/// copies are renamed, then the rows are committed. After a power cut, the next run adds files without a row again.
+/// copies are renamed, then their rows are committed. After a power cut, the next run adds copies without a row again.
 package final class Gathering {
-    /// The maximum number of copies in a batch, and their maximum total size in bytes.
+    /// The numbers of copies and bytes after which a batch is committed.
     private static let (maximumCopies, maximumBytes): (Int, Int64) = (64, 128 << 20)
-    /// The maximum size of the texts in copies that are being read in advance, in bytes.
+    /// The size of the text files in copies that are read in advance, in bytes, after which no more copies are started.
     private static let maximumTextBytes: Int64 = 16 << 20
     private static let hiddenName = ".gathering"
 
@@ -25,31 +25,31 @@ package final class Gathering {
     /// Sealed files whose copies are already in the archive or in the batch, with the copies' digests.
     private var duplicateSealed: [(sealed: String, digest: String)] = []
     private var batchBytes: Int64 = 0
-    /// The digests of copies in the batch and in earlier batches.
     private var digests: Set<String> = []
     /// The recorders of earlier copies.
     private var recorders: [RecorderIdentity: Recorder] = [:]
-    private var number = 0
-    var staging: Folder
-    var pending: [(copy: FoundCopies.Copy, digest: String)] = []
+    /// The number of copies that were started, for the names of their folders in `staging`.
+    private var startedCount = 0
+    let staging: Folder
+    /// Copies beside which there may be corrections that were not added yet, with the copies' digests.
+    var pendingCorrections: [(copy: FoundCopies.Copy, digest: String)] = []
     private let threads: [WorkThread]
-    /// Whether the stick can still be read.
     private var isReadable = true
-    /// The copies that threads are reading, the earliest first.
+    /// The copies that threads are reading, in the order in which they were started.
     private var inProgress: [CopyInProgress] = []
 
     /// A copy that a thread is reading.
     private struct CopyInProgress {
-        var found: FoundCopies.Copy
+        var foundCopy: FoundCopies.Copy
         /// The name of its folder in `staging`.
         var temporary: String
         /// The digest of its SHA256SUMS; nil if the copy is sealed.
         var digest: String?
         /// The digest of its sealed file; nil if the copy is not sealed.
-        var sealed: String?
-        /// The estimated size of its texts in bytes.
+        var sealedDigest: String?
+        /// The estimated size of its text files in bytes.
         var textBytes: Int64
-        var reading: BlockingResult<Result<CopyContent, DeviceError>>
+        var content: BlockingResult<Result<CopyContent, DeviceError>>
     }
 
     struct BatchCopy {
@@ -58,12 +58,12 @@ package final class Gathering {
         /// The name of its folder in the recorder's folder.
         var name: String
         var copy: GatheredCopy
-        /// The SHA-256 of its sound file; nil if there is none.
-        var soundFile: String?
+        /// The SHA-256 of its audio file; nil if there is none.
+        var audioDigest: String?
     }
 
     /// - Parameters:
-    ///   - key: the path of a private key for sealed copies; nil to skip sealed copies.
+    ///   - key: the path of a private key that opens sealed copies; nil to skip sealed copies.
     ///   - reader: the program that parses files in a sandboxed process.
     ///   - progress: called after each copy.
     /// - Throws: `DeviceError` with `busy` if another process is gathering into this archive.
@@ -76,14 +76,14 @@ package final class Gathering {
         self.reader = reader
         self.progress = progress
         report = GatherReport(archive: archive.name)
-        files = try Folder(opening: archive.files, crossesMounts: true)
+        files = try Folder(opening: archive.filesPath, crossesMounts: true)
         do throws(DeviceError) { try files.lock() } catch {
             guard error.code == .busy else { throw error }
             throw DeviceError(
-                .busy, "flock", status: error.status, on: archive.files, "another process is gathering into it",
+                .busy, "flock", status: error.status, on: archive.filesPath, "another process is gathering into it",
                 remedy: "wait until it has finished")
         }
-        // A killed process may have left the folder behind.
+        // An earlier process that was killed may have left this folder behind.
         try files.removeAll(Self.hiddenName)
         try files.makeFolder(Self.hiddenName, mode: 0o750)
         staging = try files.folder(Self.hiddenName)
@@ -96,51 +96,51 @@ package final class Gathering {
     /// - Throws: `DeviceError` if nothing more can be added, for example if the disk is full. Earlier additions stay.
     package func run(_ sources: [GatherSource]) throws(DeviceError) -> GatherReport {
         defer { try? files.removeAll(Self.hiddenName) }
-        var separateFiles: [(place: FoundCopies.Location, name: String)] = []
+        var separateFiles: [(location: FoundCopies.Location, name: String)] = []
         for source in sources {
             switch source {
-            case .folder(let path) where RecorderArchive.isArchive(path): try addRecorder(path)
+            case .folder(let path) where RecorderArchive.isArchive(path): try addRecorderArchive(path)
             case .folder(let path): separateFiles += try addFolder(path)
-            case .archive(let other): separateFiles += try addFolder(other.files)
+            case .archive(let other): separateFiles += try addFolder(other.filesPath)
             }
         }
         try commit()
         var corrections: [FoundCorrections] = []
-        for (place, name) in separateFiles {
-            if let found = try readCorrections(name, at: place) { corrections.append(found) }
+        for (location, name) in separateFiles {
+            if let file = try readCorrections(name, at: location) { corrections.append(file) }
         }
         try addCorrections(corrections, of: nil)
-        for case .archive(let other) in sources { try addReadings(of: other) }
-        report.outdated = try archive.outdated().map { "\(archive.files)/\($0)" }.filter { pathExists($0) }
+        for case .archive(let other) in sources { try addTranscripts(from: other) }
+        report.outdated = try archive.outdatedFolders().map { "\(archive.filesPath)/\($0)" }.filter { pathExists($0) }
         return report
     }
 
     /// Adds the copies in a folder, and returns the corrections that are not beside a copy.
-    private func addFolder(_ path: String) throws(DeviceError) -> [(place: FoundCopies.Location, name: String)] {
-        let found: FoundCopies
-        do throws(DeviceError) { found = try FoundCopies(in: path, excluding: files) } catch {
+    private func addFolder(_ path: String) throws(DeviceError) -> [(location: FoundCopies.Location, name: String)] {
+        let foundCopies: FoundCopies
+        do throws(DeviceError) { foundCopies = try FoundCopies(in: path, excluding: files) } catch {
             report.problems.append(error.message)
             return []
         }
-        report.problems += found.problems
-        if found.copies.isEmpty, found.problems.isEmpty, found.corrections.isEmpty {
+        report.problems += foundCopies.problems
+        if foundCopies.copies.isEmpty, foundCopies.problems.isEmpty, foundCopies.corrections.isEmpty {
             report.problems.append("\(path): contains no copy of a recording")
         }
-        try add(found.copies)
-        return found.corrections
+        try add(foundCopies.copies)
+        return foundCopies.corrections
     }
 
-    /// Processes copies until each is in the batch, in the archive or rejected.
+    /// Processes copies until each is in the batch, in the archive, or rejected.
     func add(_ copies: [FoundCopies.Copy]) throws(DeviceError) {
-        // Waits for the threads before `staging` is removed.
+        // If this function throws, waits for the threads, which write to `staging`, before the caller removes it.
         defer {
-            for copy in inProgress { _ = copy.reading.wait() }
+            for copy in inProgress { _ = copy.content.wait() }
             inProgress = []
         }
         isReadable = true
         for start in stride(from: 0, to: copies.count, by: Self.maximumCopies) where isReadable {
             let next = copies[start..<min(start + Self.maximumCopies, copies.count)]
-            let lookups = try findKnown(next)
+            let lookups = try lookUp(next)
             for copy in next where isReadable {
                 try attempt { () throws(DeviceError) in try add(copy, lookups[copy.path]) }
                 while hasEnoughInProgress { try finishNext() }
@@ -149,18 +149,18 @@ package final class Gathering {
         while !inProgress.isEmpty { try finishNext() }
     }
 
-    /// Looks up copies in the archive. Returns the results by path, without copies that cannot be read.
-    private func findKnown(_ copies: ArraySlice<FoundCopies.Copy>) throws(DeviceError) -> [String: (
-        digest: String, isKnown: Bool
+    /// Looks up copies in the archive. Returns the results by path, without sealed copies and copies that cannot be read.
+    private func lookUp(_ copies: ArraySlice<FoundCopies.Copy>) throws(DeviceError) -> [String: (
+        digest: String, isInArchive: Bool
     )] {
         var digests: [String: String] = [:]
-        for copy in copies where copy.sealed == nil { digests[copy.path] = try? Self.digest(ofListIn: copy) }
-        let known = try archive.known(copies: digests.values.sorted())
-        return digests.mapValues { ($0, known.contains($0)) }
+        for copy in copies where copy.sealedName == nil { digests[copy.path] = try? Self.manifestDigest(of: copy) }
+        let existing = try archive.existingCopies(among: digests.values.sorted())
+        return digests.mapValues { ($0, existing.contains($0)) }
     }
 
-    private static func digest(ofListIn copy: FoundCopies.Copy) throws(DeviceError) -> String {
-        Digest.of(try copy.place.open().manifestContent())
+    private static func manifestDigest(of copy: FoundCopies.Copy) throws(DeviceError) -> String {
+        Digest.of(try copy.location.open().manifestContent())
     }
 
     /// Whether the threads have enough copies to read while a batch is committed.
@@ -170,139 +170,138 @@ package final class Gathering {
         return inProgress.count >= Self.maximumCopies || textBytes > Self.maximumTextBytes
     }
 
-    /// Waits for the earliest copy that is being read, and adds it to the batch.
+    /// Waits for the copy that was started first, and adds it to the batch.
     private func finishNext() throws(DeviceError) {
         let next = inProgress.removeFirst()
         try attempt { () throws(DeviceError) in try addToBatch(next) }
     }
 
-    /// Processes a copy and records its error, if any.
+    /// Processes a copy, and reports its error if it throws one.
     private func attempt(_ body: () throws(DeviceError) -> Void) throws(DeviceError) {
         defer { progress(report) }
         do throws(DeviceError) { try body() } catch {
-            // If the stick was removed, all other copies on it would fail, too. They are not listed.
+            // If the stick was removed, every other copy on it would fail too. Reports only the first.
             let isRemoved = [EIO, ENODEV, ENXIO].contains(error.status)
-            if isReadable || !isRemoved { try refuse(error) }
+            if isReadable || !isRemoved { try handle(error) }
             if isRemoved { isReadable = false }
         }
     }
 
-    /// Records an error in a copy. Throws an error in the archive.
-    func refuse(_ error: DeviceError) throws(DeviceError) {
+    /// Reports an error in a copy or in corrections. Throws an error in the archive itself.
+    func handle(_ error: DeviceError) throws(DeviceError) {
         let subject = error.subject ?? error.reason
-        // Compares whole path components: a stick's name may begin like the archive's. Dropped files do not count.
-        let concernsArchive = [archive.name, archive.files].contains { path in
+        // A stick's name may begin like the archive's name. Files dropped in a browser are in the archive's folder.
+        let concernsArchive = [archive.name, archive.filesPath].contains { path in
             subject == path || (subject.hasPrefix("\(path)/") && !subject.hasPrefix("\(path)/\(DroppedFiles.prefix)"))
         }
         if error.code == .full || concernsArchive { throw error }
         report.problems.append(error.message)
     }
 
-    /// - Parameter lookup: the result from `findKnown`; nil if the copy could not be read.
+    /// - Parameter lookup: the result of `lookUp`; nil for a sealed copy, or if the copy could not be read.
     private func add(
-        _ found: FoundCopies.Copy, _ lookup: (digest: String, isKnown: Bool)?
+        _ foundCopy: FoundCopies.Copy, _ lookup: (digest: String, isInArchive: Bool)?
     ) throws(DeviceError) {
-        if found.sealed != nil { return try addSealed(found) }
-        var (digest, isKnown) = lookup ?? ("", false)
+        if foundCopy.sealedName != nil { return try addSealed(foundCopy) }
+        var (digest, isInArchive) = lookup ?? ("", false)
         if lookup == nil {
-            digest = try Self.digest(ofListIn: found)
-            isKnown = try archive.known(copies: [digest]).contains(digest)
+            digest = try Self.manifestDigest(of: foundCopy)
+            isInArchive = try archive.existingCopies(among: [digest]).contains(digest)
         }
-        if !isKnown, !digests.contains(digest) {
-            let textBytes = StagedCopy.textBytes(in: try found.place.open())
-            return try startReading(found, digest: digest, sealed: nil, textBytes) { (folder) throws(DeviceError) in
-                try StagedCopy(copying: try found.place.open(), into: folder)
+        if !isInArchive, !digests.contains(digest) {
+            let textBytes = StagedCopy.textBytes(in: try foundCopy.location.open())
+            return try start(foundCopy, digest: digest, sealedDigest: nil, textBytes) { (folder) throws(DeviceError) in
+                try StagedCopy(copying: try foundCopy.location.open(), into: folder)
             }
         }
         report.known += 1
-        try addCorrections(beside: found, digest)
+        try addCorrections(beside: foundCopy, digest)
     }
 
     /// Adds the corrections beside a copy as soon as the copy is in the archive.
-    private func addCorrections(beside found: FoundCopies.Copy, _ digest: String) throws(DeviceError) {
-        pending.append((found, digest))
-        if batch.isEmpty { try addPending() }
+    private func addCorrections(beside foundCopy: FoundCopies.Copy, _ digest: String) throws(DeviceError) {
+        pendingCorrections.append((foundCopy, digest))
+        if batch.isEmpty { try addPendingCorrections() }
     }
 
-    private func addSealed(_ found: FoundCopies.Copy) throws(DeviceError) {
-        guard let key, let name = found.sealed else { return report.sealed += 1 }
-        let digest = try Digest.of(found.place.open().openFile(name, O_RDONLY))
-        if try archive.known(sealed: digest) != nil { return report.known += 1 }
+    private func addSealed(_ foundCopy: FoundCopies.Copy) throws(DeviceError) {
+        guard let key, let name = foundCopy.sealedName else { return report.sealed += 1 }
+        let digest = try Digest.of(foundCopy.location.open().openFile(name, O_RDONLY))
+        if try archive.copyDigest(ofSealed: digest) != nil { return report.known += 1 }
+        // The size is unknown before the copy is opened.
         let textBytes = Self.maximumTextBytes / 4
-        try startReading(found, digest: nil, sealed: digest, textBytes) { (folder) throws(DeviceError) in
-            try StagedCopy(opening: name, in: try found.place.open(), with: key, into: folder)
+        try start(foundCopy, digest: nil, sealedDigest: digest, textBytes) { (folder) throws(DeviceError) in
+            try StagedCopy(opening: name, in: try foundCopy.location.open(), with: key, into: folder)
         }
     }
 
-    /// Starts reading and verifying a copy on a thread.
-    private func startReading(
-        _ found: FoundCopies.Copy, digest: String?, sealed: String?, _ textBytes: Int64,
+    /// Starts to stage and verify a copy on a thread.
+    private func start(
+        _ foundCopy: FoundCopies.Copy, digest: String?, sealedDigest: String?, _ textBytes: Int64,
         _ stage: @escaping @Sendable (Folder) throws(DeviceError) -> StagedCopy
     ) throws(DeviceError) {
-        number += 1
-        let (temporary, name, reading) = (
-            "\(number)", found.name, BlockingResult<Result<CopyContent, DeviceError>>()
-        )
+        startedCount += 1
+        let (temporary, name) = ("\(startedCount)", foundCopy.name)
+        let content = BlockingResult<Result<CopyContent, DeviceError>>()
         try staging.makeFolder(temporary, mode: 0o750)
         let (staging, reader) = (staging, reader)
-        threads[number % threads.count].start {
+        threads[startedCount % threads.count].start {
             do throws(DeviceError) {
                 let staged = try stage(try staging.folder(temporary))
-                reading.set(.success(try CopyContent(staged, named: name, reader: reader)))
-            } catch { reading.set(.failure(error)) }
+                content.set(.success(try CopyContent(staged, named: name, reader: reader)))
+            } catch { content.set(.failure(error)) }
         }
         inProgress.append(
             CopyInProgress(
-                found: found, temporary: temporary, digest: digest, sealed: sealed, textBytes: textBytes,
-                reading: reading))
+                foundCopy: foundCopy, temporary: temporary, digest: digest, sealedDigest: sealedDigest,
+                textBytes: textBytes, content: content))
     }
 
     private func addToBatch(_ copy: CopyInProgress) throws(DeviceError) {
-        let found = copy.found
+        let foundCopy = copy.foundCopy
         do throws(DeviceError) {
-            let reading = try copy.reading.wait().get()
-            report.notes += reading.notes.filter { !report.notes.contains($0) }
-            // Another stick may contain the same copy, or a sealed file the same copy as a readable one.
-            if try isKnown(reading.manifest.digest, sealed: copy.sealed != nil) {
+            let content = try copy.content.wait().get()
+            report.notes += content.notes.filter { !report.notes.contains($0) }
+            // Another stick may contain the same copy, readable or sealed.
+            if try isKnown(content.manifest.digest, isSealed: copy.sealedDigest != nil) {
                 report.known += 1
                 try staging.removeAll(copy.temporary)
-                if let sealed = copy.sealed { duplicateSealed.append((sealed, reading.manifest.digest)) }
+                if let digest = copy.sealedDigest { duplicateSealed.append((digest, content.manifest.digest)) }
             } else {
-                batch.append(try batchCopy(reading, copy))
-                digests.insert(reading.manifest.digest)
-                batchBytes += reading.bytes
+                batch.append(try batchCopy(content, copy))
+                digests.insert(content.manifest.digest)
+                batchBytes += content.bytes
             }
         } catch {
             try? staging.removeAll(copy.temporary)
             throw error
         }
         if batch.count + duplicateSealed.count >= Self.maximumCopies || batchBytes >= Self.maximumBytes { try commit() }
-        if let digest = copy.digest { try addCorrections(beside: found, digest) }
+        if let digest = copy.digest { try addCorrections(beside: foundCopy, digest) }
     }
 
-    /// Returns whether a copy is in the archive or the batch. For readable copies, `findKnown` has searched the
-    /// archive.
-    private func isKnown(_ digest: String, sealed: Bool) throws(DeviceError) -> Bool {
-        if digests.contains(digest) || !sealed { return digests.contains(digest) }
-        return try archive.known(copies: [digest]).contains(digest)
+    /// Returns whether a copy is in the batch or the archive. A readable copy was already looked up in the archive.
+    private func isKnown(_ digest: String, isSealed: Bool) throws(DeviceError) -> Bool {
+        if digests.contains(digest) || !isSealed { return digests.contains(digest) }
+        return try archive.existingCopies(among: [digest]).contains(digest)
     }
 
-    private func batchCopy(_ reading: CopyContent, _ copy: CopyInProgress) throws(DeviceError) -> BatchCopy {
-        var identity = copy.found.recorder
-        identity.key = reading.key ?? identity.key
+    private func batchCopy(_ content: CopyContent, _ copy: CopyInProgress) throws(DeviceError) -> BatchCopy {
+        var identity = copy.foundCopy.recorder
+        identity.key = content.key ?? identity.key
         // The name of a folder with sealed copies is not the recorder's name.
-        let isNamed = copy.sealed == nil && identity.name != RecorderIdentity.unknownName
-        if !isNamed, let device = reading.device { identity.name = device }
-        // If the copy has neither key nor machine, a recording in the archive identifies the recorder.
+        let isNamed = copy.sealedDigest == nil && identity.name != RecorderIdentity.unknownName
+        if !isNamed, let device = content.device { identity.name = device }
+        // If the copy has neither key nor machine ID, another copy of the recording in the archive identifies the recorder.
         let isAnonymous = identity.key == nil && identity.machine == nil
-        let known = isAnonymous ? try archive.recorder(ofRoot: reading.root) : nil
-        let recorder = if let known { known } else { try recorder(identity) }
-        let title = CopyName(reading.name)?.text ?? reading.number.padded(to: 6)
-        let place = title + reading.manifest.suffix
+        let existing = isAnonymous ? try archive.recorder(ofRoot: content.root) : nil
+        let recorder = if let existing { existing } else { try recorder(identity) }
+        let title = CopyName(content.name)?.text ?? content.number.padded(to: 6)
+        let name = title + content.manifest.suffix
         return BatchCopy(
-            temporary: copy.temporary, name: place,
-            copy: reading.copy(of: recorder, at: "\(recorder.folder)/\(place)", sealed: copy.sealed),
-            soundFile: reading.manifest.digests[reading.manifest.audio])
+            temporary: copy.temporary, name: name,
+            copy: content.copy(of: recorder, in: "\(recorder.folder)/\(name)", sealedDigest: copy.sealedDigest),
+            audioDigest: content.manifest.digests[content.manifest.audioName])
     }
 
     private func recorder(_ identity: RecorderIdentity) throws(DeviceError) -> Recorder {
@@ -319,19 +318,19 @@ package final class Gathering {
 
     /// Syncs the batch, renames its copies and commits their rows.
     func commit() throws(DeviceError) {
-        guard !batch.isEmpty || !duplicateSealed.isEmpty else { return try addPending() }
-        // Another process may have added a copy to the same database; its folder may contain corrections.
-        let known = try batch.isEmpty ? [] : archive.known(copies: batch.map(\.copy.digest))
+        guard !batch.isEmpty || !duplicateSealed.isEmpty else { return try addPendingCorrections() }
+        // Another process may have added a copy to the same database; the copy's folder may contain corrections.
+        let known = try batch.isEmpty ? [] : archive.existingCopies(among: batch.map(\.copy.digest))
         let new = batch.filter { !known.contains($0.copy.digest) }
         if !new.isEmpty {
-            try shareSound(of: new)
+            try shareAudio(of: new)
             try files.syncFileSystem()
             var folders: [String: Folder] = [:]
             for batchCopy in new {
                 let name = batchCopy.copy.recorder.folder
                 if folders[name] == nil { folders[name] = try files.folder(name) }
                 guard let folder = folders[name] else { continue }
-                // A process that was killed before it committed may have left the folder behind.
+                // An earlier process that was killed before it committed may have left this folder behind.
                 try folder.removeAll(batchCopy.name)
                 try staging.move(batchCopy.temporary, to: folder, as: batchCopy.name)
             }
@@ -339,11 +338,11 @@ package final class Gathering {
             try files.sync()
         }
         if !batch.isEmpty { try archive.add(batch.map(\.copy)) }
-        for (sealed, digest) in duplicateSealed { try archive.setSealed(sealed, of: digest) }
+        for (sealed, digest) in duplicateSealed { try archive.setSealedDigest(sealed, of: digest) }
         report.taken += new.count
         report.known += batch.count - new.count
         report.bytes += batchBytes
         (batch, batchBytes, duplicateSealed) = ([], 0, [])
-        try addPending()
+        try addPendingCorrections()
     }
 }

@@ -2,11 +2,10 @@ import Core
 import Glibc
 import System
 
-/// Adds audio files to an archive. The program `fieldscribe` adds the files to a temporary archive, which is gathered
-/// and then removed.
+/// Adds audio files to an archive. Runs `fieldscribe add` with a temporary archive, gathers that archive and removes it.
 package struct OfficeAddition {
     /// The recorder's name in the archive.
-    private static let recorder = "desk"
+    private static let recorderName = "desk"
 
     private let archive: any OfficeArchive
     private let program: String
@@ -18,14 +17,14 @@ package struct OfficeAddition {
         program = try TranscriptionProgram.find(path)
     }
 
-    /// Returns the IDs of recordings that were made from files, by the SHA-256 of the file.
-    package func known() throws(DeviceError) -> [String: Int] {
-        var known: [String: Int] = [:]
+    /// Returns the IDs of recordings that were made from audio files, by the file's SHA-256.
+    package func recordingsByDigest() throws(DeviceError) -> [String: Int] {
+        var recordings: [String: Int] = [:]
         for recording in try archive.recordings(OfficeFilter()) {
             let added = try archive.history(of: recording.id).map(\.entry).last { $0.act == .added }
-            if let digest = added?.digest { known[digest] = recording.id }
+            if let digest = added?.digest { recordings[digest] = recording.id }
         }
-        return known
+        return recordings
     }
 
     /// Returns the SHA-256 of a regular file; nil for anything else, such as a pipe, which can be read only once.
@@ -36,8 +35,8 @@ package struct OfficeAddition {
 
     /// Adds files.
     ///
-    /// - Parameter showsMessages: whether the program prints its messages, such as a line for each rejected file;
-    ///   if not, they are returned.
+    /// - Parameter showsMessages: whether the program prints its messages, such as a line for each rejected file; if false,
+    ///   they are returned instead.
     /// - Returns: the result of gathering, and the program's exit status and messages.
     /// - Throws: `CancellationError` if a signal asked the process to exit; `DeviceError` if the archive cannot be
     ///   written.
@@ -45,7 +44,7 @@ package struct OfficeAddition {
         _ paths: [String], showsMessages: Bool = true
     ) throws -> (report: GatherReport, status: Int32, messages: [String]) {
         let scratch = try ScratchFolder(for: "office-add", in: ScratchFolder.parentForLargeFiles)
-        let folder = "\(scratch.path)/\(Self.recorder)"
+        let folder = "\(scratch.path)/\(Self.recorderName)"
         let shell = showsMessages ? [] : ["-c", "exec \"$0\" \"$@\" 2>&1", program]
         let arguments = shell + ["add", "--directory", folder, "--"] + paths
         let (output, status) = try TranscriptionProgram.run(showsMessages ? program : "/bin/sh", arguments) {

@@ -3,134 +3,134 @@ import Core
 import System
 import Transcripts
 
-/// Imports corrections into an archive, like `fieldscribe import` on a recorder: each file completely or not at all.
-/// Used on one thread.
+/// Imports corrections and edited transcripts into an archive, like `fieldscribe import` on a recorder. Each file is
+/// imported completely or not at all. Used on one thread.
 package struct OfficeImport {
     private let archive: any OfficeArchive
-    /// The option or field that specifies the recording, without and with its value, for error messages.
-    private let (option, choice): (String, String)
+    /// The option or form field that specifies the recording, and its syntax, for error messages.
+    private let (option, optionSyntax): (String, String)
 
-    /// - Parameter field: the form field in which a person specifies the recording; nil on the command line.
+    /// - Parameter field: the label of the form field that specifies the recording; nil on the command line.
     package init(_ archive: any OfficeArchive, field: String? = nil) {
         self.archive = archive
-        (option, choice) = (field ?? "--recording", field ?? "--recording ID")
+        (option, optionSyntax) = (field ?? "--recording", field ?? "--recording ID")
     }
 
     /// Imports a file and returns the result in one line.
     ///
     /// - Parameters:
     ///   - path: the file's path, for error messages. Its extension determines the format.
-    ///   - requested: the ID of the recording in the archive, if a person specified it.
-    ///   - person: the person who made the corrections, unless the file contains the name.
-    ///   - neighbour: the recording according to the files beside this file.
+    ///   - requestedID: the ID of the recording in the archive, if a person specified it.
+    ///   - person: the person who edited the transcript; ignored for corrections, which contain the name.
+    ///   - fallback: the recording of the copy beside the file, if neither the file nor a person specifies one.
     ///   - now: the current time, in seconds since 1970-01-01T00:00:00Z.
-    /// - Throws: `DeviceError` with the file's name; nothing is changed then.
+    /// - Throws: `DeviceError` with the file's name; the archive is unchanged then.
     package func add(
-        _ bytes: [UInt8], of path: String, to requested: Int?, by person: String, neighbour: RecordingIdentity? = nil,
-        now: Double
+        _ bytes: [UInt8], of path: String, to requestedID: Int?, by person: String,
+        fallback: RecordingIdentity? = nil, now: Double
     ) throws(DeviceError) -> String {
-        let read = try IncomingFile(confined: bytes, as: IncomingFile.Kind(named: path), name: path)
-        switch read.content {
+        let file = try IncomingFile(confined: bytes, as: IncomingFile.Kind(named: path), name: path)
+        switch file.content {
         case .corrections(let corrections):
             let saved = SavedCorrections(corrections, name: path)
-            let recording = try recording(saved.file.identity, requested, path)
+            let recording = try recording(saved.file.identity, requestedID, path)
             let isPage = path.lowercased().hasSuffix(".html")
             guard let isNew = try saved.add(bytes, isPage: isPage, to: archive, of: recording) else {
                 throw Self.refusal(
-                    path, "was made from a different text of recording \(recording.id), which is not in the archive",
-                    "gather the copy with that text, too")
+                    path, "was made from a transcript of recording \(recording.id) that is not in the archive",
+                    "gather the copy with that transcript, too")
             }
-            return Self.line(path, recording, isNew)
-        case .text(let written):
-            let specified = requested.map { RecordingIdentity(recording: $0, sound: "") }
-            let contained = read.identity
-            // A recording that a person specifies has precedence over the files beside this file.
-            guard let identity = contained ?? specified ?? neighbour else {
-                throw Self.refusal(path, "does not identify its recording", "specify it with \(choice)")
+            return Self.resultLine(path, recording, isNew)
+        case .text(let edited):
+            let requested = requestedID.map { RecordingIdentity(recording: $0, sound: "") }
+            guard let identity = file.identity ?? requested ?? fallback else {
+                throw Self.refusal(path, "does not identify its recording", "specify it with \(optionSyntax)")
             }
-            let recording = try recording(identity, requested, path)
-            let readings = try archive.readings(of: recording.id)
+            let recording = try recording(identity, requestedID, path)
+            let transcripts = try archive.transcripts(of: recording.id)
             var shown: Timeline?
-            if let first = readings.first { shown = try archive.timeline(ofReading: first.id) }
+            if let first = transcripts.first { shown = try archive.timeline(ofTranscript: first.id) }
             let capacity = RecordingCapacity(shown?.length ?? .zero)
-            try check(capacity.excess(bytes: bytes.count, fileExtension: written.format), path)
-            try check(capacity.excess(of: written), path)
+            try check(capacity.excess(bytes: bytes.count, fileExtension: edited.format), path)
+            try check(capacity.excess(of: edited), path)
             var best: (timeline: Timeline, text: CorrectedText)?
-            for reading in readings {
-                guard let timeline = try archive.timeline(ofReading: reading.id) else { continue }
-                let text = CorrectedText(written, over: timeline)
+            for transcript in transcripts {
+                guard let timeline = try archive.timeline(ofTranscript: transcript.id) else { continue }
+                let text = CorrectedText(edited, over: timeline)
                 if best.map({ text.isCloser(than: $0.text) }) ?? true { best = (timeline, text) }
             }
             guard let best else {
                 throw Self.refusal(
                     path, "belongs to recording \(recording.id), which has no transcript yet", "transcribe it first")
             }
-            guard best.text.words > 0 || best.text.changed == 0 else {
+            guard best.text.wordCount > 0 || best.text.changedLineCount == 0 else {
                 throw Self.refusal(
-                    path, "has no words", "save the text again in the program with which it was corrected")
+                    path, "has no words", "save the transcript again in the program in which it was edited")
             }
-            // If neither the file, its name nor a person identifies the recording, its words have to be similar.
+            // If only the copy beside the file identifies the recording, at least half of the words must match, unless the
+            // file still has the name that Fieldscribe gave it.
             guard
-                best.text.isSimilar || contained != nil || requested != nil || TranscriptFormat.isFileName(path)
+                best.text.isSimilar || file.identity != nil || requested != nil || TranscriptFormat.isFileName(path)
             else {
                 throw Self.refusal(
                     path, "has few words in common with recording \(recording.id)",
                     "if it belongs to that recording, add \(option) \(recording.id)")
             }
-            guard best.text.changed > 0 else {
+            guard best.text.changedLineCount > 0 else {
                 return "\(path): recording \(recording.id): nothing was corrected in it; nothing was changed"
             }
             var corrected = best.timeline
             corrected.segments = best.text.lines.map(\.segment)
-            // The file contains only words, so everything else stays.
+            // The file has only words and times, so keeps the annotations and bookmarks.
             if let shown { (corrected.annotations, corrected.marks) = (shown.annotations, shown.marks) }
             corrected.engine = EngineDescription(name: EngineDescription.person, version: "", model: person)
             corrected.pass = nil
             // If no line has moved, the words alone identify the transcript.
-            let isMoved = best.text.lines.contains { $0.isMoved }
-            let content = corrected.segments.map { isMoved ? "\($0.range.start.samples) \($0.text)" : $0.text }
+            let hasMovedLines = best.text.lines.contains { $0.isMoved }
+            let content = corrected.segments.map { hasMovedLines ? "\($0.range.start.samples) \($0.text)" : $0.text }
                 .joined(separator: "\n")
-            let reading = GatheredTranscript(
+            let transcript = GatheredTranscript(
                 digest: Digest.of("text of \(person)\n\(content)"), timeline: corrected, person: person,
                 madeAt: now)
-            return Self.line(path, recording, try archive.add(reading, of: recording.id)) + best.text.remark
+            return Self.resultLine(path, recording, try archive.add(transcript, of: recording.id)) + best.text.remark
         }
     }
 
     private func check(_ excess: String?, _ path: String) throws(DeviceError) {
-        if let excess { throw Self.refusal(path, excess, "shorten it, or choose another recording with \(choice)") }
+        guard let excess else { return }
+        throw Self.refusal(path, excess, "shorten it, or choose another recording with \(optionSyntax)")
     }
 
-    private static func line(_ path: String, _ recording: OfficeRecording, _ isNew: Bool) -> String {
+    private static func resultLine(_ path: String, _ recording: OfficeRecording, _ isNew: Bool) -> String {
         "\(path): recording \(recording.id): "
             + (isNew ? "added" : "already in the archive; nothing was changed")
     }
 
-    /// Returns the recording that a person specified, or the recording with the file's sound.
+    /// Returns the recording that a person specified, or else the recording with this identity.
     ///
-    /// - Throws: `DeviceError` with `missing` or `unsupported` if there is no such recording, or the file belongs to
-    ///   another.
+    /// - Throws: `DeviceError` with `missing` or `unsupported` if there is no such recording, or if the file belongs to
+    ///   another recording.
     private func recording(
-        _ identity: RecordingIdentity, _ requested: Int?, _ path: String
+        _ identity: RecordingIdentity, _ requestedID: Int?, _ path: String
     ) throws(DeviceError) -> OfficeRecording {
-        if let requested {
-            guard let found = try archive.recording(requested) else {
+        if let requestedID {
+            guard let recording = try archive.recording(requestedID) else {
                 throw DeviceError(
-                    .missing, "import", on: archive.name, "has no recording \(requested)",
+                    .missing, "import", on: archive.name, "has no recording \(requestedID)",
                     remedy: "to see all recordings, run fieldscribe-office list")
             }
-            guard identity.sound.isEmpty || found.number == identity.recording else {
+            guard identity.sound.isEmpty || recording.number == identity.recording else {
                 throw Self.refusal(
-                    path, "belongs to recording \(identity.recording) on its recorder, not to recording \(requested)",
+                    path, "belongs to recording \(identity.recording) on its recorder, not to recording \(requestedID)",
                     "leave out \(option)")
             }
-            return found
+            return recording
         }
-        guard let found = try archive.recording(ofSound: identity.sound, number: identity.recording) else {
+        guard let recording = try archive.recording(withSamples: identity.sound, number: identity.recording) else {
             throw Self.refusal(
                 path, "belongs to recording \(identity.recording), which is not in the archive", "gather its copy, too")
         }
-        return found
+        return recording
     }
 
     private static func refusal(_ path: String, _ reason: String, _ remedy: String) -> DeviceError {

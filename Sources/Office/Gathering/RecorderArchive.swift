@@ -6,12 +6,11 @@ import Glibc
 import System
 import Transcripts
 
-/// A recorder's own archive in a folder that was copied from the recorder, opened read-only. Exports recordings like
-/// the recorder itself. Used on one thread, which it blocks.
+/// A recorder's own archive in a folder that was copied from the recorder. Opened read-only. Exports recordings like the
+/// recorder itself. Used on one thread, which it blocks.
 struct RecorderArchive {
     private static let databaseName = "archive.sqlite"
 
-    /// The name of the archive's folder.
     let name: String
     /// The recorder's public key; nil if it has none.
     let key: String?
@@ -21,18 +20,15 @@ struct RecorderArchive {
     /// The key that signs copies; nil if the secret key is missing or unreadable.
     private let signer: RecorderKey?
 
-    /// Returns whether a folder contains such an archive.
     static func isArchive(_ path: String) -> Bool { pathExists("\(path)/\(databaseName)") }
 
-    /// Opens the archive in a folder.
-    ///
-    /// - Throws: `DeviceError` with `busy` if a recorder is using it, `unsupported` if another version wrote it.
+    /// - Throws: `DeviceError` with `busy` if a recorder is using the archive, `unsupported` if another version wrote it.
     init(_ path: String) throws(DeviceError) {
         self.path = path
         name = RecorderIdentity.name(ofFolder: path)
         archive = try rethrowing { try ReadOnlyArchive(path: "\(path)/\(Self.databaseName)") }
         key = RecorderKey.publicKey(in: path)
-        // `RecorderKey(in:)` would create a missing key.
+        // Checked first, because `RecorderKey(in:)` creates a missing key.
         let hasSecretKey = access("\(path)/\(RecorderKey.secretName)", R_OK) == 0
         signer = hasSecretKey && key != nil ? try? RecorderKey(in: path) : nil
     }
@@ -43,13 +39,13 @@ struct RecorderArchive {
         return try blocking { try await archive.recordings() }.filter { $0.length > .zero }.map(\.id)
     }
 
-    /// Copies a recording into a folder, like to a stick. A sealed recording stays sealed.
+    /// Exports a recording to a folder, as the recorder would to a stick. A sealed recording stays sealed.
     ///
     /// - Throws: `DeviceError` if the recording cannot be copied; the folder may then contain an incomplete copy.
     func copy(_ number: Int, to folder: String) throws(DeviceError) {
         let settings = CopySettings(
             formats: [.text, .json, .html], audio: .flac, device: DeviceName(madeOf: name), volume: "",
-            // A constant, so that the copy is the same each time.
+            // Constant, so that a recording is exported as the same copy each time.
             now: 0)
         let path = path
         var export = FolderExport(

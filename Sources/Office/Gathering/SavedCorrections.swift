@@ -6,11 +6,10 @@ import Transcripts
 
 /// Corrections saved from a recording's page.
 struct SavedCorrections: Sendable {
-    /// The maximum size of a file in bytes.
     static let maximumBytes = 16 << 20
 
     let file: CorrectionsFile
-    /// The SHA-256 of the content, which is the same for JSON and HTML.
+    /// The SHA-256 of the corrections, which is the same for JSON and HTML files.
     let digest: String
     private let name: String
 
@@ -40,12 +39,12 @@ struct SavedCorrections: Sendable {
             parts.append("\(edit.segment) \(edit.was) \(edit.words) \(edit.confirmed.sorted())")
             if edit.isJoined || !edit.breaks.isEmpty { parts.append("\(edit.breaks) \(edit.isJoined)") }
         }
-        parts.append(text(of: file.annotations))
+        parts.append(canonicalText(of: file.annotations))
         digest = Digest.of(parts.joined(separator: "\n"))
     }
 
-    /// The same corrections without split and joined lines.
-    var withoutDivision: SavedCorrections {
+    /// These corrections without split and joined lines.
+    var withoutLineChanges: SavedCorrections {
         var file = file
         for index in file.edits.indices {
             file.edits[index].breaks = []
@@ -54,9 +53,9 @@ struct SavedCorrections: Sendable {
         return SavedCorrections(file, name: name)
     }
 
-    /// Returns whether a file has the name `corrections.json` or `corrections.html`, or a name that a browser makes
-    /// from these, such as `corrections (1).html`.
-    static func isName(_ name: String) -> Bool {
+    /// Returns whether a file may contain corrections according to its name: `corrections.json`, `corrections.html`, or a
+    /// name that a browser makes from these, such as `corrections (1).html`.
+    static func isFileName(_ name: String) -> Bool {
         name.hasPrefix("corrections") && (name.hasSuffix(".json") || name.hasSuffix(".html"))
     }
 
@@ -69,8 +68,8 @@ struct SavedCorrections: Sendable {
             .unsupported, "import", cause: .unfitCorrections, on: name, excess, remedy: "nothing was changed")
     }
 
-    /// Returns the corrected transcript; nil if these are corrections of another text.
-    func reading(over timeline: Timeline) -> GatheredTranscript? {
+    /// Returns the corrected transcript; nil if these corrections were made from a different transcript.
+    func transcript(over timeline: Timeline) -> GatheredTranscript? {
         guard file.matches(timeline.segments, \.was) else { return nil }
         var corrected = timeline
         corrected.segments = file.divided(file.lines(over: timeline.segments)).map(\.segment)
@@ -83,12 +82,12 @@ struct SavedCorrections: Sendable {
         return GatheredTranscript(digest: digest, timeline: corrected, person: file.person, madeAt: file.savedAt)
     }
 
-    /// Applies these corrections to the transcript that they refer to, or to the first transcript that they match.
-    /// Corrections without words match every transcript. Keeps the file beside the recording's copy, so that a new
-    /// archive can import it.
+    /// Applies these corrections to the transcript whose pass they name, or to the first transcript that they match, and
+    /// writes the file beside the recording's copy, so that a new archive can import it. Corrections without words match
+    /// every transcript.
     ///
-    /// If a recorder has already applied the corrections to a copy, and this archive lacks the text that they were made
-    /// from, adds that text.
+    /// If the recorder has already applied the corrections to a copy, and the archive lacks the transcript that they were
+    /// made from, restores and adds that transcript.
     ///
     /// - Parameters:
     ///   - bytes: the content of the file.
@@ -97,124 +96,124 @@ struct SavedCorrections: Sendable {
     func add(
         _ bytes: [UInt8], isPage: Bool, to archive: any OfficeArchive, of recording: OfficeRecording
     ) throws(DeviceError) -> Bool? {
-        let readings = try archive.readings(of: recording.id)
-        var first: GatheredTranscript?
-        for reading in readings {
-            guard let timeline = try archive.timeline(ofReading: reading.id) else { continue }
+        let transcripts = try archive.transcripts(of: recording.id)
+        var match: GatheredTranscript?
+        for transcript in transcripts {
+            guard let timeline = try archive.timeline(ofTranscript: transcript.id) else { continue }
             try check(timeline)
-            guard let corrected = self.reading(over: timeline) else { continue }
-            if first == nil || timeline.pass == file.pass { first = corrected }
+            guard let corrected = self.transcript(over: timeline) else { continue }
+            if match == nil || timeline.pass == file.pass { match = corrected }
             if file.pass == nil || timeline.pass == file.pass { break }
         }
-        if let first {
-            if try isKnown(first, among: readings, in: archive) { return false }
-            guard try archive.add(first, of: recording.id) else { return false }
-            keep(bytes, beside: recording, in: archive, isPage: isPage)
+        if let match {
+            if try isKnown(match, among: transcripts, in: archive) { return false }
+            guard try archive.add(match, of: recording.id) else { return false }
+            write(bytes, beside: recording, in: archive, isPage: isPage)
             return true
         }
-        for reading in readings where isPerson(reading.person) {
-            guard let timeline = try archive.timeline(ofReading: reading.id), let base = base(under: timeline) else {
-                continue
-            }
-            _ = try archive.add(try original(base, of: recording, in: archive), of: recording.id)
-            keep(bytes, beside: recording, in: archive, isPage: isPage)
+        for transcript in transcripts where mayBeAuthor(transcript.person) {
+            guard let timeline = try archive.timeline(ofTranscript: transcript.id),
+                let original = original(of: timeline)
+            else { continue }
+            _ = try archive.add(try restored(original, of: recording, in: archive), of: recording.id)
+            write(bytes, beside: recording, in: archive, isPage: isPage)
             return false
         }
         return nil
     }
 
-    /// Returns whether a transcript by the same person contains all of this one, and is the shown one or was made
+    /// Returns whether a transcript by the same person contains all corrections in `corrected`, and is shown or was made
     /// later.
     private func isKnown(
-        _ reading: GatheredTranscript, among readings: [OfficeTranscript], in archive: any OfficeArchive
+        _ corrected: GatheredTranscript, among transcripts: [OfficeTranscript], in archive: any OfficeArchive
     ) throws(DeviceError) -> Bool {
-        for known in readings where isPerson(known.person) {
-            guard known.id == readings.first?.id || known.madeAt >= reading.madeAt,
-                let timeline = try archive.timeline(ofReading: known.id)
+        for transcript in transcripts where mayBeAuthor(transcript.person) {
+            guard transcript.id == transcripts.first?.id || transcript.madeAt >= corrected.madeAt,
+                let timeline = try archive.timeline(ofTranscript: transcript.id)
             else { continue }
-            if Self.contains(timeline, reading.timeline) { return true }
+            if Self.contains(timeline, corrected.timeline) { return true }
         }
         return false
     }
 
-    /// Returns whether a person may have saved the file. An empty name can stand for anyone.
-    private func isPerson(_ person: String?) -> Bool {
+    /// Returns whether a person may have saved this file. An empty name stands for anyone.
+    private func mayBeAuthor(_ person: String?) -> Bool {
         guard let person else { return false }
         return person == file.person || person.isEmpty || file.person.isEmpty
     }
 
     /// Returns whether a transcript contains the words, confirmations and annotations of another.
-    private static func contains(_ known: Timeline, _ other: Timeline) -> Bool {
-        guard MergedTimelines.haveSameLines(known, other), known.marks == other.marks else { return false }
-        // Bookmarks and turns are compared separately: a copy has them only in its transcript, and turns only as far as
-        // its lines show them.
-        let annotations = [known, other].map { timeline in
+    private static func contains(_ timeline: Timeline, _ other: Timeline) -> Bool {
+        guard MergedTimelines.haveSameLines(timeline, other), timeline.marks == other.marks else { return false }
+        // Bookmarks and turns are compared separately, because a copy has bookmarks only in its transcript, and for turns
+        // only each line's speaker.
+        let annotations = [timeline, other].map { timeline in
             var annotations = timeline.annotations ?? Annotations()
             (annotations.marks, annotations.turns) = (nil, nil)
             return annotations
         }
-        let speakers = [known, other].map { timeline in
+        let speakers = [timeline, other].map { timeline in
             timeline.segments.flatMap(\.words).map { timeline.speakers?.speaker(of: $0.range) }
         }
         guard annotations[0] == annotations[1], speakers[0] == speakers[1] else { return false }
-        return zip(known.segments, other.segments).allSatisfy { known, other in
-            known.words.count == other.words.count
-                && zip(known.words, other.words).allSatisfy { known, other in
-                    known.text == other.text && (known.confidence >= 1 || other.confidence < 1)
+        return zip(timeline.segments, other.segments).allSatisfy { segment, other in
+            segment.words.count == other.words.count
+                && zip(segment.words, other.words).allSatisfy { word, other in
+                    word.text == other.text && (word.confidence >= 1 || other.confidence < 1)
                 }
         }
     }
 
-    /// Returns the transcript that these corrections were made from, if `timeline` is their result. The engine's
-    /// confidence in the corrected words is unknown.
-    private func base(under timeline: Timeline) -> Timeline? {
+    /// Returns the transcript that these corrections were made from, if `timeline` is their result; nil otherwise. The
+    /// engine's confidence in the corrected words is unknown.
+    private func original(of timeline: Timeline) -> Timeline? {
         guard file.matches(timeline.segments, \.words) else { return nil }
         let edits = Dictionary(file.edits.map { ($0.segment, $0) }) { first, _ in first }
-        var base = timeline
-        base.segments = timeline.segments.map { segment in
+        var original = timeline
+        original.segments = timeline.segments.map { segment in
             guard let edit = edits[segment.id] else { return segment }
-            var restored = CorrectedSegment(segment, words: edit.was).segment
-            for index in restored.words.indices where restored.words[index].confidence >= 1 {
-                restored.words[index].confidence = Self.unknownConfidence
+            var old = CorrectedSegment(segment, words: edit.was).segment
+            for index in old.words.indices where old.words[index].confidence >= 1 {
+                old.words[index].confidence = Self.unknownConfidence
             }
-            return restored
+            return old
         }
-        base.annotations = nil
-        base.pass = file.pass
-        return base
+        original.annotations = nil
+        original.pass = file.pass
+        return original
     }
 
     private static let unknownConfidence = 0.5
 
-    /// Returns a restored transcript, with the engine that the recorder's history has for its pass. If that pass is a
-    /// person's, the person is unknown.
-    private func original(
-        _ base: Timeline, of recording: OfficeRecording, in archive: any OfficeArchive
+    /// Returns the transcript that these corrections were made from, with its engine according to the recording's history.
+    /// If a person made that transcript, the person is unknown.
+    private func restored(
+        _ original: Timeline, of recording: OfficeRecording, in archive: any OfficeArchive
     ) throws(DeviceError) -> GatheredTranscript {
         let entry = try archive.history(of: recording.id).map(\.entry).last { entry in
             file.pass != nil && entry.pass == file.pass && [.written, .corrected].contains(entry.act)
         }
-        let isPersons = entry?.act == .corrected
+        let isByPerson = entry?.act == .corrected
         let engine = (entry?.engine ?? "").split(separator: " ", maxSplits: 1).map(String.init)
-        var base = base
-        base.engine =
-            isPersons
+        var restored = original
+        restored.engine =
+            isByPerson
             ? EngineDescription(name: EngineDescription.person, version: "", model: "")
             : EngineDescription(
                 name: engine.first ?? "unknown", version: engine.count > 1 ? engine[1] : "",
                 model: EngineDescription.restored)
         return GatheredTranscript(
-            digest: Digest.of("text before \(digest)"), timeline: base, person: isPersons ? "" : nil,
+            digest: Digest.of("text before \(digest)"), timeline: restored, person: isByPerson ? "" : nil,
             madeAt: entry.flatMap { seconds(ofStamp: $0.time) } ?? 0)
     }
 
-    /// Writes the file beside the recording's copy, if possible.
+    /// Writes these corrections to a file beside the recording's copy. Ignores errors.
     ///
-    /// - Parameter isPage: whether the file is HTML.
-    func keep(_ bytes: [UInt8], beside recording: OfficeRecording, in archive: any OfficeArchive, isPage: Bool) {
+    /// - Parameter isPage: whether `bytes` are HTML rather than JSON.
+    func write(_ bytes: [UInt8], beside recording: OfficeRecording, in archive: any OfficeArchive, isPage: Bool) {
         let name = "corrections-\(digest.prefix(8)).\(isPage ? "html" : "json")"
-        guard !recording.place.isEmpty, let files = try? Folder(opening: archive.files, crossesMounts: true),
-            let folder = try? files.folder(along: recording.place)
+        guard !recording.copyFolder.isEmpty, let files = try? Folder(opening: archive.filesPath, crossesMounts: true),
+            let folder = try? files.folder(along: recording.copyFolder)
         else { return }
         if (try? folder.exists(name)) == false { try? folder.replace(name, with: bytes, mode: 0o640) }
     }

@@ -4,36 +4,36 @@ import Core
 import Glibc
 import System
 
-/// A copy's files in the archive's staging folder, with the digests of the bytes that were read. They must pass
-/// `verifiedManifest()` before they become part of the archive.
+/// A copy's files in the archive's staging folder, with the digests of the bytes that were read. The copy must pass
+/// `verifiedManifest()` before it becomes part of the archive.
 struct StagedCopy: Sendable {
-    private static let block = 256 * 1_024
+    private static let blockLength = 256 * 1_024
     private static let maximumTextBytes = 64 << 20
-    /// The names of files whose content is kept in memory.
-    private static let texts: Set<String> = [
+    /// The names of files whose contents are kept in memory.
+    private static let textNames: Set<String> = [
         CopySettings.manifestName, CopySettings.publicKeyName, CopySettings.signatureName, "history.json",
         "transcript.json", "index.html",
     ]
 
     let folder: Folder
-    /// The copy's path, for errors.
+    /// The path of the copy that was staged, for errors.
     let source: String
     private(set) var digests: [String: String] = [:]
     private(set) var contents: [String: [UInt8]] = [:]
-    /// The first bytes of sound files, by name.
+    /// The first bytes of audio files, by name.
     private(set) var heads: [String: [UInt8]] = [:]
     /// The size of all files, in bytes.
     private(set) var bytes: Int64 = 0
 
-    /// Returns the total size of the files whose content is kept in memory, in bytes.
+    /// Returns the total size of the files whose contents are kept in memory, in bytes.
     static func textBytes(in source: Folder) -> Int64 {
-        texts.reduce(0) { sum, name in
+        textNames.reduce(0) { sum, name in
             guard let status = try? source.status(name) else { return sum }
             return sum + min(max(status.bytes, 0), Int64(maximumTextBytes))
         }
     }
 
-    /// Copies SHA256SUMS and the files that it lists.
+    /// Copies SHA256SUMS, its signature and the files that it lists.
     init(copying source: Folder, into folder: Folder) throws(DeviceError) {
         self.folder = folder
         self.source = source.path
@@ -48,7 +48,7 @@ struct StagedCopy: Sendable {
         var names = manifest.digests.keys.sorted()
         names.append(CopySettings.manifestName)
         if try source.exists(CopySettings.signatureName) { names.append(CopySettings.signatureName) }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: 4_096)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockLength, alignment: 4_096)
         defer { buffer.deallocate() }
         for name in names {
             let file: FileDescriptor
@@ -57,7 +57,7 @@ struct StagedCopy: Sendable {
             }
             try rejectSparse(file, named: name)
             try copy(file, as: name, through: buffer)
-            // If a file is damaged, the rest does not have to be copied.
+            // Checks each file at once, because the rest of a damaged copy is not needed.
             if let digest = manifest.digests[name], digests[name] != digest {
                 throw Self.changed("\(source.path)/\(name)")
             }
@@ -65,7 +65,7 @@ struct StagedCopy: Sendable {
     }
 
     /// Rejects a sparse file that is larger than the free space, because copying it would fill the disk with zeros.
-    /// Recorders never make such files.
+    /// Recorders never write sparse files.
     private func rejectSparse(_ file: borrowing FileDescriptor, named name: String) throws(DeviceError) {
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw .system("fstat", on: "\(source)/\(name)") }
@@ -85,29 +85,29 @@ struct StagedCopy: Sendable {
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
             try target.write(bytes, at: entry.length)
             try entry.append(bytes)
-            // A short read is the end of the file.
+            // A short read means the end of the file.
             if count < buffer.count { break }
         }
-        // Starts writeback of large files immediately, before the batch is synced.
-        if entry.length >= Self.block { target.startWriteback(entry.length, from: 0) }
-        keep(&entry)
+        // Starts writeback of a large file now, so that syncing the batch takes less time.
+        if entry.length >= Self.blockLength { target.startWriteback(entry.length, from: 0) }
+        add(&entry)
     }
 
-    private mutating func keep(_ entry: inout Entry) {
+    private mutating func add(_ entry: inout Entry) {
         digests[entry.name] = entry.digest.finish()
         bytes += entry.length
         if entry.isText { contents[entry.name] = entry.content }
-        if entry.isSound { heads[entry.name] = entry.content }
+        if entry.isAudio { heads[entry.name] = entry.content }
     }
 
-    /// Decrypts a sealed copy.
-    init(opening sealed: String, in source: Folder, with key: String, into folder: Folder) throws(DeviceError) {
+    /// Decrypts and unpacks a sealed copy.
+    init(opening sealedName: String, in source: Folder, with key: String, into folder: Folder) throws(DeviceError) {
         self.folder = folder
-        self.source = "\(source.path)/\(sealed)"
-        let file = try source.openFile(sealed, O_RDONLY)
-        let (holder, name) = try Folder.parent(of: key, crossesMounts: true)
-        let privateKey = try DecryptionKey(in: holder, name)
-        // Keeps the key's file until age has read it.
+        self.source = "\(source.path)/\(sealedName)"
+        let file = try source.openFile(sealedName, O_RDONLY)
+        let (keyFolder, name) = try Folder.parent(of: key, crossesMounts: true)
+        let privateKey = try DecryptionKey(in: keyFolder, name)
+        // Keeps the key's in-memory file until age has read it.
         defer { withExtendedLifetime(privateKey) {} }
         let unpacker = Unpacker(of: self.source, into: folder)
         let decryptor = try Age().decryptor(with: privateKey) { bytes throws(DeviceError) in
@@ -127,11 +127,11 @@ struct StagedCopy: Sendable {
         guard unpacker.isWhole else {
             throw DeviceError(.damaged, "tar", on: self.source, "is truncated", remedy: "copy the recording again")
         }
-        for var entry in unpacker.entries { keep(&entry) }
+        for var entry in unpacker.entries { add(&entry) }
         guard digests[CopySettings.manifestName] != nil else { throw Self.missing("\(self.source): SHA256SUMS") }
     }
 
-    /// Checks each file against SHA256SUMS, and returns the manifest.
+    /// Checks each file against SHA256SUMS, and returns the parsed manifest.
     func verifiedManifest() throws(DeviceError) -> Manifest {
         let text = String(decoding: contents[CopySettings.manifestName] ?? [], as: UTF8.self)
         guard let manifest = Manifest(reading: text), !manifest.digests.isEmpty,
@@ -142,8 +142,8 @@ struct StagedCopy: Sendable {
                 remedy: "copy the recording again")
         }
         for (name, digest) in manifest.digests.sorted(by: { $0.key < $1.key }) {
-            guard let found = digests[name] else { throw Self.missing("\(source)/\(name)") }
-            guard found == digest else { throw Self.changed("\(source)/\(name)") }
+            guard let actual = digests[name] else { throw Self.missing("\(source)/\(name)") }
+            guard actual == digest else { throw Self.changed("\(source)/\(name)") }
         }
         return manifest
     }
@@ -160,29 +160,27 @@ struct StagedCopy: Sendable {
             remedy: "look for another copy of it")
     }
 
-    /// A file that is being read.
     fileprivate struct Entry {
         let name: String
         let source: String
-        /// Whether its content is kept in memory.
+        /// Whether the whole content is kept in memory.
         let isText: Bool
-        /// Whether it is a sound file, whose first bytes are kept.
-        let isSound: Bool
+        /// Whether the first bytes, which contain the tags, are kept in memory.
+        let isAudio: Bool
         var digest = Digest()
         var content: [UInt8] = []
         var length: Int64 = 0
 
-        /// - Parameter source: the copy's path, for errors.
         init(_ name: String, of source: String) {
             (self.name, self.source) = (name, source)
-            isText = StagedCopy.texts.contains(name)
-            isSound = AudioFormat.allCases.contains { name == $0.fileName }
+            isText = StagedCopy.textNames.contains(name)
+            isAudio = AudioFormat.allCases.contains { name == $0.fileName }
         }
 
         mutating func append(_ bytes: UnsafeRawBufferPointer) throws(DeviceError) {
             digest.add(bytes)
             length += Int64(bytes.count)
-            if isSound { content += bytes.prefix(SoundTags.headLength - content.count) }
+            if isAudio { content += bytes.prefix(AudioTags.headLength - content.count) }
             guard isText else { return }
             guard content.count + bytes.count <= StagedCopy.maximumTextBytes else {
                 throw DeviceError(
@@ -193,12 +191,12 @@ struct StagedCopy: Sendable {
         }
     }
 
-    /// Unpacks a decrypted tar archive into a folder. Used on one thread.
+    /// Unpacks a tar archive into a folder. Used on one thread.
     private final class Unpacker {
         private let source: String
         private let folder: Folder
         private var tar = TarParser()
-        private var open: (file: NewFile, entry: Entry)?
+        private var current: (file: NewFile, entry: Entry)?
         private(set) var entries: [Entry] = []
 
         init(of source: String, into folder: Folder) { (self.source, self.folder) = (source, folder) }
@@ -210,16 +208,16 @@ struct StagedCopy: Sendable {
                 switch event {
                 case .file(let name, _):
                     let file = try NewFile(name, in: folder, shouldStop: { false })
-                    open = (file, Entry(name, of: source))
+                    current = (file, Entry(name, of: source))
                 case .bytes(let bytes):
-                    guard let file = open?.file else { return }
-                    try open?.entry.append(bytes)
+                    guard let file = current?.file else { return }
+                    try current?.entry.append(bytes)
                     try file.write(bytes, at: file.length)
                 case .end:
-                    guard let done = open else { return }
-                    try done.file.flush()
-                    entries.append(done.entry)
-                    open = nil
+                    guard let finished = current else { return }
+                    try finished.file.flush()
+                    entries.append(finished.entry)
+                    current = nil
                 }
             }
         }
@@ -227,12 +225,12 @@ struct StagedCopy: Sendable {
 }
 
 extension Folder {
-    /// Reads the SHA256SUMS file in a copy's folder.
+    /// Reads SHA256SUMS in a copy's folder.
     func manifestContent() throws(DeviceError) -> [UInt8] {
         try content(ofFile: CopySettings.manifestName, limit: 1 << 20)
     }
 
-    /// Parses the SHA256SUMS file in a copy's folder; nil if it is damaged.
+    /// Reads and parses SHA256SUMS in a copy's folder. Returns nil if it is damaged.
     func manifest() throws(DeviceError) -> Manifest? {
         Manifest(reading: String(decoding: try manifestContent(), as: UTF8.self))
     }

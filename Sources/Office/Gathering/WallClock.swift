@@ -19,14 +19,14 @@ func seconds(ofStamp text: String) -> Double? {
     return whole + (sign == UInt8(ascii: "+") ? -seconds : seconds)
 }
 
-/// Parses the time in a copy's name, such as `2026-11-20_09-30-12`, in this machine's time zone, because the name has
-/// no time zone.
+/// Parses the time in a copy's name, such as `2026-11-20_09-30-12`. Assumes this machine's time zone, because the name has
+/// none. Returns seconds since 1970-01-01T00:00:00Z; nil if it is not such a time.
 func seconds(ofName text: String) -> Double? {
     guard let parts = fields(Array(text.utf8)[...], "dddd-dd-dd_dd-dd-dd"), utc(parts) != nil else { return nil }
     return seconds(of: parts, by: mktime)
 }
 
-/// Converts year, month, day, hour, minute and second.
+/// Returns the seconds since 1970-01-01T00:00:00Z for a year, month, day, hour, minute and second.
 ///
 /// - Parameter convert: `mktime` for this machine's time zone, `timegm` for UTC.
 private func seconds(of parts: [Int], by convert: (UnsafeMutablePointer<tm>?) -> time_t) -> Double {
@@ -41,25 +41,25 @@ private func seconds(of parts: [Int], by convert: (UnsafeMutablePointer<tm>?) ->
     return Double(convert(&moment))
 }
 
-/// Returns the numbers in a text with the given format, in which `d` stands for a digit; nil if it has another format.
+/// Returns the numbers in a text with this format, in which `d` stands for a digit; nil if the text has another format.
 private func fields(_ bytes: ArraySlice<UInt8>, _ format: String) -> [Int]? {
     guard bytes.count == format.utf8.count else { return nil }
-    var (numbers, isNumber): ([Int], Bool) = ([], false)
+    var (numbers, isInNumber): ([Int], Bool) = ([], false)
     for (byte, expected) in zip(bytes, format.utf8) {
         if expected == UInt8(ascii: "d") {
             guard byte.isASCIIDigit else { return nil }
-            if !isNumber { numbers.append(0) }
+            if !isInNumber { numbers.append(0) }
             numbers[numbers.count - 1] = numbers[numbers.count - 1] * 10 + Int(byte - 0x30)
-            isNumber = true
+            isInNumber = true
         } else {
             guard byte == expected else { return nil }
-            isNumber = false
+            isInNumber = false
         }
     }
     return numbers
 }
 
-/// Converts year, month, day, hour, minute and second in UTC; nil if there is no such time.
+/// Returns the seconds since 1970-01-01T00:00:00Z for a UTC time; nil if a number is out of range.
 private func utc(_ parts: [Int]) -> Double? {
     guard (1970...9_999).contains(parts[0]), (1...12).contains(parts[1]), (1...31).contains(parts[2]),
         (0...23).contains(parts[3]), (0...59).contains(parts[4]), (0...60).contains(parts[5])
@@ -70,7 +70,7 @@ private func utc(_ parts: [Int]) -> Double? {
 /// Parses a day such as `2026-11-20`, or a time such as `2026-11-20T09:30`, in this machine's time zone.
 ///
 /// - Parameter isEnd: whether a day stands for its end, which is the beginning of the next day.
-/// - Returns: seconds since 1970-01-01T00:00:00Z; nil if it is neither.
+/// - Returns: seconds since 1970-01-01T00:00:00Z; nil if the text is neither a day nor a time.
 package func seconds(ofDay text: String, isEnd: Bool) -> Double? {
     let parts = text.split(separator: "T", omittingEmptySubsequences: false)
     guard let first = parts.first, parts.count <= 2 else { return nil }

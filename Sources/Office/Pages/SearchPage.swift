@@ -4,34 +4,32 @@ import Transcripts
 
 /// The content of the search form.
 struct SearchForm: Hashable, Sendable {
-    /// The words to search for; empty for all recordings.
     var words = ""
-    /// Whether to also search for words with a similar spelling.
-    var alike = false
+    var includesSimilarWords = false
     var recorder = ""
     /// A day, such as `2026-11-20`.
     var since = ""
     var until = ""
-    /// Part of a participant's name.
+    /// Part of the name of a participant or speaker.
     var person = ""
     var speaker = ""
 
-    /// The fields of the address's query: those that are not empty.
+    /// The fields of the URL's query, without empty ones.
     var fields: [(name: String, value: String)] {
         [
-            ("q", words), ("alike", alike ? "yes" : ""), ("recorder", recorder), ("since", since), ("until", until),
-            ("person", person), ("speaker", speaker),
+            ("q", words), ("alike", includesSimilarWords ? "yes" : ""), ("recorder", recorder), ("since", since),
+            ("until", until), ("person", person), ("speaker", speaker),
         ].filter { !$0.1.isEmpty }
     }
 
-    /// Returns an address relative to the list, with these fields and additional ones; `./` if there are no fields.
+    /// Returns a URL relative to the list, with these fields and additional ones; `./` if there are no fields.
     func link(_ more: [(name: String, value: String)] = []) -> String {
         let query = query(more)
         return query.isEmpty ? "./" : query
     }
 
-    /// The address of a ZIP file with everything in the list or search, relative to the list.
-    var download: String { OfficeSite.downloadName + query() }
+    /// The URL, relative to the list, of a ZIP file with all recordings in the list or search.
+    var downloadLink: String { OfficeSite.downloadName + query() }
 
     private func query(_ more: [(name: String, value: String)] = []) -> String {
         let pairs = (fields + more).map { "\($0.name)=\(percentEncoded($0.value))" }
@@ -44,55 +42,51 @@ struct SearchEntry: Hashable, Sendable {
     /// A line that a search found.
     struct Hit: Hashable, Sendable {
         var position: SamplePosition
-        /// The speaker's name; may be empty.
         var speaker: String
         /// The text around the match, with matching words marked as in `OfficeHit.marked`.
         var excerpt: String
-        /// Whether it is a line of the transcript rather than a bookmark.
+        /// Whether the hit is a line of the transcript rather than a bookmark.
         var isLine = true
     }
 
-    /// The address of the recording's page, relative to the list.
+    /// The URL of the recording's page, relative to the list.
     var link: String
-    /// The recording's ID in the archive, which the commands need.
-    var number: Int
-    /// The heading above the recordings from one day; empty for no heading.
+    /// The recording's ID in the archive.
+    var id: Int
+    /// The heading above this recording and others from the same day; empty for no heading.
     var day = ""
     var title: String
     var recorder: String
     /// The recording's number on its recorder.
-    var recording: Int
-    /// Whether its files can be downloaded.
+    var number: Int
     var hasCopy = true
-    /// Short facts, such as time and length.
     var facts: [String]
-    /// The beginning of the transcript, unless it is the title; may be empty.
-    var words = ""
-    /// The matches, the best first.
+    /// The beginning of the transcript, after the words in the title; may be empty.
+    var beginning = ""
     var hits: [Hit] = []
 }
 
 /// Returns the page with the list of recordings.
 ///
 /// - Parameters:
-///   - remarks: the number of recordings, and other remarks, one line each.
-///   - downloaded: the number of recordings in the ZIP file; 0 for no link.
-///   - pages: the names and addresses of the previous and next pages of the list.
+///   - remarks: one line each, such as the number of recordings.
+///   - downloadCount: the number of recordings in the ZIP file; 0 for no link to it.
+///   - neighbors: the names and URLs of the previous and next pages of the list.
 func searchPage(
-    _ form: SearchForm, _ entries: [SearchEntry], remarks: [String], downloaded: Int = 0,
-    pages: [(name: String, link: String)] = []
+    _ form: SearchForm, _ entries: [SearchEntry], remarks: [String], downloadCount: Int = 0,
+    neighbors: [(name: String, link: String)] = []
 ) -> String {
-    let neighbours = pages.map { "<a href=\"\(markup($0.link))\">\(markup($0.name))</a>" }.joined()
-    let counted = remarks.map { "<div><dd dir=\"auto\">\(markup($0))</dd></div>" }.joined()
-    let all = downloaded == 1 ? "Download it" : "Download all \(downloaded)"
+    let neighborLinks = neighbors.map { "<a href=\"\(markup($0.link))\">\(markup($0.name))</a>" }.joined()
+    let remarkItems = remarks.map { "<div><dd dir=\"auto\">\(markup($0))</dd></div>" }.joined()
+    let linkText = downloadCount == 1 ? "Download it" : "Download all \(downloadCount)"
     let download =
-        downloaded == 0 ? "" : "<div><dd><a href=\"\(markup(form.download))\">\(all) as ZIP</a></dd></div>"
+        downloadCount == 0 ? "" : "<div><dd><a href=\"\(markup(form.downloadLink))\">\(linkText) as ZIP</a></dd></div>"
     let field = { (name: String, label: String, value: String, kind: String) in
         "<label>\(label) <input name=\"\(name)\" type=\"\(kind)\" value=\"\(markup(value))\" dir=\"auto\"></label>\n"
     }
     let body = """
         <header><h1>\(form.fields.isEmpty ? "Recordings" : "<a href=\"./\">Recordings</a>")</h1>
-        <dl class="facts">\(counted)\(download)</dl></header>
+        <dl class="facts">\(remarkItems)\(download)</dl></header>
         <section class="bar" aria-label="Search"><div>
         <form role="search" class="choose" action="./" method="get">
         <div class="words-asked"><input name="q" type="search" value="\(markup(form.words))" \
@@ -101,13 +95,13 @@ func searchPage(
         \(field("recorder", "Recorder", form.recorder, "text"))\(field("person", "Person", form.person, "text"))\
         \(field("speaker", "Speaker", form.speaker, "text"))\(field("since", "From", form.since, "date"))\
         \(field("until", "To", form.until, "date"))\
-        <label><input name="alike" type="checkbox" value="yes"\(form.alike ? " checked" : "")> similar spelling</label>
+        <label><input name="alike" type="checkbox" value="yes"\(form.includesSimilarWords ? " checked" : "")> similar spelling</label>
         </form>
         </div></section>
         <main>
-        \(adding)
+        \(uploadForm)
         \(entries.isEmpty ? "<p class=\"empty\">Nothing was found.</p>" : list(entries, form))
-        \(neighbours.isEmpty ? "" : "<nav class=\"pages\">\(neighbours)</nav>")
+        \(neighborLinks.isEmpty ? "" : "<nav class=\"pages\">\(neighborLinks)</nav>")
         </main>
         """
     return servedPage(
@@ -115,8 +109,8 @@ func searchPage(
         script: String(cString: page_adding_js()))
 }
 
-/// The part of the page for adding files. It is hidden until the page's script runs.
-private let adding = """
+/// The part of the page for adding files, which is hidden until the page's script runs.
+private let uploadForm = """
     <details class="add" id="add" hidden><summary>Add recordings or corrections</summary>
     <p>Drop files anywhere on this page, or choose them: folders of a stick, sound files, which are transcribed here, \
     corrections that were saved on a recording’s page, or edited transcripts (\(EditedTranscript.fileExtensions.joined(separator: ", "))).</p>
@@ -130,10 +124,10 @@ private let adding = """
 
 /// Returns an error page.
 ///
-/// - Parameter back: the address of the list, relative to the page.
-func problemPage(_ title: String, _ text: String, back: String) -> String {
+/// - Parameter listLink: the URL of the list, relative to the page.
+func errorPage(_ title: String, _ text: String, listLink: String) -> String {
     let body = """
-        <header><p class="back"><a href="\(markup(back))">All recordings</a></p>
+        <header><p class="back"><a href="\(markup(listLink))">All recordings</a></p>
         <h1>\(markup(title))</h1></header>
         <main><p dir="auto">\(markup(text))</p></main>
         """
@@ -155,18 +149,19 @@ private func list(_ entries: [SearchEntry], _ form: SearchForm) -> String {
             list += "<ul class=\"list\">\n"
             day = entry.day
         }
-        var narrowed = form
-        narrowed.recorder = entry.recorder
-        let recorder = markup(narrowed.link())
+        var recorderForm = form
+        recorderForm.recorder = entry.recorder
+        let recorderLink = markup(recorderForm.link())
         let facts = entry.facts.map { "<span dir=\"auto\">\(markup($0))</span>" }.joined()
         let download =
-            entry.hasCopy ? "<a href=\"\(OfficeSite.downloadName)?id=\(entry.number)\">Download</a>" : ""
-        let words = entry.words.isEmpty ? "" : "\n<p class=\"words\" dir=\"auto\">\(markup(entry.words))</p>"
+            entry.hasCopy ? "<a href=\"\(OfficeSite.downloadName)?id=\(entry.id)\">Download</a>" : ""
+        let beginning =
+            entry.beginning.isEmpty ? "" : "\n<p class=\"words\" dir=\"auto\">\(markup(entry.beginning))</p>"
         list += """
             <li><a href="\(markup(entry.link))" dir="auto">\(markup(entry.title))</a>
-            <p class="about"><span title="fieldscribe-office show \(entry.number)">no. \(entry.number)</span>\(facts)\
-            <a href="\(recorder)">\(markup(entry.recorder))</a><span>recording \(entry.recording)</span>\(download)</p>\
-            \(words)\(hits(of: entry))</li>
+            <p class="about"><span title="fieldscribe-office show \(entry.id)">no. \(entry.id)</span>\(facts)\
+            <a href="\(recorderLink)">\(markup(entry.recorder))</a><span>recording \(entry.number)</span>\(download)</p>\
+            \(beginning)\(hits(of: entry))</li>
 
             """
     }
@@ -179,8 +174,8 @@ private func hits(of entry: SearchEntry) -> String {
         let start = decimalSeconds(hit.position)
         let speaker = hit.isLine ? oneLine(hit.speaker) : "bookmark"
         let speakerMarkup = speaker.isEmpty ? "" : "<span class=\"who\" dir=\"auto\">\(markup(speaker))</span> "
-        let words = hit.isLine ? found(in: hit.excerpt) : ""
-        let link = markup("\(entry.link)#t=\(start)\(words.isEmpty ? "" : "&hit=\(percentEncoded(words))")")
+        let match = hit.isLine ? firstMatch(in: hit.excerpt) : ""
+        let link = markup("\(entry.link)#t=\(start)\(match.isEmpty ? "" : "&hit=\(percentEncoded(match))")")
         return
             "<li><a href=\"\(link)\">\(clockTime(hit.position))</a>"
             + "<p dir=\"auto\">\(speakerMarkup)\(marked(hit.excerpt))</p></li>\n"
@@ -188,8 +183,7 @@ private func hits(of entry: SearchEntry) -> String {
     return "\n<ul class=\"hits\">\n\(items.joined())</ul>"
 }
 
-/// Returns the first matching words; empty if there are none.
-private func found(in excerpt: String) -> String {
+private func firstMatch(in excerpt: String) -> String {
     let text = oneLine(excerpt)
     guard let start = text.firstIndex(of: OfficeHit.start), let end = text[start...].firstIndex(of: OfficeHit.end)
     else { return "" }
@@ -200,8 +194,8 @@ private func found(in excerpt: String) -> String {
 private func marked(_ excerpt: String) -> String {
     var (text, rest) = ("", oneLine(excerpt)[...])
     while let start = rest.firstIndex(of: OfficeHit.start), let end = rest[start...].firstIndex(of: OfficeHit.end) {
-        let found = rest[rest.index(after: start)..<end]
-        text += "\(markup(String(rest[..<start])))<mark class=\"hit\">\(markup(String(found)))</mark>"
+        let match = rest[rest.index(after: start)..<end]
+        text += "\(markup(String(rest[..<start])))<mark class=\"hit\">\(markup(String(match)))</mark>"
         rest = rest[rest.index(after: end)...]
     }
     return text + markup(String(rest))

@@ -1,58 +1,58 @@
 import Core
 import System
 
-// Adds copies and transcripts. New rows of a batch are inserted with one statement per table, with the values as arrays.
-// Existing rows are updated one by one.
+// Adds copies and transcripts. One statement per table inserts the new rows of a batch, whose values are arrays. Existing
+// rows are updated one by one.
 extension OfficeDatabase {
-    /// The maximum number of bytes of text in one statement. The server accepts at most 1 GB.
+    /// The number of bytes of text after which another statement is used. The server accepts at most 1 GB.
     private static let maximumTextBytes = 8 << 20
 
     func add(_ copies: [GatheredCopy]) throws(DeviceError) {
         try connection.transaction { () throws(DeviceError) in
-            // Locks the recorders in the same order on each connection, which avoids deadlocks.
+            // Every connection locks recorders in the same order, which avoids deadlocks.
             try connection.run(
                 "SELECT 1 FROM recorder WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE",
                 .integers(Set(copies.map(\.recorder.id)).sorted()))
-            var digests = try known(copies: copies.map(\.digest))
-            var (new, known): ([GatheredCopy], [GatheredCopy]) = ([], [])
+            var digests = try existingCopies(among: copies.map(\.digest))
+            var (new, existing): ([GatheredCopy], [GatheredCopy]) = ([], [])
             for copy in copies {
-                if digests.insert(copy.digest).inserted { new.append(copy) } else { known.append(copy) }
+                if digests.insert(copy.digest).inserted { new.append(copy) } else { existing.append(copy) }
             }
             if !new.isEmpty { try insert(new) }
-            for copy in known {
-                guard let sealed = copy.sealed else { continue }
-                try connection.run("UPDATE copy SET sealed = $1 WHERE digest = $2", .text(sealed), .text(copy.digest))
+            for copy in existing {
+                guard let sealedDigest = copy.sealedDigest else { continue }
+                try setSealedDigest(sealedDigest, of: copy.digest)
             }
         }
     }
 
-    func add(_ reading: GatheredTranscript, of recording: Int) throws(DeviceError) -> Bool {
+    func add(_ transcript: GatheredTranscript, of recording: Int) throws(DeviceError) -> Bool {
         try connection.transaction { () throws(DeviceError) in
             try connection.run("SELECT 1 FROM recording WHERE id = $1 FOR UPDATE", .integer(recording))
-            guard try add([(recording, reading)]) == 1 else { return false }
-            try show([recording], from: [reading])
+            guard try add([(recording, transcript)]) == 1 else { return false }
+            try updateShownTranscripts(of: [recording], from: [transcript])
             return true
         }
     }
 
     private func insert(_ copies: [GatheredCopy]) throws(DeviceError) {
-        let recordings = try recordings(of: copies)
+        let recordings = try recordingIDs(of: copies)
         try connection.run(
             """
             INSERT INTO copy (digest, recording, place, audio, sound, signed, sealed, struck)
             SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[], $7::text[],
                 $8::integer[])
-            """, .texts(copies.map(\.digest)), .integers(recordings), .texts(copies.map(\.place)),
-            .texts(copies.map(\.audio)), .texts(copies.map(\.sound)),
-            .texts(copies.map { $0.isSigned.map { $0 ? "true" : "false" } }), .texts(copies.map(\.sealed)),
-            .integers(copies.map(\.struck)))
+            """, .texts(copies.map(\.digest)), .integers(recordings), .texts(copies.map(\.folder)),
+            .texts(copies.map(\.audioName)), .texts(copies.map(\.samplesDigest)),
+            .texts(copies.map { $0.isSigned.map { $0 ? "true" : "false" } }), .texts(copies.map(\.sealedDigest)),
+            .integers(copies.map(\.redactionCount)))
         var history: [(recording: Int, line: HistoryLine)] = []
-        var readings: [(recording: Int, reading: GatheredTranscript)] = []
+        var transcripts: [(recording: Int, transcript: GatheredTranscript)] = []
         for (recording, copy) in zip(recordings, copies) {
             for line in copy.history { history.append((recording, line)) }
-            for reading in copy.readings { readings.append((recording, reading)) }
+            for transcript in copy.transcripts { transcripts.append((recording, transcript)) }
         }
-        try inBatches(history, of: { $0.line.text.utf8.count }) { (batch) throws(DeviceError) in
+        try inBatches(history, sizedBy: { $0.line.text.utf8.count }) { (batch) throws(DeviceError) in
             try connection.run(
                 """
                 INSERT INTO history (recording, number, digest, line)
@@ -60,18 +60,18 @@ extension OfficeDatabase {
                 """, .integers(batch.map(\.recording)), .integers(batch.map(\.line.entry.number)),
                 .texts(batch.map { Digest.of($0.line.text) }), .texts(batch.map(\.line.text)))
         }
-        _ = try add(readings)
-        try show(Set(recordings).sorted(), from: copies.flatMap(\.readings))
+        _ = try add(transcripts)
+        try updateShownTranscripts(of: Set(recordings).sorted(), from: copies.flatMap(\.transcripts))
     }
 
     /// Returns the ID of each copy's recording. Adds the recordings that are new.
-    private func recordings(of copies: [GatheredCopy]) throws(DeviceError) -> [Int] {
+    private func recordingIDs(of copies: [GatheredCopy]) throws(DeviceError) -> [Int] {
         let keys = Array(Set(copies.map(RecordingKey.init)))
         var known = try connection.rows(
             """
             SELECT recording.id, recording.recorder, recording.number, recording.root
-            FROM unnest($1::bigint[], $2::bigint[]) AS asked (recorder, number)
-            JOIN recording ON recording.recorder = asked.recorder AND recording.number = asked.number
+            FROM unnest($1::bigint[], $2::bigint[]) AS given (recorder, number)
+            JOIN recording ON recording.recorder = given.recorder AND recording.number = given.number
             ORDER BY recording.id
             """, [.integers(keys.map(\.recorder)), .integers(keys.map(\.number))]
         ) {
@@ -85,14 +85,14 @@ extension OfficeDatabase {
         for copy in copies {
             let key = RecordingKey(copy)
             let candidates = indicesByKey[key] ?? []
-            let same =
+            let match =
                 candidates.first { known[$0].root == copy.root }
                 ?? candidates.first { known[$0].root.isEmpty || copy.root.isEmpty }
-            let index = same ?? known.count
+            let index = match ?? known.count
             indices.append(index)
-            if same == nil {
+            if match == nil {
                 indicesByKey[key, default: []].append(index)
-                // The ID is 0 until the recording is inserted.
+                // The recording gets its ID when it is inserted.
                 known.append((key: key, id: 0, root: copy.root))
                 new.append((index, copy))
             } else {
@@ -103,7 +103,7 @@ extension OfficeDatabase {
         let ids = try insertRecordings(of: new.map(\.copy))
         for (index, copy) in new { known[index].id = ids[RecordingKey(copy)]?[copy.root] ?? 0 }
         for (index, copy) in existing {
-            // A copy made after the clock was set has the correct start.
+            // A copy that was made after the clock was set has the correct start.
             try connection.run(
                 """
                 UPDATE recording SET root = $2, started_at = $3, clock = $4,
@@ -115,8 +115,7 @@ extension OfficeDatabase {
         return indices.map { known[$0].id }
     }
 
-    /// Inserts the recordings of copies, each of which must have a different recording. Returns the IDs by key and
-    /// root.
+    /// Inserts a recording for each copy. Returns the IDs by key and root.
     private func insertRecordings(of copies: [GatheredCopy]) throws(DeviceError) -> [RecordingKey: [String: Int]] {
         if copies.isEmpty { return [:] }
         let inserted = try connection.rows(
@@ -137,50 +136,52 @@ extension OfficeDatabase {
     }
 
     /// Adds transcripts to recordings, and returns the number of new transcripts.
-    func add(_ readings: [(recording: Int, reading: GatheredTranscript)]) throws(DeviceError) -> Int {
-        var rows: [(recording: Int, reading: GatheredTranscript, timeline: String)] = []
-        for (recording, reading) in readings { rows.append((recording, reading, try reading.column)) }
-        var added = 0
-        try inBatches(rows, of: { $0.timeline.utf8.count }) { (rows) throws(DeviceError) in
-            added += try connection.run(
+    func add(_ transcripts: [(recording: Int, transcript: GatheredTranscript)]) throws(DeviceError) -> Int {
+        var rows: [(recording: Int, transcript: GatheredTranscript, timeline: String)] = []
+        for (recording, transcript) in transcripts { rows.append((recording, transcript, try transcript.column)) }
+        var newCount = 0
+        try inBatches(rows, sizedBy: { $0.timeline.utf8.count }) { (rows) throws(DeviceError) in
+            newCount += try connection.run(
                 """
                 INSERT INTO reading (recording, digest, engine, person, made_at, struck, timeline)
                 SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::integer[],
                     $7::text[])
                 ON CONFLICT DO NOTHING
-                """, .integers(rows.map(\.recording)), .texts(rows.map(\.reading.digest)),
-                .texts(rows.map(\.reading.timeline.engine.name)), .texts(rows.map(\.reading.person)),
-                .reals(rows.map(\.reading.madeAt)), .integers(rows.map(\.reading.struck)),
+                """, .integers(rows.map(\.recording)), .texts(rows.map(\.transcript.digest)),
+                .texts(rows.map(\.transcript.timeline.engine.name)), .texts(rows.map(\.transcript.person)),
+                .reals(rows.map(\.transcript.madeAt)), .integers(rows.map(\.transcript.redactionCount)),
                 .texts(rows.map(\.timeline)))
         }
-        return added
+        return newCount
     }
 
-    /// Makes each recording's best transcript the shown one, which is also searched.
+    /// Selects each recording's transcript to show and search.
     ///
-    /// - Parameter readings: transcripts whose timelines do not have to be queried.
-    func show(_ recordings: [Int], from readings: [GatheredTranscript]) throws(DeviceError) {
+    /// - Parameter available: transcripts whose timelines are in memory, so that they need not be queried.
+    func updateShownTranscripts(
+        of recordings: [Int], from available: [GatheredTranscript]
+    ) throws(DeviceError) {
         let best = try connection.rows(
             """
             SELECT best.id, best.engine, best.person, best.made_at, best.digest, best.recording FROM (
                 SELECT DISTINCT ON (recording) * FROM reading WHERE recording = ANY ($1::bigint[])
-                ORDER BY recording, \(OfficeTranscript.preference)) AS best
+                ORDER BY recording, \(OfficeTranscript.preferredOrder)) AS best
             JOIN recording ON recording.id = best.recording
             WHERE recording.shown IS DISTINCT FROM best.id ORDER BY best.recording
             """, [.integers(recordings)]
-        ) { (recording: $0.integer(5), reading: OfficeTranscript($0)) }
-        let timelines = Dictionary(readings.map { ($0.digest, $0.timeline) }) { first, _ in first }
+        ) { (recording: $0.integer(5), transcript: OfficeTranscript($0)) }
+        let timelines = Dictionary(available.map { ($0.digest, $0.timeline) }) { first, _ in first }
         var shown: [(recording: Int, id: Int, timeline: Timeline)] = []
-        for (recording, reading) in best {
-            var known = timelines[reading.digest]
-            if known == nil { known = try timeline(ofReading: reading.id) }
-            guard let timeline = known else { continue }
-            shown.append((recording, reading.id, timeline))
+        for (recording, transcript) in best {
+            var bestTimeline = timelines[transcript.digest]
+            if bestTimeline == nil { bestTimeline = try timeline(ofTranscript: transcript.id) }
+            guard let timeline = bestTimeline else { continue }
+            shown.append((recording, transcript.id, timeline))
         }
-        if !shown.isEmpty { try show(shown) }
+        if !shown.isEmpty { try setShownTranscripts(shown) }
     }
 
-    private func show(_ shown: [(recording: Int, id: Int, timeline: Timeline)]) throws(DeviceError) {
+    private func setShownTranscripts(_ shown: [(recording: Int, id: Int, timeline: Timeline)]) throws(DeviceError) {
         let people = shown.map(\.timeline.people)
         try connection.run(
             """
@@ -203,7 +204,10 @@ extension OfficeDatabase {
                 lines.append((shown.recording, line, tokens.joined(separator: " ")))
             }
         }
-        try inBatches(lines, of: { $0.line.text.utf8.count + $0.tokens.utf8.count }) { (rows) throws(DeviceError) in
+        let size = { (row: (recording: Int, line: SpokenLine, tokens: String)) in
+            row.line.text.utf8.count + row.tokens.utf8.count
+        }
+        try inBatches(lines, sizedBy: size) { (rows) throws(DeviceError) in
             try connection.run(
                 """
                 INSERT INTO line (recording, segment, start_sample, end_sample, speaker, name, name_key, text, words)
@@ -211,16 +215,17 @@ extension OfficeDatabase {
                     to_tsvector('fieldscribe.spoken', tokens)
                 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[],
                     $8::text[], $9::text[]) WITH ORDINALITY
-                    AS new (recording, segment, start_sample, end_sample, speaker, name, name_key, text, tokens, place)
-                ORDER BY place
+                    AS new (recording, segment, start_sample, end_sample, speaker, name, name_key, text, tokens,
+                        ordinal)
+                ORDER BY ordinal
                 """, .integers(rows.map(\.recording)), .integers(rows.map(\.line.segment)),
                 .positions(rows.map(\.line.range.start)), .positions(rows.map(\.line.range.end)),
                 .texts(rows.map(\.line.speaker)), .texts(rows.map(\.line.name)),
                 .texts(rows.map { $0.line.name.lowercased() }), .texts(rows.map(\.line.text)),
                 .texts(rows.map(\.tokens)))
         }
-        try inBatches(words.sorted(), of: { $0.utf8.count }) { (words) throws(DeviceError) in
-            // The order is the same on each connection, which avoids deadlocks.
+        try inBatches(words.sorted(), sizedBy: { $0.utf8.count }) { (words) throws(DeviceError) in
+            // Every connection inserts words in the same order, which avoids deadlocks.
             try connection.run(
                 """
                 INSERT INTO word (key) SELECT DISTINCT public.unaccent(word) FROM unnest($1::text[]) AS word
@@ -229,9 +234,9 @@ extension OfficeDatabase {
         }
     }
 
-    /// Splits rows into batches for statements of at most `maximumTextBytes`.
+    /// Calls `write` with batches of rows. A batch has at most `maximumTextBytes`, or a single row.
     private func inBatches<Row>(
-        _ rows: [Row], of size: (Row) -> Int, write: ([Row]) throws(DeviceError) -> Void
+        _ rows: [Row], sizedBy size: (Row) -> Int, write: ([Row]) throws(DeviceError) -> Void
     ) throws(DeviceError) {
         var (start, bytes) = (0, 0)
         for (index, row) in rows.enumerated() {

@@ -1,46 +1,46 @@
 import Core
 import System
 
-// The queue of recordings to transcribe again. A machine that claims a job gets a lease, which expires if the machine
-// fails. Only the latest claim can finish a job. One transaction finishes the job and adds its transcript.
+// The queue of recordings to transcribe again. A machine that claims a job gets a lease, which expires if the machine does
+// not renew it. Only the latest claim can finish a job. One transaction finishes the job and adds its transcript.
 extension OfficeDatabase {
     private static let maximumFailures = 3
 
-    /// The time, in nanoseconds, after which `offer(_:)` queries all recordings even if no copy was added, because
+    /// The time, in nanoseconds, after which `addJobs(for:)` queries all recordings even if no copy was added, because
     /// transcripts from other archives may contain redactions.
-    private static let offerInterval: Int64 = 300_000_000_000
+    private static let updateInterval: Int64 = 300_000_000_000
 
-    /// The state of the archive when jobs were last added.
-    struct Offer {
+    /// The last time that jobs were added.
+    struct JobUpdate {
         fileprivate let engine: String
         /// The ID of the latest copy at that time.
-        fileprivate let latest: Int
+        fileprivate let latestCopy: Int
         fileprivate let time: Int64
     }
 
-    /// Adds jobs for an engine: for recordings with sound whose current version neither this engine nor a better one
-    /// has transcribed.
+    /// Adds jobs for recordings with audio that this engine and model have not transcribed since the last redaction, or for
+    /// all if the model is unknown. The fallback engine skips recordings that any other engine has transcribed.
     ///
     /// Returns after one short query if no copy was added, because idle machines call this function every few seconds,
     /// and a query over 100,000 recordings takes half a second.
-    func offer(_ engine: OfficeEngine) throws(DeviceError) {
-        let latest = try connection.number("SELECT coalesce(max(id), 0) FROM copy")
+    func addJobs(for engine: OfficeEngine) throws(DeviceError) {
+        let latestCopy = try connection.number("SELECT coalesce(max(id), 0) FROM copy")
         let now = MonotonicClock.nanoseconds
-        if let offered, offered.engine == engine.label, offered.latest == latest,
-            now - offered.time < Self.offerInterval
+        if let lastJobUpdate, lastJobUpdate.engine == engine.label, lastJobUpdate.latestCopy == latestCopy,
+            now - lastJobUpdate.time < Self.updateInterval
         {
             return
         }
-        try addJobs(engine)
-        offered = Offer(engine: engine.label, latest: latest, time: now)
+        try insertJobs(for: engine)
+        lastJobUpdate = JobUpdate(engine: engine.label, latestCopy: latestCopy, time: now)
     }
 
-    private func addJobs(_ engine: OfficeEngine) throws(DeviceError) {
-        var (isRead, values) = (
+    private func insertJobs(for engine: OfficeEngine) throws(DeviceError) {
+        var (condition, values) = (
             "reading.engine NOT IN ('', $2::text)", [ServerValue.text(engine.label), .text(engine.name)]
         )
         if engine.name != OfficeEngine.fallback {
-            isRead = "reading.engine = $2::text AND reading.timeline::json #>> '{engine,model}' = $3::text"
+            condition = "reading.engine = $2::text AND reading.timeline::json #>> '{engine,model}' = $3::text"
             values.append(.optional(engine.model))
         }
         _ = try connection.rows(
@@ -55,7 +55,7 @@ extension OfficeDatabase {
                     SELECT 1 FROM job WHERE job.recording = state.id AND job.engine = $1::text AND job.struck = state.struck)
                 AND NOT EXISTS (
                     SELECT 1 FROM reading WHERE reading.recording = state.id AND reading.person IS NULL
-                        AND reading.struck = state.struck AND \(isRead))
+                        AND reading.struck = state.struck AND \(condition))
             ORDER BY state.id ON CONFLICT DO NOTHING
             """, values
         ) { _ in 0 }
@@ -94,7 +94,7 @@ extension OfficeDatabase {
             .integer(job.token))
     }
 
-    /// Returns a failed job to the queue. After the third failure, the job is given up.
+    /// Returns a failed job to the queue. After `maximumFailures`, no machine can claim the job.
     ///
     /// - Parameter problem: the reason, in one line.
     func fail(_ job: OfficeJob, _ problem: String) throws(DeviceError) {
@@ -105,43 +105,43 @@ extension OfficeDatabase {
             """, .integer(job.id), .integer(job.token), .text(problem))
     }
 
-    /// Adds a job's transcript to its recording and finishes the job. May be called again if it is unknown whether the
-    /// first call was committed.
+    /// Adds a job's transcript to its recording and finishes the job. If the connection broke during a call, the call may
+    /// be repeated.
     ///
-    /// - Parameter reading: makes the transcript from the recording's shown timeline.
+    /// - Parameter makeTranscript: makes the transcript, given the recording's shown timeline.
     /// - Returns: false if another machine has claimed the job; nothing is added then.
     func finish(
-        _ job: OfficeJob, _ reading: (Timeline?) throws(DeviceError) -> GatheredTranscript
+        _ job: OfficeJob, _ makeTranscript: (Timeline?) throws(DeviceError) -> GatheredTranscript
     ) throws(DeviceError) -> Bool {
         try connection.transaction { () throws(DeviceError) in
-            let changed = try connection.run(
+            let changedCount = try connection.run(
                 """
                 UPDATE job SET done_at = clock_timestamp(), leased_until = NULL
                 WHERE id = $1 AND token = $2 AND done_at IS NULL
                 """, .integer(job.id), .integer(job.token))
-            guard changed == 1 else {
-                // An earlier call may have been committed before its connection broke.
+            guard changedCount == 1 else {
+                // A previous call may have been committed before its connection broke.
                 return try connection.number(
                     "SELECT 1 FROM job WHERE id = $1 AND token = $2 AND done_at IS NOT NULL", .integer(job.id),
                     .integer(job.token)) == 1
             }
             try connection.run("SELECT 1 FROM recording WHERE id = $1 FOR UPDATE", .integer(job.recording))
-            let new = try reading(try shownTimeline(of: job.recording))
-            _ = try add([(job.recording, new)])
-            try show([job.recording], from: [new])
+            let transcript = try makeTranscript(try shownTimeline(of: job.recording))
+            _ = try add([(job.recording, transcript)])
+            try updateShownTranscripts(of: [job.recording], from: [transcript])
             return true
         }
     }
 
-    /// Returns the number of an engine's unfinished jobs, without those that were given up.
-    func unfinished(_ engine: OfficeEngine) throws(DeviceError) -> Int {
+    /// Returns the number of an engine's unfinished jobs, without those that failed too often.
+    func unfinishedCount(for engine: OfficeEngine) throws(DeviceError) -> Int {
         try connection.number(
             "SELECT count(*) FROM job WHERE engine = $1 AND done_at IS NULL AND failures < \(Self.maximumFailures)",
             .text(engine.label))
     }
 
-    /// Returns the IDs of recordings whose jobs were given up, and the last failure of each.
-    func failed(_ engine: OfficeEngine) throws(DeviceError) -> [(recording: Int, problem: String)] {
+    /// Returns the IDs of recordings whose jobs failed too often, and the last problem of each.
+    func failedRecordings(for engine: OfficeEngine) throws(DeviceError) -> [(recording: Int, problem: String)] {
         try connection.rows(
             """
             SELECT recording, problem FROM job
@@ -150,8 +150,8 @@ extension OfficeDatabase {
         ) { ($0.integer(0), $0.text(1)) }
     }
 
-    /// Makes jobs that were given up available again.
-    func retry(_ engine: OfficeEngine) throws(DeviceError) {
+    /// Forgets the failures of an engine's jobs, so that machines can claim the jobs again.
+    func resetFailures(for engine: OfficeEngine) throws(DeviceError) {
         try connection.run(
             "UPDATE job SET failures = 0 WHERE engine = $1 AND done_at IS NULL AND failures > 0", .text(engine.label))
     }

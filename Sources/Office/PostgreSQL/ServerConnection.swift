@@ -2,36 +2,34 @@ import Core
 internal import CPostgreSQL
 import Glibc
 
-/// A connection to a PostgreSQL server, closed on deinit. Use it on one thread.
-///
-/// The corresponding C type is `PGconn`.
+/// A connection to a PostgreSQL server (`PGconn`), closed on deinit. Used on one thread.
 final class ServerConnection {
     /// The address without user and password, such as `postgresql://desk/fieldscribe`.
     let name: String
     private let handle: OpaquePointer
-    private var prepared: [String: String] = [:]
+    private var statementNames: [String: String] = [:]
     private let timeout: ServerTimeout
-    /// Whether an answer was abandoned, so that the connection is unusable.
-    private var isLost = false
+    /// Whether we stopped waiting for an answer, so that the connection cannot be used again.
+    private var isAbandoned = false
     /// The timeout for a statement, in seconds; nil for none.
-    var limit: Int?
+    var timeoutSeconds: Int?
 
-    /// Connects within ten seconds.
+    /// Connects. The timeout is ten seconds, unless the address has `connect_timeout`.
     ///
-    /// - Parameter address: the address for libpq, `postgresql://...`.
+    /// - Parameter address: a URI for libpq, `postgresql://...`.
     init(_ address: String, _ timeout: ServerTimeout) throws(DeviceError) {
         self.timeout = timeout
-        limit = timeout.seconds
+        timeoutSeconds = timeout.seconds
         try Self.checkFormat(of: address)
-        let passwords = try PasswordFile(of: address)
+        let passwordFile = try PasswordFile(for: address)
         // Settings before `dbname` are defaults, which the address overrides. If the server disappears because of a
-        // power or network failure, the connection fails after a minute; libpq's default is hours.
+        // power or network failure, the connection fails after a minute; without these settings, after hours.
         let settings =
             [
                 ("connect_timeout", "10"), ("application_name", "fieldscribe-office"), ("keepalives_idle", "30"),
                 ("keepalives_interval", "10"), ("keepalives_count", "3"), ("tcp_user_timeout", "60000"),
                 ("dbname", address), ("client_encoding", "UTF8"),
-            ] + (passwords.replacement.map { [("passfile", $0)] } ?? [])
+            ] + (passwordFile.replacement.map { [("passfile", $0)] } ?? [])
         let (keys, values) = (settings.map(\.0), settings.map(\.1))
         var connection: OpaquePointer?
         withCStrings(keys.map { Array($0.utf8) }) { keys in
@@ -53,7 +51,7 @@ final class ServerConnection {
             let hasTooManyClients = reason.contains("too many c")
             throw DeviceError(
                 hasTooManyClients ? .busy : .disconnected, "PQconnectdb", on: name,
-                "connecting failed: \(reason)\(passwords.problem)",
+                "connecting failed: \(reason)\(passwordFile.problem)",
                 remedy: hasTooManyClients
                     ? "wait until other programs have disconnected, or raise max_connections on the server"
                     : "check that the server is running, and that address, user and password are correct")
@@ -88,13 +86,13 @@ final class ServerConnection {
         }
     }
 
-    /// Sends a request and waits for the answer. Returns the last result, which the caller has to clear.
+    /// Sends a request and waits for the answer. Returns the last result, which the caller must clear.
     ///
     /// - Throws: `DeviceError` if the server reports an error, or does not answer in time.
     private func answer(_ send: () -> Int32) throws(DeviceError) -> OpaquePointer {
-        guard !isLost else { throw error("08006", "an answer was abandoned") }
+        guard !isAbandoned else { throw error("08006", "an earlier request was not answered in time") }
         guard send() == 1 else { throw error("", Self.line(PQerrorMessage(handle))) }
-        var wait = ServerTimeout.Wait(for: name, timeout, limit: limit)
+        var wait = ServerTimeout.Wait(for: name, timeout, limit: timeoutSeconds)
         var last: OpaquePointer?
         do throws(DeviceError) {
             while PQflush(handle) == 1 {
@@ -113,7 +111,7 @@ final class ServerConnection {
             }
         } catch {
             PQclear(last)
-            isLost = true
+            isAbandoned = true
             throw error
         }
         let status = PQresultStatus(last)
@@ -130,14 +128,14 @@ final class ServerConnection {
         PQclear(try answer { PQsendQuery(handle, sql) })
     }
 
-    /// Runs a statement and returns the result of `read` for each row. Statements are prepared once and kept, so `sql`
-    /// must not contain data.
+    /// Runs a statement and returns the result of `read` for each row. Each statement is prepared once and stays on the
+    /// server, so `sql` must not contain data.
     func rows<Element>(
         _ sql: String, _ values: [ServerValue] = [], read: (ServerRow) -> Element
     ) throws(DeviceError) -> [Element] {
         let result = try run(sql, values)
         defer { PQclear(result) }
-        // Safety: rows are borrowed during the call; the result is freed afterward.
+        // Safety: `read` borrows the row; the result is freed after all calls.
         return (0..<PQntuples(result)).map { read(ServerRow(result: result, row: $0)) }
     }
 
@@ -155,24 +153,24 @@ final class ServerConnection {
     }
 
     private func run(_ sql: String, _ values: [ServerValue]) throws(DeviceError) -> OpaquePointer {
-        let statement: String
-        if let existing = prepared[sql] {
-            statement = existing
+        let name: String
+        if let existing = statementNames[sql] {
+            name = existing
         } else {
-            statement = "s\(prepared.count)"
-            PQclear(try answer { PQsendPrepare(handle, statement, sql, 0, nil) })
-            prepared[sql] = statement
+            name = "s\(statementNames.count)"
+            PQclear(try answer { PQsendPrepare(handle, name, sql, 0, nil) })
+            statementNames[sql] = name
         }
         return try answer {
-            var sent: Int32 = 0
+            var status: Int32 = 0
             withCStrings(values.map(\.bytes)) { texts in
-                sent = PQsendQueryPrepared(handle, statement, Int32(values.count), texts, nil, nil, 0)
+                status = PQsendQueryPrepared(handle, name, Int32(values.count), texts, nil, nil, 0)
             }
-            return sent
+            return status
         }
     }
 
-    /// Runs `body` in a transaction. Rolls it back if `body` throws or the connection breaks.
+    /// Runs `body` in a transaction, which is rolled back if `body` throws or the connection breaks.
     func transaction<Value>(_ body: () throws(DeviceError) -> Value) throws(DeviceError) -> Value {
         try execute("BEGIN")
         do throws(DeviceError) {
@@ -180,12 +178,13 @@ final class ServerConnection {
             try execute("COMMIT")
             return value
         } catch {
-            // If the connection is lost, the server rolls back by itself.
-            if PQstatus(handle) == CONNECTION_OK, !isLost { try? execute("ROLLBACK") }
+            // If the connection broke, the server rolls the transaction back.
+            if PQstatus(handle) == CONNECTION_OK, !isAbandoned { try? execute("ROLLBACK") }
             throw error
         }
     }
 
+    /// - Parameter state: the SQLSTATE; empty if libpq reports an error.
     private func error(_ state: String, _ message: String) -> DeviceError {
         if PQstatus(handle) != CONNECTION_OK || state.hasPrefix("57P") || state.hasPrefix("08") {
             return DeviceError(
@@ -204,7 +203,7 @@ final class ServerConnection {
         case "57014":
             return DeviceError(
                 .busy, "PQexec", status: ETIMEDOUT, on: name, "took too long (\(message))",
-                remedy: "check in pg_stat_activity what the server is doing, then run the command again")
+                remedy: "see in pg_stat_activity what the server is doing, then run the command again")
         case "42501":
             return DeviceError(
                 .denied, "PQexec", on: name, "permission denied: \(message)",
@@ -233,7 +232,7 @@ final class ServerConnection {
 }
 
 struct ServerValue {
-    /// The text in UTF-8; nil for NULL.
+    /// The value as text in UTF-8; nil for NULL.
     fileprivate let bytes: [UInt8]?
 
     private init(bytes: [UInt8]?) { self.bytes = bytes }
@@ -245,12 +244,13 @@ struct ServerValue {
     static func position(_ position: SamplePosition) -> ServerValue { ServerValue(text: "\(position.samples)") }
     static func optional(_ number: Double?) -> ServerValue { number.map(real) ?? null }
     static func optional(_ text: String?) -> ServerValue { text.map(self.text) ?? null }
-    /// Creates a text value. Replaces NUL, which PostgreSQL does not store in text, with U+FFFD.
+    /// Replaces NUL, which PostgreSQL cannot store in text, with U+FFFD.
     static func text(_ text: String) -> ServerValue {
         ServerValue(text: text.utf8.contains(0) ? text.replacing("\0", with: "\u{FFFD}") : text)
     }
 
-    /// Creates an array, with which one statement can insert many rows.
+    // Arrays, with which one statement can insert many rows.
+
     static func integers(_ numbers: [Int]) -> ServerValue {
         ServerValue(text: "{\(numbers.map(String.init).joined(separator: ","))}")
     }
@@ -259,34 +259,34 @@ struct ServerValue {
     }
     static func positions(_ positions: [SamplePosition]) -> ServerValue { integers(positions.map { Int($0.samples) }) }
     static func texts(_ texts: [String?]) -> ServerValue {
-        var list: [UInt8] = []
-        list.reserveCapacity(texts.reduce(2) { $0 + ($1?.utf8.count ?? 0) + 8 })
+        var array: [UInt8] = []
+        array.reserveCapacity(texts.reduce(2) { $0 + ($1?.utf8.count ?? 0) + 8 })
         for text in texts {
-            list.append(UInt8(ascii: list.isEmpty ? "{" : ","))
+            array.append(UInt8(ascii: array.isEmpty ? "{" : ","))
             guard let text else {
-                list += "NULL".utf8
+                array += "NULL".utf8
                 continue
             }
-            list.append(UInt8(ascii: "\""))
+            array.append(UInt8(ascii: "\""))
             for byte in text.utf8 {
                 switch byte {
                 case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                    list.append(UInt8(ascii: "\\"))
-                    list.append(byte)
-                case 0: list += "\u{FFFD}".utf8
-                default: list.append(byte)
+                    array.append(UInt8(ascii: "\\"))
+                    array.append(byte)
+                case 0: array += "\u{FFFD}".utf8
+                default: array.append(byte)
                 }
             }
-            list.append(UInt8(ascii: "\""))
+            array.append(UInt8(ascii: "\""))
         }
-        if list.isEmpty { list.append(UInt8(ascii: "{")) }
-        list.append(UInt8(ascii: "}"))
-        return ServerValue(bytes: list)
+        if array.isEmpty { array.append(UInt8(ascii: "{")) }
+        array.append(UInt8(ascii: "}"))
+        return ServerValue(bytes: array)
     }
 }
 
 struct ServerRow: OfficeRow {
-    // Safety: borrowed from the result during `read`, which must not keep the row.
+    // Safety: valid only during the call of `read`, which must not keep the row.
     fileprivate let result: OpaquePointer
     fileprivate let row: Int32
 

@@ -6,7 +6,7 @@ enum OfficeSchema {
     /// The application ID, "FSCO", which distinguishes our files from those of other programs and recorders.
     private static let application = 0x4653_434F
 
-    /// Applies all missing migrations or none.
+    /// Applies all missing migrations, or none if one fails.
     ///
     /// - Throws: `DeviceError` with `unsupported` if another program or a later version wrote the file.
     static func apply(to connection: Connection, path: String) throws {
@@ -22,7 +22,8 @@ enum OfficeSchema {
             guard version <= steps.count else {
                 throw DeviceError(
                     .unsupported, "PRAGMA user_version", on: path,
-                    "was written by a newer fieldscribe-office (schema \(version), this one knows \(steps.count))",
+                    "was written by a newer fieldscribe-office (schema \(version); this version supports up to "
+                        + "\(steps.count))",
                     remedy: "update fieldscribe-office")
             }
             guard version < steps.count else { return }
@@ -31,58 +32,66 @@ enum OfficeSchema {
         }
     }
 
-    /// Checks the version of a database that cannot be migrated.
+    /// Checks the version of a read-only database, which cannot be migrated.
     ///
-    /// - Throws: `DeviceError` with `unsupported` if it has another version.
+    /// - Throws: `DeviceError` with `unsupported` if the database has another version.
     static func check(_ connection: Connection, path: String) throws(DeviceError) {
         let version = try connection.number("PRAGMA user_version")
         let owner = try connection.number("PRAGMA application_id")
         guard owner == application, version == steps.count else {
             throw DeviceError(
                 .unsupported, "PRAGMA user_version", on: path,
-                "is read-only, and was written by another version of fieldscribe-office (schema \(version), this one "
-                    + "reads \(steps.count))", remedy: "open it once with write permission")
+                "is read-only, and was written by another version of fieldscribe-office (schema \(version); this version "
+                    + "needs \(steps.count))", remedy: "open it once with write permission")
         }
     }
 
-    /// Step n migrates version n to n + 1. Never edit a step that was released.
+    /// Step n migrates version n to n + 1. Never change the effect of a step that was released.
     static let steps = [
-        // Positions in recordings are in samples, 16,000 per second; other times are in seconds since
-        // 1970-01-01T00:00:00Z.
+        // Positions and lengths are in samples, 16,000 per second; times are in seconds since 1970-01-01T00:00:00Z.
+        // Digests are SHA-256.
+        // - `recording.number` is the recording's number on its recorder, `root` the digest of the first line of its
+        //   history (may be empty), `shown` the ID of its transcript that is shown and searched.
+        // - `people_key` and `name_key` are in lower case.
+        // - `copy.digest` is the digest of SHA256SUMS, `sound` of the samples (may be empty), `sealed` of the sealed file
+        //   that contained the copy. `place` is the copy's folder, `signed` is 1 if its signature was verified.
+        // - `reading` contains transcripts as JSON; `person` is NULL for an engine's. `struck` is the number of redactions
+        //   when the transcript or copy was made; -1 if unknown.
+        // - `line` contains the lines of shown transcripts, and bookmarks with segment 0.
         """
         CREATE TABLE recorder (
             id INTEGER PRIMARY KEY,
             name TEXT NOT NULL,
             folder TEXT NOT NULL UNIQUE,
-            key TEXT UNIQUE,                        -- public key that signs its copies
-            machine TEXT                            -- twelve digits that stand for its machine
+            key TEXT UNIQUE,
+            machine TEXT
         ) STRICT;
 
         CREATE TABLE recording (
             id INTEGER PRIMARY KEY,
             recorder INTEGER NOT NULL REFERENCES recorder,
-            number INTEGER NOT NULL,                -- on its recorder
-            root TEXT NOT NULL,                     -- digest of the first line of its history, or empty
+            number INTEGER NOT NULL,
+            root TEXT NOT NULL,
             started_at REAL NOT NULL,
-            clock TEXT NOT NULL,                    -- synchronized, unverified
+            clock TEXT NOT NULL,
             length_samples INTEGER NOT NULL,
-            shown INTEGER,                          -- the reading that is shown
+            shown INTEGER,
             title TEXT NOT NULL DEFAULT '',
             people TEXT NOT NULL DEFAULT '',
-            people_key TEXT NOT NULL DEFAULT ''     -- in lower case
+            people_key TEXT NOT NULL DEFAULT ''
         ) STRICT;
         CREATE INDEX recording_of_recorder ON recording (recorder, number);
         CREATE INDEX recording_start ON recording (started_at);
 
         CREATE TABLE copy (
             id INTEGER PRIMARY KEY,
-            digest TEXT NOT NULL UNIQUE,            -- of its SHA256SUMS
+            digest TEXT NOT NULL UNIQUE,
             recording INTEGER NOT NULL REFERENCES recording,
-            place TEXT NOT NULL,                    -- its folder, in that of the archive
-            audio TEXT NOT NULL,                    -- the sound's name in it, or empty
-            sound TEXT NOT NULL,                    -- digest of its samples, or empty
-            signed INTEGER,                         -- 1: its signature was found to fit
-            sealed TEXT                             -- digest of the sealed file that it was in
+            place TEXT NOT NULL,
+            audio TEXT NOT NULL,
+            sound TEXT NOT NULL,
+            signed INTEGER,
+            sealed TEXT
         ) STRICT;
         CREATE INDEX copy_of_recording ON copy (recording);
         CREATE INDEX copy_of_sound ON copy (sound) WHERE sound != '';
@@ -93,10 +102,10 @@ enum OfficeSchema {
             recording INTEGER NOT NULL REFERENCES recording,
             digest TEXT NOT NULL,
             engine TEXT NOT NULL,
-            person TEXT,                            -- who has put it right; NULL for an engine's
-            made_at REAL NOT NULL,                  -- 0: not known
-            struck INTEGER NOT NULL,                -- the number of redactions by then
-            timeline TEXT NOT NULL,                 -- Timeline as JSON
+            person TEXT,
+            made_at REAL NOT NULL,
+            struck INTEGER NOT NULL,
+            timeline TEXT NOT NULL,
             UNIQUE (recording, digest)
         ) STRICT;
 
@@ -107,16 +116,15 @@ enum OfficeSchema {
             PRIMARY KEY (recording, number, line)
         ) STRICT, WITHOUT ROWID;
 
-        -- What can be found: of each recording the reading that is shown.
         CREATE TABLE line (
             id INTEGER PRIMARY KEY,
             recording INTEGER NOT NULL REFERENCES recording,
-            segment INTEGER NOT NULL,               -- 0: a bookmark
+            segment INTEGER NOT NULL,
             start_sample INTEGER NOT NULL,
             end_sample INTEGER NOT NULL,
-            speaker TEXT NOT NULL,                  -- A, B ... or empty
+            speaker TEXT NOT NULL,
             name TEXT NOT NULL,
-            name_key TEXT NOT NULL,                 -- in lower case
+            name_key TEXT NOT NULL,
             text TEXT NOT NULL
         ) STRICT;
         CREATE INDEX line_of_recording ON line (recording);
@@ -133,7 +141,6 @@ enum OfficeSchema {
         """,
         "CREATE INDEX recording_of_root ON recording (root);",
         """
-        -- The number of redactions of the recording when the copy was made; -1: unknown.
         ALTER TABLE copy ADD COLUMN struck INTEGER NOT NULL DEFAULT 0;
         UPDATE copy SET struck = CASE WHEN (SELECT count(*) FROM copy AS other WHERE other.recording = copy.recording) > 1
             THEN -1 ELSE (SELECT max(reading.struck) FROM reading WHERE reading.recording = copy.recording) END

@@ -1,10 +1,9 @@
 import Core
 
-/// The part of a file that the HTTP header `Range` requests.
+/// The bytes of a file that the HTTP header `Range` requests.
 enum ByteRange: Hashable, Sendable {
-    /// The whole file. Also used if the header has several ranges or is not understood.
+    /// The whole file; also if the header has several ranges or is invalid.
     case whole
-    /// A range of bytes in the file.
     case part(ClosedRange<Int64>)
     /// The range is beyond the end of the file.
     case outside
@@ -30,7 +29,7 @@ enum ByteRange: Hashable, Sendable {
     }
 
     private static func number(_ text: Substring) -> Int64? {
-        // A number that overflows is also beyond the end of the file.
+        // A number that overflows is beyond the end of the file.
         guard !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
         return Int64(text) ?? .max
     }

@@ -8,83 +8,79 @@ import Transcripts
 /// Files that a browser sends to the archive as a tar archive: a copy's files, or one file to import or transcribe. All
 /// of it is untrusted.
 ///
-/// The files are stored in a hidden folder in the archive, which is removed at the end. If the process is killed, the
-/// folder is no longer locked, and `removeLeftovers` removes it.
-// Safety: used on the server's thread until everything was received, then on the thread that adds the files.
+/// The files are stored in a hidden folder in the archive until they are added. If the process is killed, its lock on the
+/// folder ends, and `removeLeftovers` removes the folder.
+// Safety: used on the server's thread until all bytes are received, then on the thread that adds the files.
 final class DroppedFiles: @unchecked Sendable {
     /// The request's description of the files.
     struct Header: Hashable, Sendable {
-        /// The name of the copy's folder, or of the file.
         var name: String
         var isCopy: Bool
-        /// The time of the file's last change, in seconds since 1970-01-01T00:00:00Z; nil if unknown.
-        var changed: Int?
+        /// When the file was last modified, in seconds since 1970-01-01T00:00:00Z; nil if unknown.
+        var modifiedAt: Int?
         /// The name of the folder that contains the copy's folder; empty if unknown.
         var recorder = ""
         /// The ID of the recording in the archive, if a person specified it.
-        var recording: Int?
-        /// The login name; may be empty.
+        var recordingID: Int?
         var person = ""
 
-        /// The kind of the files, which determines how they are added.
         enum Kind {
             case copy
             /// Corrections or an edited transcript, which can be imported.
             case text
             /// A document in a format that can be exported but not imported.
             case document
-            /// Any other file, which can be transcribed.
-            case sound
+            case audio
         }
 
         /// The kind according to the name's extension, in upper or lower case.
         var kind: Kind {
             if isCopy { return .copy }
             let fileExtension = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
-            let imported = ["json", "html"] + EditedTranscript.fileExtensions.map { $0.lowercased() }
-            if imported.contains(fileExtension) { return .text }
+            let importable = ["json", "html"] + EditedTranscript.fileExtensions.map { $0.lowercased() }
+            if importable.contains(fileExtension) { return .text }
             return (["pdf"] + TranscriptFormat.allCases.map(\.fileExtension)).contains(fileExtension)
-                ? .document : .sound
+                ? .document : .audio
         }
 
-        /// Whether the names are valid for folders in which `Gathering` finds copies.
+        /// Whether `name` and `recorder` are single path components that are not hidden, so that `Gathering` finds the copy.
         var hasValidNames: Bool {
-            let isFolder = { (name: String) in
+            let isValid = { (name: String) in
                 !name.isEmpty && name.utf8.count <= 200 && !name.hasPrefix(".") && !name.contains("/")
                     && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
             }
-            return isFolder(name) && (recorder.isEmpty || isFolder(recorder))
+            return isValid(name) && (recorder.isEmpty || isValid(recorder))
         }
     }
 
     struct Outcome: Hashable, Sendable {
-        /// Messages about what was added, or rejected and why, one line each.
+        /// Messages for the user: what was added, or what was rejected and why.
         var lines: [String]
-        /// Whether the files are in the archive now.
+        /// Whether the files are in the archive now, even if they were there before.
         var isAdded: Bool
     }
 
-    /// The maximum size in bytes. Larger files do not fit into a tar archive without extensions.
+    /// The maximum size in bytes, which is the limit for a file in a tar archive without extensions.
     static let maximumBytes = 8 << 30 - 1
     /// The beginning of the hidden folder's name.
     static let prefix = ".dropped-"
     private static let (maximumFiles, maximumTextBytes) = (200, 64 << 20)
-    private static let textName = "text"
+    private static let storedName = "text"
 
     let header: Header
     private let files: Folder
     private let name: String
     private let folder: Folder
     /// The folder to gather, which contains the copy's folder, and RECORDER.txt if there is one.
-    private let recorder: Folder
-    private let copy: Folder
+    private let recorderFolder: Folder
+    private let copyFolder: Folder
     private var tar = TarParser()
     private var current: NewFile?
-    private var count = 0
+    private var fileCount = 0
     private var error: DeviceError?
-    private let isOpen = Atomic(true)
+    private let hasFolder = Atomic(true)
 
-    /// Removes the folders that killed processes left behind.
+    /// Removes the hidden folders that killed processes left behind.
     static func removeLeftovers(in files: Folder) throws(DeviceError) {
         for name in try files.names() where name.hasPrefix(prefix) {
             guard let folder = try? files.folder(name), (try? folder.lock()) != nil else { continue }
@@ -104,9 +100,9 @@ final class DroppedFiles: @unchecked Sendable {
             try folder.lock()
             let recorderName = header.recorder.isEmpty ? RecorderIdentity.unknownName : header.recorder
             try folder.makeFolder(recorderName, mode: 0o750)
-            recorder = try folder.folder(recorderName)
-            try recorder.makeFolder(header.name, mode: 0o750)
-            copy = try recorder.folder(header.name)
+            recorderFolder = try folder.folder(recorderName)
+            try recorderFolder.makeFolder(header.name, mode: 0o750)
+            copyFolder = try recorderFolder.folder(header.name)
         } catch {
             try? files.removeAll(name)
             throw error
@@ -115,33 +111,34 @@ final class DroppedFiles: @unchecked Sendable {
 
     deinit { close() }
 
-    /// The name under which a single file is stored. For a sound file, it becomes the recording's title.
-    private var singleName: String { header.kind == .sound ? header.name : Self.textName }
+    /// The name under which a single file is stored. An audio file keeps its name, which becomes the recording's title.
+    private var singleFileName: String { header.kind == .audio ? header.name : Self.storedName }
 
-    /// The key with which the browser asks for the result of a sound file. Nobody can guess it.
+    /// The key with which the browser asks for the result of an audio file. Nobody can guess it.
     var key: String { name }
 
-    var occupiesDisk: Bool { isOpen.load(ordering: .acquiring) }
+    /// Whether the files have not been removed yet.
+    var occupiesDisk: Bool { hasFolder.load(ordering: .acquiring) }
 
     private func close() {
         guard occupiesDisk else { return }
         try? files.removeAll(name)
-        isOpen.store(false, ordering: .releasing)
+        hasFolder.store(false, ordering: .releasing)
     }
 
-    /// Appends the next bytes of the tar archive. After an error, the rest is ignored.
+    /// Appends the next bytes of the tar archive. After an error, ignores the rest; `add` reports the error.
     func append(_ bytes: UnsafeRawBufferPointer) {
         guard error == nil else { return }
         do throws(DeviceError) {
             try tar.parse(bytes) { event throws(DeviceError) in
                 switch event {
                 case .file(let name, _):
-                    count += 1
-                    guard count <= Self.maximumFiles else {
+                    fileCount += 1
+                    guard fileCount <= Self.maximumFiles else {
                         throw DeviceError(.unsupported, "tar", "a copy has at most \(Self.maximumFiles) files")
                     }
-                    let target = header.isCopy && name == RecorderFolder.fileName ? recorder : copy
-                    current = try NewFile(header.isCopy ? name : singleName, in: target, shouldStop: { false })
+                    let target = header.isCopy && name == RecorderFolder.fileName ? recorderFolder : copyFolder
+                    current = try NewFile(header.isCopy ? name : singleFileName, in: target, shouldStop: { false })
                 case .bytes(let bytes): if let current { try current.write(bytes, at: current.length) }
                 case .end:
                     try current?.flush()
@@ -156,6 +153,7 @@ final class DroppedFiles: @unchecked Sendable {
     /// - Parameters:
     ///   - reader: the program that parses files in a sandboxed process.
     ///   - transcriber: the path of the `fieldscribe` program; nil to search for it.
+    ///   - open: opens the archive.
     func add(
         reader: String, transcriber: String?, to open: () throws(DeviceError) -> any OfficeArchive
     ) -> Outcome {
@@ -168,13 +166,13 @@ final class DroppedFiles: @unchecked Sendable {
             return switch header.kind {
             case .copy: try gather(reader, into: open())
             case .text, .document: try importText(into: open())
-            case .sound: try addSound(transcriber, into: open())
+            case .audio: try addAudio(transcriber, into: open())
             }
-        } catch { return Outcome(lines: [shown(error.message)], isAdded: false) }
+        } catch { return Outcome(lines: [withOriginalPaths(error.message)], isAdded: false) }
     }
 
     private func gather(_ reader: String, into archive: any OfficeArchive) throws(DeviceError) -> Outcome {
-        let report = try Gathering(into: archive, key: nil, reader: reader).run([.folder(recorder.path)])
+        let report = try Gathering(into: archive, key: nil, reader: reader).run([.folder(recorderFolder.path)])
         let corrections =
             report.corrections == 0
             ? nil : report.corrections == 1 ? "a correction" : "\(report.corrections) corrections"
@@ -188,38 +186,41 @@ final class DroppedFiles: @unchecked Sendable {
             lines.append("\(title): is sealed; open it with fieldscribe-office gather --key FILE")
         }
         return Outcome(
-            lines: lines + (report.problems + report.notes).map(shown), isAdded: report.taken + report.known > 0)
+            lines: lines + (report.problems + report.notes).map(withOriginalPaths),
+            isAdded: report.taken + report.known > 0)
     }
 
     private func importText(into archive: any OfficeArchive) throws(DeviceError) -> Outcome {
-        let bytes = try copy.content(ofFile: Self.textName, limit: Self.maximumTextBytes)
+        let bytes = try copyFolder.content(ofFile: Self.storedName, limit: Self.maximumTextBytes)
         let line = try OfficeImport(archive, field: OfficeSite.recordingField).add(
-            bytes, of: header.name, to: header.recording, by: header.person, now: MonotonicClock.wallSeconds)
+            bytes, of: header.name, to: header.recordingID, by: header.person, now: MonotonicClock.wallSeconds)
         return Outcome(lines: [oneLine(line)], isAdded: true)
     }
 
-    private func addSound(_ program: String?, into archive: any OfficeArchive) throws(DeviceError) -> Outcome {
-        let path = "\(copy.path)/\(header.name)"
-        if let changed = header.changed {
-            let time = timespec(tv_sec: changed, tv_nsec: 0)
-            // If this fails, the current time becomes the recording's start.
+    private func addAudio(_ program: String?, into archive: any OfficeArchive) throws(DeviceError) -> Outcome {
+        let path = "\(copyFolder.path)/\(header.name)"
+        if let modifiedAt = header.modifiedAt {
+            let time = timespec(tv_sec: modifiedAt, tv_nsec: 0)
+            // If this fails, the recording's start is derived from the current time.
             _ = utimensat(AT_FDCWD, path, [time, time], AT_SYMLINK_NOFOLLOW)
         }
-        let adding = try OfficeAddition(into: archive, program: program)
-        if let digest = try OfficeAddition.digest(of: path), let known = try adding.known()[digest] {
-            return Outcome(lines: [AddedFile.duplicateError(known, header.name).message], isAdded: true)
+        let addition = try OfficeAddition(into: archive, program: program)
+        if let digest = try OfficeAddition.digest(of: path), let id = try addition.recordingsByDigest()[digest] {
+            return Outcome(lines: [AddedFile.duplicateError(id, header.name).message], isAdded: true)
         }
-        let (report, _, messages) = try rethrowing { try adding.add([path], showsMessages: false) }
+        let (report, _, messages) = try rethrowing { try addition.add([path], showsMessages: false) }
         let added = report.taken > 0 ? ["\(header.name): added"] : []
         return Outcome(
-            lines: added + (messages + report.problems + report.notes).map(shown), isAdded: report.taken > 0)
+            lines: added + (messages + report.problems + report.notes).map(withOriginalPaths),
+            isAdded: report.taken > 0)
     }
 
     private var title: String { header.recorder.isEmpty ? header.name : "\(header.recorder)/\(header.name)" }
 
-    /// Returns a message with the user's original paths.
-    private func shown(_ message: String) -> String {
-        let parent = header.kind == .sound ? copy.path : header.recorder.isEmpty ? recorder.path : folder.path
+    /// Returns a message with the names that the user knows instead of paths in the hidden folder.
+    private func withOriginalPaths(_ message: String) -> String {
+        let parent =
+            header.kind == .audio ? copyFolder.path : header.recorder.isEmpty ? recorderFolder.path : folder.path
         let text = oneLine(message.replacing("\(parent)/", with: "").replacing("\(folder.path)/", with: ""))
         return text.hasPrefix(title) ? text : "\(title): \(text)"
     }

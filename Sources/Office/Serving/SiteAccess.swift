@@ -2,50 +2,50 @@ import Core
 import FoundationEssentials
 import System
 
-/// Checks the passwords, host names and origins of requests, because browsers also run scripts from other sites. Used
-/// on one thread.
+/// Checks passwords, host names and origins, because browsers also send requests for scripts from other sites. Used on one
+/// thread.
 package final class SiteAccess {
-    enum Answer: Hashable {
-        /// The request is allowed. `person` is the login name, which is empty if no password is required. The response
-        /// sets `cookie`.
+    enum Decision: Hashable {
+        /// `person` is the login name, which is empty if no password is required. The response must set `cookie`.
         case allowed(person: String, cookie: String?)
         /// The password is missing or wrong.
         case wrongPassword
-        /// There were too many wrong passwords, so none is checked for this many seconds.
+        /// After too many wrong passwords, no password is checked for this number of seconds.
         case throttled(Int)
-        /// The request has a host name that is not ours (DNS rebinding).
+        /// The host name is not ours (DNS rebinding).
         case unknownHost
     }
 
-    /// The number of wrong passwords that are allowed without a pause, and the seconds after which another is allowed.
-    private static let (burst, secondsPerAttempt): (Double, Double) = (10, 3)
+    /// The number of wrong passwords that are allowed without a pause, and the seconds until another one is allowed.
+    private static let (maximumAttempts, secondsPerAttempt): (Double, Double) = (10, 3)
     private static let maximumSessions = 1_000
     private static let cookieName = "fieldscribe"
 
-    private let password: String?
-    private let names: Set<String>?
+    private let passwordDigest: String?
+    private let hostNames: Set<String>?
     private let now: () -> Double
+    /// Login names by the token in the browser's cookie.
     private var sessions: [String: String] = [:]
-    private var remainingAttempts = SiteAccess.burst
-    private var lastCountedAt: Double
+    private var remainingAttempts = SiteAccess.maximumAttempts
+    private var lastAttemptTime: Double
 
     /// - Parameters:
     ///   - password: the password; nil if none is required.
-    ///   - names: the host names that a request may use, in lower case and without the port; nil for any.
+    ///   - hostNames: the host names that a request may use, in lower case and without the port; nil for any.
     ///   - now: returns the time of a monotonic clock, in seconds.
     package init(
-        password: String?, names: Set<String>?,
+        password: String?, hostNames: Set<String>?,
         now: @escaping () -> Double = { MonotonicClock.seconds }
     ) {
-        self.password = password.map { Digest.of($0) }
-        self.names = names
+        passwordDigest = password.map { Digest.of($0) }
+        self.hostNames = hostNames
         self.now = now
-        lastCountedAt = now()
+        lastAttemptTime = now()
     }
 
-    func answer(to request: WebRequest) -> Answer {
-        if let names, !names.contains(Self.host(of: request.headers["host"] ?? "")) { return .unknownHost }
-        guard let password else { return .allowed(person: "", cookie: nil) }
+    func decision(for request: WebRequest) -> Decision {
+        if let hostNames, !hostNames.contains(Self.host(of: request.headers["host"] ?? "")) { return .unknownHost }
+        guard let passwordDigest else { return .allowed(person: "", cookie: nil) }
         for token in Self.cookies(request.headers["cookie"] ?? "") {
             if let person = sessions[token] { return .allowed(person: person, cookie: nil) }
         }
@@ -53,13 +53,14 @@ package final class SiteAccess {
             return .wrongPassword
         }
         let time = now()
-        remainingAttempts = min(Self.burst, remainingAttempts + (time - lastCountedAt) / Self.secondsPerAttempt)
-        lastCountedAt = time
+        let newAttempts = (time - lastAttemptTime) / Self.secondsPerAttempt
+        remainingAttempts = min(Self.maximumAttempts, remainingAttempts + newAttempts)
+        lastAttemptTime = time
         guard remainingAttempts >= 1 else {
             let seconds = (1 - remainingAttempts) * Self.secondsPerAttempt
             return .throttled(max(1, Int(seconds.rounded(.up))))
         }
-        guard Self.isSame(Digest.of(enteredPassword), password) else {
+        guard Self.areEqual(Digest.of(enteredPassword), passwordDigest) else {
             remainingAttempts -= 1
             return .wrongPassword
         }
@@ -70,8 +71,8 @@ package final class SiteAccess {
             person: person, cookie: "\(Self.cookieName)=\(token); Path=/; HttpOnly; SameSite=Strict")
     }
 
-    /// Returns whether another site's page sent this request, possibly to write in the user's name (CSRF). Browsers
-    /// send `Sec-Fetch-Site`; older ones send the page's origin.
+    /// Returns whether a page of another site sent this request (CSRF). Browsers send `Sec-Fetch-Site`; older browsers send
+    /// `Origin`.
     static func isForeign(_ request: WebRequest) -> Bool {
         if let site = request.headers["sec-fetch-site"] { return site != "same-origin" }
         guard let origin = request.headers["origin"] else { return false }
@@ -103,7 +104,7 @@ package final class SiteAccess {
     }
 
     /// Compares two texts in constant time.
-    private static func isSame(_ left: String, _ right: String) -> Bool {
+    private static func areEqual(_ left: String, _ right: String) -> Bool {
         let (left, right) = (Array(left.utf8), Array(right.utf8))
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0

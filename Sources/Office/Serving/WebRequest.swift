@@ -8,19 +8,17 @@ struct WebRequest: Sendable {
         case added(DroppedFiles.Outcome)
     }
 
-    /// The method, such as `GET`, `HEAD` or `POST`.
     var method: String
-    /// The unescaped path, with its leading slash.
+    /// The percent-decoded path, with its leading slash.
     var path: String
-    /// The unescaped fields of the query.
+    /// The percent-decoded fields of the query.
     var query: [String: String] = [:]
-    /// The headers by name, in lower case.
+    /// The headers, by name in lower case.
     var headers: [String: String] = [:]
-    /// The body; empty until all of it was received.
+    /// The part of the body that was received.
     var body: [UInt8] = []
-    /// The result of handling the body on another thread; `body` is then empty.
+    /// The result of handling the body on another thread, after which `body` is empty.
     var result: Body?
-    /// The login name; empty if unknown.
     var person = ""
     /// The value of the response's `Set-Cookie` header.
     var cookie: String?
@@ -29,9 +27,8 @@ struct WebRequest: Sendable {
 struct WebResponse {
     enum Body {
         case bytes([UInt8])
-        /// Bytes of an open file. The sender closes the file.
+        /// Bytes of a file with an open descriptor, which the sender closes.
         case file(Int32, from: Int64, count: Int64)
-        /// A ZIP file that is made while it is sent.
         case zip(ZipDownload)
     }
 

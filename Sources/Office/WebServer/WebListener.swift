@@ -3,19 +3,18 @@ import Core
 import Glibc
 import System
 
-/// A socket on which the server accepts connections. Removes a Unix socket's file in `deinit`.
+/// A socket on which the server accepts connections. `deinit` removes a Unix socket's file.
 package struct WebListener: ~Copyable {
     private static let backlog: Int32 = 128
 
-    /// The address for users, such as `http://127.0.0.1:8737/`, or the path of a socket.
+    /// The URL for users, such as `http://127.0.0.1:8737/`, or the path of a Unix socket.
     package let address: String
     /// The port; 0 for a Unix socket.
     let port: Int
-    /// Whether only this machine can reach it.
     package let isLocal: Bool
     /// The address without the port, such as `127.0.0.1` or `::1`; nil for a Unix socket.
     package let host: String?
-    let number: Int32
+    let descriptor: Int32
     /// The status of a Unix socket's file when it was created.
     private let file: FileStatus?
 
@@ -24,45 +23,45 @@ package struct WebListener: ~Copyable {
     /// - Parameters:
     ///   - host: an address of this machine, or a name that resolves to one.
     ///   - port: the port; 0 for any free port.
-    /// - Throws: `DeviceError` with `busy` if another process listens there, `missing` if this machine has no such
+    /// - Throws: `DeviceError` with `busy` if another process listens on the port, `missing` if this machine has no such
     ///   address.
     package init(host: String, port: Int) throws(DeviceError) {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = AI_PASSIVE
-        var found: UnsafeMutablePointer<addrinfo>?
-        let status = getaddrinfo(host, "\(port)", &hints, &found)
-        guard status == 0, let first = found else {
+        var addresses: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(host, "\(port)", &hints, &addresses)
+        guard status == 0, let first = addresses else {
             throw DeviceError(
                 .missing, "getaddrinfo", on: host, "is not an address of this machine",
                 remedy: "use an address that ip address shows, with --listen ADDRESS")
         }
-        defer { freeaddrinfo(found) }
+        defer { freeaddrinfo(addresses) }
         let name = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
-        let number = socket(first.pointee.ai_family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard number >= 0 else { throw .system("socket", on: name) }
+        let descriptor = socket(first.pointee.ai_family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw .system("socket", on: name) }
         do throws(DeviceError) {
             var on: Int32 = 1
-            // Otherwise the port stays in use for a minute after a restart (TIME_WAIT).
-            setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-            guard bind(number, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0,
-                listen(number, Self.backlog) == 0
-            else { throw Self.refusal(errno, name) }
-            guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { throw .system("fcntl", on: name) }
-            let (host, port) = try Self.address(of: number, name)
+            // Without this, the port stays in use for a minute after the server has exited (TIME_WAIT).
+            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+            guard bind(descriptor, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0,
+                listen(descriptor, Self.backlog) == 0
+            else { throw Self.listenError(errno, name) }
+            guard fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else { throw .system("fcntl", on: name) }
+            let (host, port) = try Self.address(of: descriptor, name)
             (self.host, self.port) = (host, port)
             address = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)/"
             isLocal = host == "::1" || host.hasPrefix("127.")
-            self.number = number
+            self.descriptor = descriptor
             file = nil
         } catch {
-            close(number)
+            close(descriptor)
             throw error
         }
     }
 
-    private static func refusal(_ status: Int32, _ name: String) -> DeviceError {
+    private static func listenError(_ status: Int32, _ name: String) -> DeviceError {
         switch status {
         case EADDRINUSE:
             DeviceError(
@@ -74,40 +73,39 @@ package struct WebListener: ~Copyable {
                 remedy: "use an address that ip address shows, with --listen ADDRESS")
         case EACCES:
             DeviceError(
-                .denied, "bind", status: status, on: name, "only root may listen there",
+                .denied, "bind", status: status, on: name, "only root may use this port",
                 remedy: "choose a port from 1024 with --port N")
         default: .system("bind", status: status, on: name)
         }
     }
 
-    /// Returns the socket's numeric address and port.
-    private static func address(of number: Int32, _ name: String) throws(DeviceError) -> (host: String, port: Int) {
+    private static func address(of descriptor: Int32, _ name: String) throws(DeviceError) -> (host: String, port: Int) {
         var (storage, length) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
         var (host, service) = ([CChar](repeating: 0, count: 64), [CChar](repeating: 0, count: 16))
-        let status = withUnsafeMutablePointer(to: &storage) { storage in
+        let isKnown = withUnsafeMutablePointer(to: &storage) { storage in
             storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                getsockname(number, address, &length) == 0
+                getsockname(descriptor, address, &length) == 0
                     && getnameinfo(
                         address, length, &host, socklen_t(host.count), &service, socklen_t(service.count),
                         NI_NUMERICHOST | NI_NUMERICSERV) == 0
             }
         }
-        let texts = [host, service].map { text in
-            String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let texts = [host, service].map { buffer in
+            String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
-        guard status, let port = Int(texts[1]) else { throw .system("getsockname", on: name) }
+        guard isKnown, let port = Int(texts[1]) else { throw .system("getsockname", on: name) }
         return (texts[0], port)
     }
 
-    /// Listens on a Unix socket that this user and group can use. Removes a stale socket first.
+    /// Listens on a Unix socket that only this user and group can use. Replaces a socket on which no process listens.
     ///
-    /// - Throws: `DeviceError` with `busy` if a process listens there, `denied` if the path is not a socket.
+    /// - Throws: `DeviceError` with `busy` if a process listens on the socket, `denied` if the path is not a socket.
     package init(path: String) throws(DeviceError) {
         try removeStaleSocket(at: path, listener: "another program", remedy: "choose another path with --socket PATH")
-        let number = fieldscribe_unix_socket(0)
-        guard number >= 0 else { throw .system("socket", on: path) }
+        let descriptor = fieldscribe_unix_socket(0)
+        guard descriptor >= 0 else { throw .system("socket", on: path) }
         do throws(DeviceError) {
-            guard fieldscribe_unix_name(number, path, 1) == 0 else {
+            guard fieldscribe_unix_name(descriptor, path, 1) == 0 else {
                 if errno == ENAMETOOLONG || errno == EINVAL {
                     throw DeviceError(
                         .unsupported, "bind", on: path, "is too long for a socket",
@@ -115,18 +113,18 @@ package struct WebListener: ~Copyable {
                 }
                 throw .system("bind", on: path)
             }
-            // Nobody can connect before listen(2), so the permissions are set in time.
+            // Nobody can connect before listen(2), so the wider permissions of bind(2) do no harm.
             guard chmod(path, 0o660) == 0 else { throw .system("chmod", on: path) }
-            guard listen(number, Self.backlog) == 0 else { throw .system("listen", on: path) }
-            guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, let status = FileStatus(path) else {
+            guard listen(descriptor, Self.backlog) == 0 else { throw .system("listen", on: path) }
+            guard fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0, let status = FileStatus(path) else {
                 throw .system("lstat", on: path)
             }
             file = status
         } catch {
-            close(number)
+            close(descriptor)
             throw error
         }
-        self.number = number
+        self.descriptor = descriptor
         (address, port, isLocal, host) = (path, 0, true, nil)
     }
 

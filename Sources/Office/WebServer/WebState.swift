@@ -6,29 +6,28 @@ import System
 
 /// The state of all open connections. Used on one thread.
 final class WebState {
-    /// The maximum size of a request's body in bytes.
+    /// The maximum size of corrections in bytes.
     static let maximumBodyBytes = 17 << 20
-    /// The maximum number of bytes to read and drop from the body of a rejected request. If a client gets the response
-    /// earlier, it may see only a broken connection.
+    /// The maximum number of bytes to read and drop from the body of a rejected request. A client that gets the response
+    /// before it has sent the body may report only a broken connection.
     static let maximumDroppedBytes = 64 << 20
 
     let site: OfficeSite
     var connections = WebConnections()
     let bodies = WebBodies()
-    /// Connections whose bodies are dropped. They have separate slots, so that they do not delay accepted requests.
-    let dropped = WebBodies()
-    /// Bodies that are being parsed.
+    /// Slots for bodies that are dropped, which are separate so that they do not delay accepted requests.
+    let droppedBodies = WebBodies()
     let parsing = WebBodyTasks(named: "bodies")
-    /// Files that are being added, which takes longer than parsing.
+    /// Separate from `parsing`, because adding files takes longer.
     let additions = WebBodyTasks(named: "additions")
 
     init(_ site: OfficeSite) { self.site = site }
 
-    /// Closes connections whose requests take too long. (Swift 6.0 crashes if a noncopyable server reaches into this
-    /// object.)
+    /// Closes connections whose requests take too long. (The Swift 6.0 compiler crashes if `WebServer`, which is noncopyable,
+    /// accesses these properties.)
     func closeSlow() {
         for connection in connections.closeSlow() { resume(connection) }
-        for connection in bodies.slow + dropped.slow where !connections.isReceived(connection) {
+        for connection in bodies.slow + droppedBodies.slow where !connections.isReceived(connection) {
             connections.close(connection)
         }
     }
@@ -36,31 +35,30 @@ final class WebState {
     /// Resumes a suspended connection, so that it can be closed.
     func resume(_ connection: OpaquePointer) {
         bodies.resume(connection)
-        dropped.resume(connection)
+        droppedBodies.resume(connection)
     }
 
-    /// Frees the slot of a connection that was answered or closed, and drops its result.
-    func endBody(of connection: OpaquePointer) {
+    /// Frees the slot of a connection that was answered or closed, and removes its result.
+    func finishBody(of connection: OpaquePointer) {
         _ = (parsing.result(of: connection), additions.result(of: connection))
-        bodies.end(connection)
-        dropped.end(connection)
+        bodies.finish(connection)
+        droppedBodies.finish(connection)
     }
 
     /// Resumes all connections, because libmicrohttpd cannot stop while connections are suspended.
     func resumeAll() {
         bodies.resumeAll()
-        dropped.resumeAll()
+        droppedBodies.resumeAll()
         parsing.resumeAll()
         additions.resumeAll()
     }
 }
 
-/// A request that is being received.
-final class Incoming {
+final class IncomingRequest {
     var request: WebRequest
-    /// The response to a rejected request, whose body is dropped.
+    /// The response if the request is rejected; its body is then dropped.
     let refusal: WebResponse?
-    /// The receiver of the body, instead of `request`.
+    /// The receiver of the body of an upload, instead of `request.body`.
     var files: DroppedFiles?
     /// The number of bytes of the body that were dropped, or received since the connection's deadline was extended.
     var receivedBytes = 0
@@ -70,22 +68,20 @@ final class Incoming {
     init(_ request: WebRequest, _ refusal: WebResponse?) { (self.request, self.refusal) = (request, refusal) }
 }
 
-/// Slots for receiving bodies. Only a few bodies are received at a time, so that requests without a body are not
-/// delayed. Used on one thread.
+/// Slots for receiving bodies. Only a few bodies are received at a time, so that requests without a body are not delayed.
+/// Used on one thread.
 final class WebBodies {
-    private static let maximumReceiving = 4
-    /// The maximum time for receiving a body while others wait, in nanoseconds.
+    private static let slotCount = 4
+    /// The maximum time for receiving a body while other connections wait for a slot, in nanoseconds.
     private static let maximumNanoseconds: Int64 = 20_000_000_000
 
-    /// The time at which each connection got its slot.
-    private var receiving: [OpaquePointer: Int64] = [:]
-    /// Suspended connections, in order of arrival.
+    /// The connections that have a slot, and the time when they got it, in nanoseconds.
+    private var slots: [OpaquePointer: Int64] = [:]
     private var waiting: [OpaquePointer] = []
 
-    /// Gives a connection a slot, or suspends it.
-    func begin(_ connection: OpaquePointer, _ incoming: Incoming) {
-        if receiving.count < Self.maximumReceiving {
-            receiving[connection] = MonotonicClock.nanoseconds
+    func begin(_ connection: OpaquePointer, _ incoming: IncomingRequest) {
+        if slots.count < Self.slotCount {
+            slots[connection] = MonotonicClock.nanoseconds
             return
         }
         incoming.isWaiting = true
@@ -94,18 +90,18 @@ final class WebBodies {
     }
 
     /// Frees the slot of a connection that was answered or closed, and gives it to the next waiting connection.
-    func end(_ connection: OpaquePointer) {
-        guard receiving.removeValue(forKey: connection) != nil, !waiting.isEmpty else { return }
+    func finish(_ connection: OpaquePointer) {
+        guard slots.removeValue(forKey: connection) != nil, !waiting.isEmpty else { return }
         let next = waiting.removeFirst()
-        receiving[next] = MonotonicClock.nanoseconds
+        slots[next] = MonotonicClock.nanoseconds
         MHD_resume_connection(next)
     }
 
-    /// The connections that take too long while others wait.
+    /// The connections that take too long while others wait for a slot.
     var slow: [OpaquePointer] {
         if waiting.isEmpty { return [] }
-        let latest = MonotonicClock.nanoseconds - Self.maximumNanoseconds
-        return receiving.filter { $0.value < latest }.map(\.key)
+        let latestStart = MonotonicClock.nanoseconds - Self.maximumNanoseconds
+        return slots.filter { $0.value < latestStart }.map(\.key)
     }
 
     /// Resumes a suspended connection, so that it can be closed.
@@ -121,12 +117,11 @@ final class WebBodies {
     }
 }
 
-/// Handles bodies on another thread, while their connections are suspended.
+/// Handles bodies on another thread while their connections are suspended.
 final class WebBodyTasks: Sendable {
     private struct State: Sendable {
-        /// Results, until their requests are answered.
-        var done: [UInt: WebRequest.Body] = [:]
-        /// Suspended connections.
+        /// The results of requests that were not answered yet.
+        var results: [UInt: WebRequest.Body] = [:]
         var suspended: Set<UInt> = []
     }
 
@@ -143,9 +138,9 @@ final class WebBodyTasks: Sendable {
         thread.start { [self] in
             let result = body()
             state.withLock { state in
-                // The connection was closed.
+                // `resumeAll` has already resumed the connection.
                 guard state.suspended.remove(key) != nil else { return }
-                state.done[key] = result
+                state.results[key] = result
                 // Safety: a suspended connection is not freed before it is resumed, and MHD_resume_connection is
                 // thread-safe.
                 OpaquePointer(bitPattern: key).map { MHD_resume_connection($0) }
@@ -153,9 +148,9 @@ final class WebBodyTasks: Sendable {
         }
     }
 
-    /// Returns the result and removes it.
+    /// Returns the result for a connection, if there is one, and removes it.
     func result(of connection: OpaquePointer) -> WebRequest.Body? {
-        state.withLock { $0.done.removeValue(forKey: UInt(bitPattern: connection)) }
+        state.withLock { $0.results.removeValue(forKey: UInt(bitPattern: connection)) }
     }
 
     func resumeAll() {

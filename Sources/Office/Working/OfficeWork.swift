@@ -3,17 +3,17 @@ import Glibc
 import System
 import Transcripts
 
-/// Claims and transcribes recordings on this machine. Used on one thread.
+/// Claims recordings in an archive, and transcribes them again on this machine. Used on one thread.
 package struct OfficeWork {
-    /// The condition on which `run` returns.
-    package enum End { case once, untilEmpty, always }
+    /// When `run` returns: after one recording, when no recordings are left, or only after a signal.
+    package enum StopCondition { case once, untilEmpty, never }
 
-    /// The time for which connecting to a database that is being restarted is retried, in seconds.
-    private static let timeout = 600
-    /// The number of failures in a row after which the recordings cannot be the cause.
-    private static let maximumFailuresInARow = 5
-    /// The interval for checking for new recordings, in seconds.
-    private static let pause = 5
+    /// For how many seconds to retry while the server is unavailable, not counting the attempts themselves.
+    private static let retrySeconds = 600
+    /// The number of consecutive failures after which the recordings are probably not the cause.
+    private static let maximumConsecutiveFailures = 5
+    /// The interval at which to look for new recordings, in seconds.
+    private static let pollSeconds = 5
 
     private var archive: OfficeDatabase
     private let program: TranscriptionProgram
@@ -21,70 +21,69 @@ package struct OfficeWork {
     private let open: () throws(DeviceError) -> OfficeDatabase
     private let report: (String) -> Void
     private let reportResult: (String) -> Void
-    private var failedInARow = 0
+    private var consecutiveFailures = 0
 
     /// Connects to the archive and finds the program.
     ///
     /// - Parameters:
-    ///   - address: the database's address, `postgresql://...`.
-    ///   - files: the folder of the copies; nil for the folder that the database specifies.
-    ///   - timeout: the timeout for the server.
+    ///   - address: a URI for libpq, `postgresql://...`.
+    ///   - files: the path of the copies on this machine; nil for the path that the database stores.
     ///   - program: the path of the `fieldscribe` program; nil to search for it.
     ///   - engine: the engine; nil for the best one.
-    ///   - lease: the seconds after which another machine may claim the recording of a machine that does not respond.
-    ///   - note: called with a line for the user.
-    ///   - result: called with a line for each transcribed recording.
-    /// - Throws: `DeviceError` with the name of the server, the folder or the program.
+    ///   - lease: after a machine has not responded for this many seconds, another machine may claim its recording.
+    ///   - report: called with a line for the user.
+    ///   - reportResult: called with a line for each transcribed recording.
+    /// - Throws: `DeviceError` that names the server, the folder or the program.
     package init(
         _ address: String, files: String?, timeout: ServerTimeout, program: String?, engine: String?, lease: Int,
-        note: @escaping (String) -> Void, result: @escaping (String) -> Void
+        report: @escaping (String) -> Void, reportResult: @escaping (String) -> Void
     ) throws(DeviceError) {
         open = { () throws(DeviceError) in
             try OfficeDatabase(address, files: files, creates: false, timeout: timeout)
         }
         archive = try open()
-        // If the folder is missing, that must not count as failed recordings.
-        _ = try Folder(opening: archive.files, crossesMounts: true)
+        // Without this check, a missing folder would make every recording fail.
+        _ = try Folder(opening: archive.filesPath, crossesMounts: true)
         self.program = try TranscriptionProgram(program, engine: engine)
-        (self.lease, report, reportResult) = (lease, note, result)
+        (self.lease, self.report, self.reportResult) = (lease, report, reportResult)
     }
 
     /// Makes recordings that failed three times available again.
-    package func retry() throws(DeviceError) { try archive.retry(program.engine) }
+    package func resetFailures() throws(DeviceError) { try archive.resetFailures(for: program.engine) }
 
-    /// Returns the recordings that failed three times, each with the last problem.
-    package mutating func failed() throws -> [(recording: Int, problem: String)] {
+    /// Returns the recordings that failed three times, each with its last problem.
+    package mutating func failedRecordings() throws -> [(recording: Int, problem: String)] {
         let engine = program.engine
-        return try retrying { (archive) throws(DeviceError) in try archive.failed(engine) }
+        return try retrying { (archive) throws(DeviceError) in try archive.failedRecordings(for: engine) }
     }
 
-    /// Claims and transcribes recordings until the requested end.
+    /// Claims and transcribes recordings.
     ///
-    /// - Throws: `CancellationError` if a signal asked the process to exit; `DeviceError` if it cannot continue.
-    package mutating func run(_ end: End) throws {
+    /// - Throws: `CancellationError` if a signal asked the process to exit; `DeviceError` if this machine cannot continue.
+    package mutating func run(until stopCondition: StopCondition) throws {
         let (engine, lease) = (program.engine, lease)
         report("transcribing with \(engine.label)")
         while !Interrupts.isRequested {
             let job = try retrying { (archive) throws(DeviceError) -> OfficeJob? in
                 if let job = try archive.claim(engine, lease: lease) { return job }
-                try archive.offer(engine)
+                try archive.addJobs(for: engine)
                 return try archive.claim(engine, lease: lease)
             }
             if let job {
                 try transcribe(job)
-                if end == .once { return }
+                if stopCondition == .once { return }
                 continue
             }
-            if end == .once { return report("there is nothing to transcribe") }
-            let remaining = try retrying { (archive) throws(DeviceError) in try archive.unfinished(engine) }
-            if end == .untilEmpty, remaining == 0 { return }
-            // Other machines are transcribing the remaining recordings; if one fails, its recording becomes available
-            // again.
-            wait(min(lease, Self.pause))
+            if stopCondition == .once { return report("there is nothing to transcribe") }
+            let remaining = try retrying { (archive) throws(DeviceError) in try archive.unfinishedCount(for: engine) }
+            if stopCondition == .untilEmpty, remaining == 0 { return }
+            // Other machines are transcribing the remaining recordings, which become available again if a machine fails.
+            wait(min(lease, Self.pollSeconds))
         }
         throw CancellationError()
     }
 
+    /// Waits for this number of seconds, or until a signal asks the process to exit.
     private func wait(_ seconds: Int) {
         for _ in 0..<seconds * 10 where !Interrupts.isRequested { usleep(100_000) }
     }
@@ -92,7 +91,7 @@ package struct OfficeWork {
     private mutating func transcribe(_ job: OfficeJob) throws {
         let recording = try retrying { (archive) throws(DeviceError) in try archive.recording(job.recording) }
         guard let recording else { return }
-        let path = "\(archive.files)/\(recording.place)/\(recording.audio)"
+        let path = "\(archive.filesPath)/\(recording.copyFolder)/\(recording.audioName)"
         do throws(DeviceError) {
             guard let transcript = try transcript(of: path, job) else { return }
             let timeline = try ParsedTranscript(transcript, name: path).timeline
@@ -102,21 +101,21 @@ package struct OfficeWork {
                     GatheredTranscript(timeline, by: engine, over: base, now: MonotonicClock.wallSeconds)
                 }
             }
-            failedInARow = 0
+            consecutiveFailures = 0
             reportResult(
                 isAccepted
                     ? "\(job.recording)  \(clockTime(recording.length))  \(recording.recorder.folder) \(recording.number)"
                     : "\(job.recording)  another machine has already transcribed it")
         } catch {
-            // The archive failed, not the recording.
+            // An error in the archive is not a failure of the recording.
             if error.subject == archive.name { throw error }
             report("fieldscribe-office: recording \(job.recording): \(error.message)")
             try retrying { (archive) throws(DeviceError) in try archive.fail(job, error.message) }
-            _ = try Folder(opening: archive.files, crossesMounts: true)
-            failedInARow += 1
-            guard failedInARow < Self.maximumFailuresInARow else {
+            _ = try Folder(opening: archive.filesPath, crossesMounts: true)
+            consecutiveFailures += 1
+            guard consecutiveFailures < Self.maximumConsecutiveFailures else {
                 throw DeviceError(
-                    .failed, "work", on: program.path, "failed for \(failedInARow) recordings in a row",
+                    .failed, "work", on: program.path, "failed for \(consecutiveFailures) recordings in a row",
                     remedy: "see the lines above, and run \(program.path) doctor")
             }
         }
@@ -129,7 +128,7 @@ package struct OfficeWork {
                 .missing, "open", status: ENOENT, on: path, "does not exist",
                 remedy: "if the folder of the copies is elsewhere on this machine, use --files FOLDER")
         }
-        var (isOurs, renewedAt) = (true, MonotonicClock.nanoseconds)
+        var (isOurs, leaseStart) = (true, MonotonicClock.nanoseconds)
         let interval = Int64(max(1, lease / 3)) * 1_000_000_000
         var current = archive
         let (lease, open) = (lease, open)
@@ -138,11 +137,11 @@ package struct OfficeWork {
             ["transcribe", "--format", "json", "--pass", "final", "--engine", program.engine.name, "--", path]
         ) { () throws(DeviceError) in
             if Interrupts.isRequested { return false }
-            guard MonotonicClock.nanoseconds - renewedAt >= interval else { return true }
-            renewedAt = MonotonicClock.nanoseconds
+            guard MonotonicClock.nanoseconds - leaseStart >= interval else { return true }
+            leaseStart = MonotonicClock.nanoseconds
             do throws(DeviceError) { isOurs = try current.renew(job, lease: lease) } catch {
-                // The server may be restarting. The archive may still accept the transcript.
-                if let other = try? open() { current = other }
+                // Continues, because the server may be restarting, and may still accept the transcript.
+                if let reopened = try? open() { current = reopened }
             }
             return isOurs
         }
@@ -170,26 +169,25 @@ package struct OfficeWork {
         var (isReported, seconds) = (false, 0)
         while true {
             do throws(DeviceError) { return try body(archive) } catch {
-                guard error.code == .disconnected || error.code == .busy, seconds < Self.timeout,
+                guard error.code == .disconnected || error.code == .busy, seconds < Self.retrySeconds,
                     !Interrupts.isRequested
                 else {
                     throw error
                 }
                 if !isReported {
-                    report("fieldscribe-office: \(error.message); trying for \(Self.timeout / 60) minutes")
+                    report("fieldscribe-office: \(error.message); retrying for \(Self.retrySeconds / 60) minutes")
                 }
                 isReported = true
             }
             sleep(1)
             seconds += 1
-            if let other = try? open() { archive = other }
+            if let reopened = try? open() { archive = reopened }
         }
     }
 }
 
 extension GatheredTranscript {
-    /// Creates a transcript with the annotations and redactions of `base`, even if the sound was copied before a
-    /// redaction.
+    /// Creates a transcript with the annotations and redactions of `base`, which may be newer than the audio file.
     ///
     /// - Parameters:
     ///   - base: the recording's shown timeline; nil if there is none.
@@ -204,10 +202,10 @@ extension GatheredTranscript {
             timeline.segments = timeline.segments.map { $0.redacted(redacted) }
             timeline.marks = base.marks
             timeline.annotations = base.annotations
-            // People named the speakers of `base`.
+            // The annotations name the speakers of `base`.
             timeline.speakers = base.speakers ?? timeline.speakers
         }
-        // Repeated runs add only one transcript per engine and number of redactions.
+        // The digest is the same each time, so an engine adds only one transcript per number of redactions.
         let digest = Digest.of("read again by \(engine.label), struck \(timeline.gaps.redacted.count)")
         self.init(digest: digest, timeline: timeline, person: nil, madeAt: now)
     }

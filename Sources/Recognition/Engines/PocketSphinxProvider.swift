@@ -42,7 +42,7 @@ package struct PocketSphinxProvider: RecognizerProvider {
         }
     }
 
-    /// Returns the model with the learned words, or the model alone if they cannot be used: they must never make a
+    /// Returns the model with the learned words, or the model alone if they cannot be used. They must never make a
     /// recording fail.
     private func learnedModel(_ model: PocketSphinxModel, _ learned: String) -> PocketSphinxModel {
         do throws(DeviceError) {

@@ -17,7 +17,7 @@ package struct WorkerOptions: Sendable {
 
     /// The path of the user's words and phrases, or of a grammar.
     package var vocabulary: String?
-    /// Whether a vocabulary with no usable words is an error; if not, it is ignored. For threads only.
+    /// Whether a vocabulary without usable words is an error; otherwise it is ignored. Not passed to worker processes.
     package var needsUsableVocabulary = true
 
     /// The archive's folder, which contains the words learned from corrections; nil to ignore them.
@@ -27,7 +27,7 @@ package struct WorkerOptions: Sendable {
     package var cache: String?
     package var hint = RecognitionHint.dictation
 
-    /// Receives each message about the user's vocabulary.
+    /// Receives each message about the user's vocabulary and the learned words.
     package var report: @Sendable (String) -> Void = { _ in }
 
     package init() {}

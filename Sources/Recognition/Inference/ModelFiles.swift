@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// Checks that a model's file exists and may be read, without reading it.
+/// Checks that a model's file exists and can be read, without reading it.
 ///
 /// - Parameters:
 ///   - what: the subject of the error message, such as `the recognizer's model`.
@@ -16,8 +16,8 @@ func checkModelFile(_ file: String, _ what: String, missing: String, remedy: Str
         "\(what) \(isMissing ? missing : "cannot be read")", remedy: remedy)
 }
 
-/// The digests of a model's files, in `SHA256SUMS` in sha256sum's format. A folder that a user has assembled may lack
-/// this file.
+/// The digests of a model's files, stored in `SHA256SUMS` in the format of `sha256sum`. A folder that a user has
+/// assembled may lack this file.
 enum ModelDigests {
     static let fileName = "SHA256SUMS"
 

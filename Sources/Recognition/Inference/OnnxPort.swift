@@ -1,7 +1,7 @@
 internal import COnnxRuntime
 import Core
 
-/// The type and shape of a tensor, or of an input or output that a network declares.
+/// The element type and shape of a tensor, or of an input or output that a network declares.
 struct OnnxPort: Hashable {
     /// The name of an input or output; empty for a tensor.
     var name = ""

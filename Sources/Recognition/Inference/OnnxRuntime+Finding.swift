@@ -10,10 +10,10 @@ extension OnnxRuntime {
     /// Returns the paths of installed runtimes, in order of preference: the one beside the model, the one from
     /// Fieldscribe's package, and those from the system.
     static func candidates(beside folder: String) -> [String] {
-        let own: [String] = ["\(folder)/\(name).1", "\(packaged)/\(name).1"].filter { (path: String) in
+        let preferredPaths: [String] = ["\(folder)/\(name).1", "\(packaged)/\(name).1"].filter { (path: String) in
             access(path, R_OK) == 0
         }
-        return own
+        return preferredPaths
             + systemFolders.flatMap { folder in
                 // Debian installs only `libonnxruntime.so.1.21`, without a link `libonnxruntime.so.1`.
                 let names = ((try? names(inFolder: folder)) ?? []).filter { $0.hasPrefix("\(name).1") }
@@ -21,11 +21,11 @@ extension OnnxRuntime {
             }
     }
 
-    /// Checks that one of the candidates exists, without loading it.
+    /// Checks that there is a candidate, without loading it.
     ///
     /// - Parameters:
     ///   - path: the model's folder, for the error message.
-    ///   - what: a prefix of the error message.
+    ///   - what: a prefix for the error message.
     /// - Throws: `DeviceError` with `missing`.
     static func check(_ candidates: [String], beside path: String, _ what: String = "") throws(DeviceError) {
         guard candidates.isEmpty else { return }

@@ -3,9 +3,10 @@ import Core
 import Glibc
 import Synchronization
 
-/// ONNX Runtime, loaded with dlopen when needed: a machine without the library lacks only the engines that use it.
+/// ONNX Runtime, loaded with dlopen when needed, so that a machine without the library lacks only the engines that use
+/// it.
 ///
-/// The library starts no threads here, so that a process that has loaded a network can still fork.
+/// The library is configured to start no threads, so that a process that has loaded a network can still fork.
 final class OnnxRuntime {
     let api: UnsafePointer<fieldscribe_ort_api>
     let environment: OpaquePointer
@@ -19,11 +20,11 @@ final class OnnxRuntime {
     /// thread releases it.
     private static let users = Mutex<[UInt: Int]>([:])
 
-    /// Opens the first candidate that exists.
+    /// Opens the first candidate that can be loaded.
     ///
     /// - Parameter candidates: paths from `candidates(beside:)`.
-    /// - Throws: `DeviceError` with `missing` if there is no candidate, `unsupported` if none can be opened or the API
-    ///   differs.
+    /// - Throws: `DeviceError` with `missing` if there is no candidate, `unsupported` if none can be loaded or the API
+    ///   differs, `failed` if the library fails to start.
     init(_ candidates: [String]) throws(DeviceError) {
         // The library's CPU detection prints messages while the library loads.
         let (library, path) = try RuntimeLog.whileRedirected { () throws(DeviceError) in try Self.open(candidates) }

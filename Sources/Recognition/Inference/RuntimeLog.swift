@@ -3,15 +3,15 @@ import Glibc
 import Synchronization
 import System
 
-/// Redirects ONNX Runtime's log and its output to standard error: Debian's version prints hundreds of lines while it
+/// Captures what ONNX Runtime logs or prints on standard error. Debian's version prints hundreds of lines while it
 /// loads.
 ///
-/// With `decoder=debug` in `FIELDSCRIBE_LOG`, each line is logged; otherwise the output is dropped.
+/// If `FIELDSCRIBE_LOG` contains `decoder=debug`, each line is logged; otherwise the output is dropped.
 enum RuntimeLog {
     /// The library's level for warnings.
     static let minLevel: Int32 = 2
 
-    /// The maximum size of the output kept from one call, in bytes.
+    /// The maximum size of the output to log from one call, in bytes.
     private static let maxBytes = 1 << 20
 
     private static let isLogged = Log.filter.includes(.debug, .decoder)

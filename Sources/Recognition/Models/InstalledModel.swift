@@ -18,6 +18,7 @@ package struct InstalledModel: Hashable, Sendable {
     package var licence: String?
     /// One line per problem: the file, the problem and the remedy. Empty if the model can be loaded.
     package var problems: [String]
+    /// Whether a file of the model, or a library or program that it needs, is missing.
     package var lacksFile: Bool
 
     /// Returns the output of `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` in the folder, or of
@@ -34,7 +35,7 @@ package struct InstalledModel: Hashable, Sendable {
 }
 
 extension InstalledModel {
-    /// Creates the entry for a Moonshine model; nil if the folder contains none.
+    /// Creates a description of a Moonshine model; nil if the folder contains none.
     package init?(moonshineAt path: String) {
         let model = MoonshineModel(path: path)
         guard model.exists else { return nil }
@@ -52,7 +53,7 @@ extension InstalledModel {
             files: model.files, bytes: model.bytes, licence: model.licence, problems: problems, lacksFile: lacksFile)
     }
 
-    /// Creates the entry for a Whisper model; nil if the file is not one.
+    /// Creates a description of a Whisper model; nil if the file is not one.
     package init?(whisperAt path: String) {
         guard let file = try? FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK), let status = try? file.status(),
             status.kind == .file
@@ -69,7 +70,7 @@ extension InstalledModel {
             bytes: status.bytes, licence: nil, problems: problems, lacksFile: lacksFile)
     }
 
-    /// Creates the entry for a PocketSphinx model, complete or not.
+    /// Creates a description of a PocketSphinx model, complete or not.
     package init(_ folder: ModelFolder) {
         var lacksFile = false
         do throws(DeviceError) { try folder.model.check() } catch { lacksFile = error.code == .missing }

@@ -32,7 +32,7 @@ package struct LanguageTag: Hashable, Sendable {
         self.init(String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).first ?? "")
     }
 
-    /// Whether a model for the other language can transcribe this one, possibly with another region's accent.
+    /// Returns whether a model for the other language can transcribe this one, possibly with another region's accent.
     ///
     /// - Parameter sameRegion: whether the regions must also match, if both tags have one.
     package func isCovered(by other: LanguageTag, sameRegion: Bool) -> Bool {

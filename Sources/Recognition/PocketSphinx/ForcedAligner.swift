@@ -13,13 +13,13 @@ package final class ForcedAligner: AlignmentEngine {
     private static let maxWordsInPiece = 1_000
     /// The beams, tried in order until the search reaches the end of the graph. The first one takes a third less time
     /// than the second and puts 1 % more words within 50 ms of their true time.
-    private static let beams: [(sound: Double, word: Double)] = [(1e-20, 1e-20), (1e-80, 1e-60), (1e-280, 1e-280)]
+    private static let beams: [(phone: Double, word: Double)] = [(1e-20, 1e-20), (1e-80, 1e-60), (1e-280, 1e-280)]
     /// The number of Gaussians per frame; four give no better results.
     private static let gaussians = "2"
     /// The probability of silence between words. With higher values, words begin too early, in the preceding pause. Of
     /// the values 1, 1e4, 1e8 and 1e12, this one puts the most starts within 50 ms of their true time.
     private static let silence = "1e4"
-    /// The distance in samples from the start of a frame, which covers 25.6 ms, to its center. Without this correction,
+    /// The number of samples from the start of a frame to its center. A frame covers 25.6 ms. Without this correction,
     /// the median start was 20 ms early.
     private static let frameCenter: Int64 = 205
 
@@ -80,9 +80,9 @@ package final class ForcedAligner: AlignmentEngine {
         // The graph contains the decoder's names for the words, because the decoder reports these names.
         let graph = WordGraph(variants.map { variants in variants.map { words in words.map { names[$0] ?? "" } } })
         for beam in Self.beams {
-            let spoken = try search(graph, beam.sound, beam.word)
-            guard !spoken.isEmpty, let wordRanges = graph.ranges(of: spoken.map(\.name)) else { continue }
-            return Self.ranges(wordRanges, spoken.map(\.frames), of: samples.count)
+            let pathWords = try search(graph, beam.phone, beam.word)
+            guard !pathWords.isEmpty, let wordRanges = graph.ranges(of: pathWords.map(\.name)) else { continue }
+            return Self.ranges(wordRanges, pathWords.map(\.frames), of: samples.count)
         }
         return nil
     }
@@ -123,7 +123,7 @@ package final class ForcedAligner: AlignmentEngine {
         return true
     }
 
-    /// Searches for a path through the graph. Returns no words if no path is within the beams.
+    /// Returns the words on the best path through the graph; empty if no path is within the beams.
     private func search(
         _ graph: WordGraph, _ beam: Double, _ wordBeam: Double
     ) throws(DeviceError) -> [(name: String, frames: Range<Int64>)] {

@@ -1,7 +1,7 @@
 import Core
 import System
 
-/// The properties of an installed model, from its files.
+/// An installed PocketSphinx model and the properties that its files have.
 package struct ModelFolder: Hashable, Sendable {
     /// The folder of Debian's model packages.
     package static let debian = "/usr/share/pocketsphinx/model"
@@ -13,7 +13,6 @@ package struct ModelFolder: Hashable, Sendable {
     package let language: String
     /// The sample rate of the training audio, in hertz.
     let sampleRate: Int
-    /// The paths of all files, sorted.
     package let files: [String]
     package let bytes: Int64
 
@@ -33,11 +32,11 @@ package struct ModelFolder: Hashable, Sendable {
 
     /// Returns the models in these folders, in order. Of several models with the same name, only the first is included.
     package static func installed(in folders: [String]) -> [ModelFolder] {
-        var seen: Set<String> = []
+        var seenNames: Set<String> = []
         return folders.flatMap { folder in
             ((try? names(inFolder: folder)) ?? []).filter { !$0.hasPrefix(".") && isFolder("\(folder)/\($0)") }
                 .map { "\(folder)/\($0)" }
-        }.map { ModelFolder(path: $0) }.filter { seen.insert($0.name).inserted }
+        }.map { ModelFolder(path: $0) }.filter { seenNames.insert($0.name).inserted }
     }
 
     /// Converts a folder's name to a language: `en-us` and `en_US` to `en-US`, `de` to `de`, `cards` to an empty
@@ -47,7 +46,6 @@ package struct ModelFolder: Hashable, Sendable {
         return (LanguageTag(parts.prefix(2).joined(separator: "-")) ?? LanguageTag(parts.first ?? ""))?.text ?? ""
     }
 
-    /// Returns the settings in `feat.params`.
     static func parameters(of acousticModel: String) -> [String: String] {
         let text = (try? content(ofFile: "\(acousticModel)/feat.params", limit: 1 << 16)) ?? []
         let fields = String(decoding: text, as: UTF8.self).split { $0.isWhitespace }.map(String.init)
@@ -56,7 +54,7 @@ package struct ModelFolder: Hashable, Sendable {
             uniquingKeysWith: { $1 })
     }
 
-    /// The maximum depth of subfolders; links may form a loop.
+    /// The maximum depth of subfolders, because links may form a loop.
     private static let maximumDepth = 3
 
     private static func files(in folder: String, depth: Int = 0) -> [String] {

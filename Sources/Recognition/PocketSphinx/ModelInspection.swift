@@ -34,7 +34,7 @@ extension ModelFolder {
     ]
     private static let maxDictionary = 1 << 28
 
-    /// Returns the problems of the dictionary. The library skips words with phones that the acoustic model lacks.
+    /// Returns the problems in the dictionary. The library skips words with phones that the acoustic model lacks.
     private func dictionaryProblems(_ sounds: Set<String>) -> [String] {
         let text: [UInt8]
         do throws(DeviceError) { text = try content(ofFile: model.dictionary, limit: Self.maxDictionary) } catch {
@@ -87,8 +87,8 @@ extension ModelFolder {
         return ModelDefinition(bytes).map { Set($0.sounds) }
     }
 
-    /// Parses a definition in text form: after the counts, it has one phone per line. Lines that name no neighbors are
-    /// context-independent phones.
+    /// Parses a definition in text form, which has one phone per line after the counts. Lines that name no neighbors
+    /// are context-independent phones.
     private static func textSounds(_ bytes: [UInt8]) -> Set<String>? {
         var sounds: Set<String> = []
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where !line.hasPrefix("#") {

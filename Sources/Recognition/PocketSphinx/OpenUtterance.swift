@@ -4,8 +4,8 @@ internal import CPocketSphinx
 /// The progress of the search through one utterance.
 ///
 /// Frames are normalized by the mean of the whole utterance. If the profile has a head start, the search begins with
-/// the mean of the first frames, to which more are added until `settledFrames`. Both means depend only on the audio,
-/// not on the pieces in which it arrives.
+/// the mean of the first frames, which includes more frames as they arrive, up to `settledFrames`. Both means depend
+/// only on the audio, not on the pieces in which it arrives.
 struct OpenUtterance {
     /// The weight of a prior mean, in frames: one second.
     private static let priorWeight: Float = 100
@@ -19,11 +19,10 @@ struct OpenUtterance {
     /// The number of frames in the first mean.
     private let headFrames: Int
     private var ownMean = CepstralMean()
-    /// The mean to subtract from each frame.
     private var mean: [Float] = []
-    private var searched = 0
+    private var searchedFrames = 0
     private var normalizedFrames: [Float] = []
-    private var first: Int16?
+    private var firstSample: Int16?
 
     /// Whether all samples are equal.
     private(set) var isFlat = true
@@ -39,19 +38,19 @@ struct OpenUtterance {
 
     mutating func append(_ samples: UnsafeBufferPointer<Int16>) {
         self.samples += samples
-        guard isFlat, let first = first ?? samples.first else { return }
-        self.first = first
+        guard isFlat, let first = firstSample ?? samples.first else { return }
+        firstSample = first
         isFlat = samples.allSatisfy { $0 == first }
     }
 
-    /// Searches the next frames; returns false if more audio must arrive first.
+    /// Searches the next frames; returns false if there are none or more audio must arrive first.
     mutating func search(_ frontEnd: FrontEnd, by decoder: DecoderHandle) throws(DeviceError) -> Bool {
-        let end = (searched / Self.step + 1) * Self.step
-        let requiredFrames = isComplete ? searched + 1 : max(end, headFrames)
+        let end = (searchedFrames / Self.step + 1) * Self.step
+        let requiredFrames = isComplete ? searchedFrames + 1 : max(end, headFrames)
         guard !isFlat, frontEnd.frames >= requiredFrames else { return false }
-        let frames = searched..<min(end, frontEnd.frames)
+        let frames = searchedFrames..<min(end, frontEnd.frames)
         updateMean(to: headFrames == .max ? .max : min(max(end, headFrames), Self.settledFrames), of: frontEnd)
-        searched = frames.upperBound
+        searchedFrames = frames.upperBound
         normalize(frames, of: frontEnd)
         try decoder.check(
             fieldscribe_ps_search(decoder.pointer, &normalizedFrames, Int32(frontEnd.width), Int32(frames.count)),
@@ -59,13 +58,13 @@ struct OpenUtterance {
         return true
     }
 
-    /// Finishes the search after the last `search`.
+    /// Finishes the search once `search` has returned false for a complete utterance.
     mutating func finish(_ frontEnd: FrontEnd, by decoder: DecoderHandle) throws(DeviceError) {
         guard !isFlat else { return }
         if frontEnd.width == 0 {
             try decoder.check(ps_process_raw(decoder.pointer, samples, samples.count, 0, 1), "ps_process_raw")
-        } else if searched > 0 {
-            normalize((searched - 1)..<searched, of: frontEnd)
+        } else if searchedFrames > 0 {
+            normalize((searchedFrames - 1)..<searchedFrames, of: frontEnd)
             try decoder.check(fieldscribe_ps_search_end(decoder.pointer, &normalizedFrames), "ps_process_cep")
         }
     }

@@ -23,8 +23,8 @@ package struct PocketSphinxModel: Hashable, Sendable {
     var addition: Addition?
 
     /// Finds the model in `folder`, whose name determines the file names, as in Debian's packages: `en-us/en-us`
-    /// (acoustic), `en-us/en-us.lm.bin` and `en-us/cmudict-en-us.dict`. If a file is missing, the only other file of
-    /// its kind is used.
+    /// (acoustic), `en-us/en-us.lm.bin` and `en-us/cmudict-en-us.dict`. If there is no file with such a name, uses the
+    /// only other file of its kind.
     package init(folder: String, languageModel: String? = nil, dictionary: String? = nil) {
         let folder = withoutTrailingSlash(folder)
         name = lastName(of: folder)
@@ -106,8 +106,8 @@ extension PocketSphinxModel {
             language: ModelFolder.language(of: name), sounds: try sounds(), folder: folder)
     }
 
-    /// Prepares a vocabulary, or uses an earlier result. Returns this model with the vocabulary, and the report, which
-    /// is nil if an earlier result was used.
+    /// Prepares a vocabulary, or reuses an earlier result. Returns this model with the vocabulary, and the report; nil
+    /// if an earlier result was reused.
     package func prepare(
         _ file: String?, and learned: String? = nil, cachedIn folder: String
     ) throws(DeviceError) -> (model: PocketSphinxModel, report: VocabularyReport?) {

@@ -1,10 +1,10 @@
 import Core
 internal import CPocketSphinx
 
-/// The default engine: PocketSphinx 0.8+5prealpha or 5.x from Debian.
+/// The engine PocketSphinx, version 0.8+5prealpha or 5.x from Debian.
 ///
-/// Use each object on one thread only. The library aborts the process on some internal errors, so it runs in a worker
-/// process.
+/// Use each object on one thread only. The library aborts the process on some internal errors, so the recorder runs the
+/// engine in a worker process.
 package final class PocketSphinxRecognizer: Adaptation, PartialRecognizer {
     /// The number of samples per decoder frame: 10 ms.
     static let samplesPerFrame: Int64 = 160
@@ -18,7 +18,7 @@ package final class PocketSphinxRecognizer: Adaptation, PartialRecognizer {
     private var voice = VoiceTrack()
     private var utterance: OpenUtterance?
 
-    /// Loads the model: 0.3 s and 90 MB for Debian's en-us.
+    /// Loads the model, which takes 0.3 s and 90 MB for Debian's en-us.
     ///
     /// - Throws: `DeviceError` with `missing` or `denied` for an unreadable file, `damaged` for one that the library
     ///   rejects.
@@ -55,7 +55,7 @@ package final class PocketSphinxRecognizer: Adaptation, PartialRecognizer {
         utterance = nil
         evidence = []
         let adaptation = CepstralAdaptation(state)
-        warp(adaptation?.warp)
+        setWarp(adaptation?.warp)
         try decoder.start()
         frontEnd.begin()
         voice = VoiceTrack()
@@ -90,12 +90,12 @@ package final class PocketSphinxRecognizer: Adaptation, PartialRecognizer {
             throw error
         }
         try decoder.check(ps_end_utt(decoder.pointer), "ps_end_utt")
-        // The decoder hears words in silence, tones and music with high confidence.
+        // In silence, tones and music, the decoder recognizes words with high confidence.
         guard !open.isFlat, !SteadySound.isTone(open.samples), !PlayedSound.isPlayed(open.samples) else {
             return Hypothesis()
         }
         let best = decoder.bestHypothesis(limit: Int64(open.samples.count))
-        evidence = best.spoken.map(\.evidence)
+        evidence = best.decodedWords.map(\.evidence)
         var hypothesis = Hypothesis(words: best.words(by: profile.calibration))
         if let first = hypothesis.words.first, let last = hypothesis.words.last {
             hypothesis.alternatives = decoder.alternatives(maximumCount: alternatives)
@@ -110,7 +110,7 @@ package final class PocketSphinxRecognizer: Adaptation, PartialRecognizer {
     ) throws(DeviceError) -> AdaptationState? {
         guard samples.contains(where: { $0 != samples[0] }) else { return nil }
         let before = CepstralAdaptation(state) ?? CepstralAdaptation()
-        warp(before.warp)
+        setWarp(before.warp)
         frontEnd.begin()
         try frontEnd.append(samples)
         frontEnd.end()
@@ -119,7 +119,7 @@ package final class PocketSphinxRecognizer: Adaptation, PartialRecognizer {
 
     var candidates: [[AdaptationState]] { CepstralAdaptation.candidates }
 
-    private func warp(_ warp: Double?) {
+    private func setWarp(_ warp: Double?) {
         guard warp ?? 1 != frontEnd.warp else { return }
         frontEnd = FrontEnd(decoder: decoder, warp: warp ?? 1)
     }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Finds the ends of sentences with a language model.
 package final class SentenceModel: Sendable {
-    /// The log odds that a sentence ends after a word that the model does not know.
+    /// The log odds that a sentence ends where the model gives no probability.
     private static let unknownWordOdds = -5.0
 
     private let file: Mutex<LanguageModelFile>

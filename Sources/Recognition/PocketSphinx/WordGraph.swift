@@ -34,22 +34,22 @@ struct WordGraph {
 
     /// Returns the range of spoken words that belong to each written word; nil if the spoken words are not a path
     /// through the graph.
-    func ranges(of spoken: [String]) -> [Range<Int>]? {
+    func ranges(of spokenWords: [String]) -> [Range<Int>]? {
         // The possible ends of each word, with the corresponding starts.
-        var reached: [[Int: Int]] = [[0: 0]]
+        var possibleEnds: [[Int: Int]] = [[0: 0]]
         for wordVariants in variants {
             var ends: [Int: Int] = [:]
-            for start in reached[reached.count - 1].keys {
+            for start in possibleEnds[possibleEnds.count - 1].keys {
                 if wordVariants.isEmpty { ends[start] = start }
-                for variant in wordVariants where spoken[start...].starts(with: variant) {
+                for variant in wordVariants where spokenWords[start...].starts(with: variant) {
                     ends[start + variant.count] = start
                 }
             }
             guard !ends.isEmpty else { return nil }
-            reached.append(ends)
+            possibleEnds.append(ends)
         }
-        var (ranges, end) = ([Range<Int>](), spoken.count)
-        for ends in reached.dropFirst().reversed() {
+        var (ranges, end) = ([Range<Int>](), spokenWords.count)
+        for ends in possibleEnds.dropFirst().reversed() {
             guard let start = ends[end] else { return nil }
             ranges.append(start..<end)
             end = start

@@ -16,8 +16,7 @@ struct EspeakVoice: Sendable {
         return stride(from: 0, to: words.count, by: Self.maxWordsPerRun).flatMap { start -> [[[String]]] in
             let part = Array(words[start..<min(words.count, start + Self.maxWordsPerRun)])
             let lines = mnemonics(part)
-            // If a word produced two lines, the following lines do not match their words, so pronounce each word
-            // separately.
+            // If a word produced two lines, later lines do not match their words. Pronounce each word separately.
             if lines.count == part.count { return lines.map { SpokenSounds.pronunciations($0) } }
             return part.map { word in
                 let wordLines = mnemonics([word])

@@ -1,10 +1,10 @@
-// Limits the size of a grammar. The decoder expands each rule wherever it is used, so a few lines can grow to any size.
+// Limits the size of a grammar. The decoder expands each rule at every use, so a few lines can grow to any size.
 extension GrammarFile {
-    /// The maximum number of nodes. The decoder keeps them in memory, and a small board has no memory for more.
+    /// The maximum number of nodes. The decoder keeps them in memory, which is scarce on small boards.
     static let maxNodes = 50_000
     static let maxDepth = 200
 
-    /// The reason why the grammar is too large or cannot be expanded; nil if it is small enough.
+    /// Why the grammar cannot be used, as a predicate; nil if it is small enough.
     package var sizeProblem: String? {
         if imports { return "imports rules from other files, which are not read; copy the rules into this file" }
         let rules = rules
@@ -40,8 +40,8 @@ extension GrammarFile {
         // Stops the recursion if the rule uses itself.
         knownExtents[name] = Extent(nodes: 1, depth: 0)
         var sum = Extent(nodes: rule.nodes, depth: rule.depth)
-        for (other, bracketDepth) in rule.names {
-            guard let extent = extent(of: other, in: rules, at: depth + bracketDepth + 1, &knownExtents) else {
+        for (usedRule, bracketDepth) in rule.names {
+            guard let extent = extent(of: usedRule, in: rules, at: depth + bracketDepth + 1, &knownExtents) else {
                 return nil
             }
             // Avoid overflow; above the limit, the exact value does not matter.

@@ -1,4 +1,4 @@
-/// A JSGF grammar for the sentences to recognize. The library parses its rules; the words must be in the dictionary.
+/// A JSGF grammar for the sentences to recognize. PocketSphinx parses the rules; this type finds the words.
 package struct GrammarFile: Hashable, Sendable {
     private struct Token: Hashable, Sendable {
         var text: String
@@ -9,12 +9,12 @@ package struct GrammarFile: Hashable, Sendable {
     /// The tokens and the text between them, which together form the file's text.
     private var tokens: [Token] = []
 
-    /// The delimiters of text that contains no words.
+    /// The delimiters of text that contains no words: comments, the header, weights, tags and rule names.
     private static let delimiters = [
         ("//", "\n"), ("/*", "*/"), ("#JSGF", ";"), ("/", "/"), ("{", "}"), ("<", ">"),
     ]
 
-    /// Whether a text is a grammar rather than a list of words.
+    /// Returns whether a text is a grammar rather than a list of words.
     package static func isGrammar(_ text: String) -> Bool {
         text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }.hasPrefix("#JSGF")
     }
@@ -25,7 +25,7 @@ package struct GrammarFile: Hashable, Sendable {
     package init(_ text: String) {
         var rest = text[...]
         var line = 1
-        /// Whether the parser is between the start of a statement and its content.
+        /// Whether the parser is at the left side of a statement, before its `=`.
         var isHead = true
         while let first = rest.first {
             var token = ""
@@ -55,13 +55,12 @@ package struct GrammarFile: Hashable, Sendable {
     struct Rule {
         /// The number of words, brackets, alternatives and rule names.
         var nodes = 0
-        /// The depth of nested brackets.
         var depth = 0
         /// The rules that this rule uses, with the depth of the enclosing brackets; one entry per use.
         var names: [(name: String, bracketDepth: Int)] = []
     }
 
-    /// The rules by their name without the grammar's name. Rules with the same name are merged.
+    /// The rules, by name without the grammar's name. Rules with the same name are merged.
     var rules: [String: Rule] {
         var rules: [String: Rule] = [:]
         var (ruleName, isHead, depth) = ("", true, 0)
@@ -101,7 +100,7 @@ package struct GrammarFile: Hashable, Sendable {
             .map { ($0.text, $0.line) }
     }
 
-    /// The rules that are used but not defined; the decoder silently skips them. Empty if the grammar imports rules.
+    /// The rules that are used but not defined, which the decoder silently skips. Empty if the grammar imports rules.
     package var undefined: [(rule: String, line: Int)] {
         let rules = tokens.enumerated().filter { $0.element.text.hasPrefix("<") }
         let defined = Set(

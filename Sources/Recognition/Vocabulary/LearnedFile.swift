@@ -1,9 +1,9 @@
-/// The content of `learned.txt`: the words that users have corrected, as a vocabulary whose lines also have counts and
-/// recordings.
+/// The content of `learned.txt`: a vocabulary of the words that users have corrected. Each line also has the number of
+/// corrections and the recordings.
 ///
-/// Users may edit the file. Only the counts of existing lines change. A line that begins with `#` is not used and not
-/// added again. A deleted line returns only after another correction; `processedPasses` shows which corrections are
-/// new.
+/// Users may edit the file. Learning changes only the counts of existing lines. A line that begins with `#` is not used
+/// and not added again. A deleted line returns only after another correction; `processedPasses` shows which corrections
+/// are new.
 package struct LearnedFile: Hashable, Sendable {
     /// A corrected word or phrase.
     package struct CorrectedPhrase: Hashable, Sendable {
@@ -24,21 +24,20 @@ package struct LearnedFile: Hashable, Sendable {
         }
     }
 
-    /// The file's name in the archive's folder.
     package static let name = "learned.txt"
     /// The default frequency per thousand words, which is lower than in a user's own vocabulary.
     static let defaultFrequency = 1.0
 
     private var lines: [LearnedLine]
-    /// The number of processed passes of each recording.
+    /// Each recording's last processed pass, counted from 1, by recording ID.
     package private(set) var processedPasses: [Int: Int] = [:]
     private let ending: String
 
     /// The maximum number of lines to write.
     private static let maxLines = 1_000
-    private static let seenPrefix = "# learned from "
-    private static let seenNote = "# learned from (recording:reading; without this line, removed words come back):"
-    private static let seenPerLine = 16
+    private static let passesPrefix = "# learned from "
+    private static let passesNote = "# learned from (recording:reading; without this line, removed words come back):"
+    private static let passesPerLine = 16
     private static let header = [
         // `LearnedLine` parses up to eight words before another # as a phrase, so each line has more.
         "# Words and names that users corrected. fieldscribe prefers them from the next recording on. You may edit",
@@ -51,7 +50,7 @@ package struct LearnedFile: Hashable, Sendable {
         ending = text.contains("\r\n") ? "\r\n" : "\n"
         var rows = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
         if rows.last?.isEmpty == true { rows.removeLast() }
-        for row in rows where row.hasPrefix(Self.seenPrefix) {
+        for row in rows where row.hasPrefix(Self.passesPrefix) {
             for pair in row.split(separator: " ") {
                 let numbers = pair.split(separator: ":").map { Int($0) }
                 guard numbers.count == 2, let recording = numbers[0], let pass = numbers[1] else { continue }
@@ -63,20 +62,19 @@ package struct LearnedFile: Hashable, Sendable {
 
     package var text: String { lines.map { $0.text + ending }.joined() }
 
-    /// The problems, in line order.
     package var problems: [VocabularyFile.Problem] { VocabularyFile(text).problems }
 
-    /// Returns the text with empty lines in place of unused ones, so that line numbers stay the same. Users' own lines
-    /// take precedence, followed by the most frequently corrected ones.
+    /// Returns the text with empty lines in place of unused ones, so that line numbers stay the same. Lines that users
+    /// wrote take precedence, followed by the most frequently corrected ones.
     ///
     /// - Parameter maximumLines: the maximum number of lines to use.
     func usedText(maximumLines: Int) -> String {
-        let used = Set(ranked.prefix(maximumLines))
-        return lines.enumerated().map { used.contains($0.offset) ? $0.element.content + "\n" : "\n" }.joined()
+        let usedIndices = Set(usableIndices.prefix(maximumLines))
+        return lines.enumerated().map { usedIndices.contains($0.offset) ? $0.element.content + "\n" : "\n" }.joined()
     }
 
     /// The indices of the usable lines, by precedence.
-    private var ranked: [Int] {
+    private var usableIndices: [Int] {
         let faultyLines = Set(problems.map(\.line))
         return lines.indices.filter { lines[$0].isUsed && !faultyLines.contains($0 + 1) }.sorted { left, right in
             (lines[right].times ?? .max, left) < (lines[left].times ?? .max, right)
@@ -95,7 +93,7 @@ package struct LearnedFile: Hashable, Sendable {
         var added: [String] = []
         for phrase in phrases {
             if let index = lineIndices[phrase.key] {
-                lines[index].count(times: phrase.times, recordings: phrase.recordings)
+                lines[index].updateCounts(times: phrase.times, recordings: phrase.recordings)
             } else if phrase.isNew, remainingLines > 0, let line = LearnedLine(phrase, isProposal: proposing) {
                 if lines.isEmpty { lines = (Self.header + [""]).map { LearnedLine($0) } }
                 lines.append(line)
@@ -106,17 +104,17 @@ package struct LearnedFile: Hashable, Sendable {
         return added
     }
 
-    /// Records the number of processed passes of each recording.
+    /// Records each recording's last processed pass, counted from 1.
     package mutating func markProcessed(_ passes: [Int: Int]) {
-        let all = processedPasses.merging(passes) { max($0, $1) }
-        guard all != processedPasses, !lines.isEmpty else { return }
-        processedPasses = all
-        let pairs = all.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }
-        let rows = stride(from: 0, to: pairs.count, by: Self.seenPerLine).map { start in
-            let part = pairs[start..<min(pairs.count, start + Self.seenPerLine)].joined(separator: " ")
-            return LearnedLine(start == 0 ? "\(Self.seenNote) \(part)" : "\(Self.seenPrefix)\(part)")
+        let merged = processedPasses.merging(passes) { max($0, $1) }
+        guard merged != processedPasses, !lines.isEmpty else { return }
+        processedPasses = merged
+        let pairs = merged.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }
+        let rows = stride(from: 0, to: pairs.count, by: Self.passesPerLine).map { start in
+            let part = pairs[start..<min(pairs.count, start + Self.passesPerLine)].joined(separator: " ")
+            return LearnedLine(start == 0 ? "\(Self.passesNote) \(part)" : "\(Self.passesPrefix)\(part)")
         }
-        let isPassesLine = { (line: LearnedLine) in line.text.hasPrefix(Self.seenPrefix) }
+        let isPassesLine = { (line: LearnedLine) in line.text.hasPrefix(Self.passesPrefix) }
         let index =
             lines.firstIndex(where: isPassesLine) ?? lines.firstIndex { !$0.text.hasPrefix("#") } ?? lines.count
         lines.removeAll(where: isPassesLine)
@@ -124,25 +122,25 @@ package struct LearnedFile: Hashable, Sendable {
     }
 
     /// Removes a recording from the lines that refer to it, and removes the lines that refer to no other recording.
-    /// Users' own lines, which have no counts, stay.
+    /// Lines that users wrote have no recordings, so they stay.
     ///
-    /// - Parameter kept: the keys of the corrections that the recording still has, with the words' keys separated by
-    ///   spaces.
+    /// - Parameter remainingKeys: the keys of the corrections that the recording still has, with the words' keys
+    ///   separated by spaces.
     /// - Returns: the number of removed lines.
-    mutating func forget(_ recording: Int, keeping kept: Set<String>) -> Int {
-        var forgotten: Set<Int> = []
+    mutating func forget(_ recording: Int, keeping remainingKeys: Set<String>) -> Int {
+        var removedIndices: Set<Int> = []
         for index in lines.indices where lines[index].recordings.contains(recording) {
-            if let key = lines[index].key, kept.contains(key) { continue }
-            if !lines[index].forget(recording) { forgotten.insert(index) }
+            if let key = lines[index].key, remainingKeys.contains(key) { continue }
+            if !lines[index].forget(recording) { removedIndices.insert(index) }
         }
-        lines = lines.indices.filter { !forgotten.contains($0) }.map { lines[$0] }
-        return forgotten.count
+        lines = lines.indices.filter { !removedIndices.contains($0) }.map { lines[$0] }
+        return removedIndices.count
     }
 
     /// Accepts all proposals, or the lines with the given keys, even if a user has disabled them with `#`.
     ///
     /// - Parameter keys: the keys of the lines, with the words' keys separated by spaces; nil for all proposals.
-    /// - Returns: the keys of the newly used lines.
+    /// - Returns: the keys of the accepted lines.
     package mutating func accept(_ keys: Set<String>?) -> [String] {
         lines.indices.compactMap { index in
             guard let key = lines[index].key, keys?.contains(key) ?? lines[index].isProposal else { return nil }
@@ -155,10 +153,9 @@ package struct LearnedFile: Hashable, Sendable {
 extension LearnedFile {
     /// A line for display.
     package struct Entry: Hashable, Sendable, Codable {
-        /// Whether the line is used, proposed, disabled with `#`, or beyond the maximum number of lines.
+        /// Whether the line is used, proposed, disabled with `#`, or beyond the maximum number of used lines.
         package enum State: String, Sendable, Codable { case used, proposed, off, beyond }
 
-        /// The phrase as written.
         package var phrase: String
         /// The number of corrections; 0 if a user has written the line.
         package var times: Int
@@ -170,10 +167,10 @@ extension LearnedFile {
     ///
     /// - Parameter maximumUsed: the maximum number of lines that are used.
     package func entries(maximumUsed: Int) -> [Entry] {
-        let ranked = ranked
-        let rest = lines.indices.filter { !lines[$0].isUsed && lines[$0].times != nil }
-        let used = ranked.enumerated().compactMap { lines[$1].entry($0 < maximumUsed ? .used : .beyond) }
-        return used + rest.compactMap { lines[$0].entry(lines[$0].isProposal ? .proposed : .off) }
+        let usableIndices = usableIndices
+        let unusedIndices = lines.indices.filter { !lines[$0].isUsed && lines[$0].times != nil }
+        let usedEntries = usableIndices.enumerated().compactMap { lines[$1].entry($0 < maximumUsed ? .used : .beyond) }
+        return usedEntries + unusedIndices.compactMap { lines[$0].entry(lines[$0].isProposal ? .proposed : .off) }
     }
 }
 

@@ -7,7 +7,7 @@ struct LearnedLine: Hashable, Sendable {
     /// The keys of the line's words, separated by spaces; nil if the line is not a phrase.
     private(set) var key: String?
     private(set) var phrase: String?
-    /// Whether the line may be used: it is not empty and does not begin with `#`.
+    /// Whether the line has content and is not disabled with `#`.
     private(set) var isUsed = false
     /// The vocabulary entry, without the comment.
     private(set) var content = ""
@@ -35,7 +35,7 @@ struct LearnedLine: Hashable, Sendable {
         // A comment with more than eight words is a sentence rather than a disabled phrase.
         let isPhrase = !words.isEmpty && words.count <= 8 && keys.allSatisfy { !$0.isEmpty }
         if isPhrase { (key, phrase) = (keys.joined(separator: " "), words.joined(separator: " ")) }
-        count(body.drop { $0 != "#" })
+        parseCounts(body.drop { $0 != "#" })
         if times != nil { beginning = String(text.prefix(upTo: body.drop { $0 != "#" }.startIndex)) }
     }
 
@@ -45,14 +45,15 @@ struct LearnedLine: Hashable, Sendable {
         self.init("\(isProposal ? Self.proposal : "")\(corrected.text)  # 1 time, in 1")
         guard key == corrected.key else { return nil }
         (times, recordings) = (0, [])
-        count(times: corrected.times, recordings: corrected.recordings)
+        updateCounts(times: corrected.times, recordings: corrected.recordings)
     }
 
-    /// Updates the counts, if the line has any.
-    mutating func count(times other: Int, recordings others: [Int]) {
+    /// Updates the number of corrections and the recordings, if the line has them.
+    mutating func updateCounts(times correctedTimes: Int, recordings correctedRecordings: [Int]) {
         guard let oldTimes = times else { return }
-        let all = Set(recordings).union(others).sorted()
-        let (newTimes, newRecordings) = (max(oldTimes, other), Array(all.suffix(Self.maxRecordings)))
+        let mergedRecordings = Set(recordings).union(correctedRecordings).sorted()
+        let newRecordings = Array(mergedRecordings.suffix(Self.maxRecordings))
+        let newTimes = max(oldTimes, correctedTimes)
         guard newTimes != oldTimes || newRecordings != recordings else { return }
         setCounts(times: newTimes, recordings: newRecordings)
     }
@@ -78,7 +79,7 @@ struct LearnedLine: Hashable, Sendable {
     }
 
     /// Parses `# 3 times, in 4 7`.
-    private mutating func count(_ comment: Substring) {
+    private mutating func parseCounts(_ comment: Substring) {
         let fields = comment.dropFirst().split { $0.isWhitespace || $0 == "," }
         guard fields.count > 3, let number = Int(fields[0]), (0...1_000_000).contains(number),
             fields[1].hasPrefix("time"), fields[2] == "in"

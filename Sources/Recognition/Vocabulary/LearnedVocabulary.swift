@@ -20,19 +20,21 @@ package struct LearnedVocabulary: Sendable {
     /// Removes the words that were learned only from this recording and the files made from them, because they may
     /// contain redacted words.
     ///
-    /// - Parameter kept: the keys of the corrected words that the recording still has.
+    /// - Parameter remainingKeys: the keys of the corrected words that the recording still has.
     /// - Returns: messages for the user, which do not contain the words; empty if there was nothing to remove.
-    package func forget(_ recording: Int, keeping kept: Set<String>) -> [String] {
+    package func forget(_ recording: Int, keeping remainingKeys: Set<String>) -> [String] {
         do throws(DeviceError) {
             let cache = "\(storage)/cache"
             var file = try file()
-            // Remove the files first: after a power cut, the remaining lines show what to remove. Remove them again
-            // after the lines, because a worker may have recreated them.
-            if file.forget(recording, keeping: kept) > 0 { try VocabularyPreparation.removeLearned(from: cache) }
-            let lines = try change { $0.forget(recording, keeping: kept) }
-            guard lines > 0 else { return [] }
+            // Remove the cached files first: after a power cut, the remaining lines show what to remove. Remove the
+            // files again after the lines, because a worker may have recreated them.
+            if file.forget(recording, keeping: remainingKeys) > 0 {
+                try VocabularyPreparation.removeLearned(from: cache)
+            }
+            let removedLines = try change { $0.forget(recording, keeping: remainingKeys) }
+            guard removedLines > 0 else { return [] }
             try VocabularyPreparation.removeLearned(from: cache)
-            let words = counted(lines, "word or phrase", "words or phrases")
+            let words = counted(removedLines, "word or phrase", "words or phrases")
             return ["\(path): removed \(words) learned only from recording \(recording)"]
         } catch {
             return ["\(path): may still have words learned from recording \(recording): \(error.message)"]
@@ -53,7 +55,7 @@ package struct LearnedVocabulary: Sendable {
         do throws(DeviceError) {
             return try folder.content(ofFile: LearnedFile.name, limit: Self.maximumBytes)
         } catch {
-            // EACCES is also the error for a folder that may be listed but not entered.
+            // A folder that may be listed but not entered also causes EACCES.
             if error.status == ENOENT || isOptional && error.status == EACCES && access(storage, X_OK) != 0 {
                 return nil
             }
@@ -109,7 +111,7 @@ package struct LearnedVocabulary: Sendable {
             guard text.count <= Self.maximumBytes else {
                 throw DeviceError(.unsupported, "learn", on: path, "is full", remedy: "delete some of its lines")
             }
-            // Comparing the file's status is not enough: an editor may have written it within the clock's resolution.
+            // The file's status is not enough: an editor may have written the file within the clock's resolution.
             guard try bytes() == before else { continue }
             let folder = try Folder(opening: storage, crossesMounts: true)
             try folder.replace(LearnedFile.name, with: text)

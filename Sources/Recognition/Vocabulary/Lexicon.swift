@@ -6,7 +6,6 @@ package struct Lexicon: Sendable {
     enum Origin: Sendable { case dictionary, user, espeak, unknown }
 
     struct Entry: Hashable, Sendable {
-        /// The word as the user wrote it.
         var written: String
 
         /// The decoder's name for the word: the dictionary's spelling if there is one, otherwise the word as written.
@@ -19,7 +18,6 @@ package struct Lexicon: Sendable {
         var line: Int
     }
 
-    /// One entry per word, in the order of the words.
     private(set) var entries: [Entry] = []
 
     private let dictionary: [UInt8]
@@ -35,9 +33,9 @@ package struct Lexicon: Sendable {
         pronounce: ([String]) -> [[[String]]]
     ) throws(DeviceError) {
         dictionary = try content(ofFile: path)
-        let inDictionary = Self.known(Set(words.flatMap { [$0.word, $0.word.lowercased()] }), in: dictionary)
+        let dictionaryWords = Self.known(Set(words.flatMap { [$0.word, $0.word.lowercased()] }), in: dictionary)
         for (word, line) in words {
-            let name = [word, word.lowercased()].first { inDictionary.contains($0) }
+            let name = [word, word.lowercased()].first { dictionaryWords.contains($0) }
             let userPronunciations = pronunciations[word] ?? []
             entries.append(
                 Entry(
@@ -46,20 +44,20 @@ package struct Lexicon: Sendable {
                     pronunciations: userPronunciations, line: line))
         }
         let unknown = entries.indices.filter { entries[$0].origin == .unknown }
-        for (index, found) in zip(unknown, pronounce(unknown.map { entries[$0].written })) where !found.isEmpty {
-            entries[index].pronunciations = found
+        let guesses = pronounce(unknown.map { entries[$0].written })
+        for (index, pronunciations) in zip(unknown, guesses) where !pronunciations.isEmpty {
+            entries[index].pronunciations = pronunciations
             entries[index].origin = .espeak
         }
     }
 
-    /// Returns a lexicon with only the first `count` words.
     func prefix(_ count: Int) -> Lexicon {
         var lexicon = self
         lexicon.entries = Array(entries.prefix(count))
         return lexicon
     }
 
-    /// Returns which of these words a dictionary contains.
+    /// Returns the words that a dictionary contains.
     ///
     /// - Throws: `DeviceError` if the dictionary cannot be read.
     package static func known(_ words: Set<String>, inDictionary path: String) throws(DeviceError) -> Set<String> {
@@ -71,19 +69,20 @@ package struct Lexicon: Sendable {
         Dictionary(entries.filter { $0.origin != .unknown }.map { ($0.written, $0.name) }) { first, _ in first }
     }
 
-    /// Returns the words whose pronunciations contain a phone that the acoustic model lacks, with the first such phone.
+    /// Returns the entries whose pronunciations contain a phone that the acoustic model lacks, with the first such
+    /// phone.
     func unusableEntries(forModelWith sounds: Set<String>) -> [(entry: Entry, sound: String)] {
         entries.compactMap { entry in
             entry.pronunciations.joined().first { !sounds.contains($0) }.map { (entry, $0) }
         }
     }
 
-    /// Returns the dictionary with the missing pronunciations added.
+    /// Returns the dictionary with the entries' pronunciations added.
     func extendedDictionary() -> [UInt8] {
         var counts: [String: Int] = [:]
-        let extended = Set(entries.filter { $0.origin == .user }.map(\.name))
+        let userPronouncedNames = Set(entries.filter { $0.origin == .user }.map(\.name))
         dictionary.withUnsafeBytes { bytes in
-            DictionaryScan(extended).run(over: bytes) { word, _ in counts[word, default: 0] += 1 }
+            DictionaryScan(userPronouncedNames).run(over: bytes) { word, _ in counts[word, default: 0] += 1 }
         }
         var text = dictionary
         if text.last != 0x0A { text.append(0x0A) }
@@ -99,8 +98,10 @@ package struct Lexicon: Sendable {
     }
 
     private static func known(_ words: Set<String>, in dictionary: [UInt8]) -> Set<String> {
-        var found: Set<String> = []
-        dictionary.withUnsafeBytes { bytes in DictionaryScan(words).run(over: bytes) { word, _ in found.insert(word) } }
-        return found
+        var foundWords: Set<String> = []
+        dictionary.withUnsafeBytes { bytes in
+            DictionaryScan(words).run(over: bytes) { word, _ in foundWords.insert(word) }
+        }
+        return foundWords
     }
 }

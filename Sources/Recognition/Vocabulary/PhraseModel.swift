@@ -4,14 +4,14 @@ import Glibc
 /// A language model for phrases in ARPA format, which the decoder uses in addition to the model's own.
 ///
 /// The decoder applies the language weight to each model before it interpolates them, so the higher probability
-/// decides. Each probability here is therefore the frequency in the phrases, divided by the total frequency of the
-/// preceding words in all speech.
+/// decides. Each probability here is therefore the frequency of a word sequence in the phrases, divided by the
+/// frequency in all speech of the words that precede its last word.
 struct PhraseModel {
     /// Returns the probability of a word after the given words, nearest first, according to the model's own language
     /// model; 0 for an unknown word.
     typealias Base = (_ word: String, _ history: [String]) -> Double
 
-    /// The maximum share of all speech that the phrases account for.
+    /// The maximum share of all spoken words that belong to phrases.
     private static let maxShare = 0.25
     private static let minLogProbability = -9.0
     /// The probability factor for a word from the middle of a phrase that is spoken without the preceding word.
@@ -42,27 +42,27 @@ struct PhraseModel {
 
     /// The trigram model in ARPA format. The same phrases always give the same bytes.
     var arpa: String {
-        var first = unigrams.map { word, total in
+        var unigramRows = unigrams.map { word, total in
             let begins = beginnings[word] ?? 0
             return (word, log(begins + (total - begins) * Self.midPhraseFactor))
         }
-        first += [(["<s>"], -99), (["</s>"], -99)]
-        var second = bigrams.map { entry in
+        unigramRows += [(["<s>"], -99), (["</s>"], -99)]
+        var bigramRows = bigrams.map { entry in
             let history = [entry.key[0]]
             return (entry.key, log(entry.value / (baseFrequency(history) + (unigrams[history] ?? 0))))
         }
-        var third = trigrams.map { entry in
+        var trigramRows = trigrams.map { entry in
             let history = Array(entry.key[0..<2])
             return (entry.key, log(entry.value / (baseFrequency(history) + (bigrams[history] ?? 0))))
         }
-        // The library requires entries of each order.
+        // The library requires n-grams of each order.
         if let word = unigrams.keys.sorted(by: Self.precedes).first {
-            if second.isEmpty || third.isEmpty {
-                second += [(["<s>"] + word, Self.minLogProbability), (word + ["</s>"], Self.minLogProbability)]
+            if bigramRows.isEmpty || trigramRows.isEmpty {
+                bigramRows += [(["<s>"] + word, Self.minLogProbability), (word + ["</s>"], Self.minLogProbability)]
             }
-            if third.isEmpty { third.append((["<s>"] + word + ["</s>"], Self.minLogProbability)) }
+            if trigramRows.isEmpty { trigramRows.append((["<s>"] + word + ["</s>"], Self.minLogProbability)) }
         }
-        let orders = [first, second, third].map { $0.sorted { Self.precedes($0.0, $1.0) } }
+        let orders = [unigramRows, bigramRows, trigramRows].map { $0.sorted { Self.precedes($0.0, $1.0) } }
         var lines = ["\\data\\"]
         for (index, order) in orders.enumerated() { lines.append("ngram \(index + 1)=\(order.count)") }
         for (index, order) in orders.enumerated() {

@@ -1,13 +1,12 @@
 /// The spoken forms of a written English word: `Mr.` is spoken as mister, `$5.50` as five dollars fifty.
 ///
-/// Often, only the audio can tell which of several forms was spoken, such as for `1905`, `St.` or `NATO`.
+/// For words such as `1905`, `St.` or `NATO`, only the audio can tell which form was spoken.
 struct SpokenForm: Hashable, Sendable {
     /// The spoken forms as dictionary words, most likely first; empty if the word is not spoken.
     var variants: [[String]]
 
     private static let maxVariants = 24
-    /// The maximum number of characters. A longer text is not a word, so it gets a single form that is in no
-    /// dictionary.
+    /// The maximum number of characters. A longer text is not a word, so its only form is one that no dictionary has.
     private static let maxCharacters = 60
 
     /// - Parameter written: a word from an engine, possibly with punctuation.
@@ -20,16 +19,16 @@ struct SpokenForm: Hashable, Sendable {
         variants = Array(Self.variants(of: text).filter { !$0.isEmpty }.unique.prefix(Self.maxVariants))
     }
 
-    /// Returns the forms of consecutive words. In `$5 million`, the word dollars comes last.
+    /// Returns the forms of consecutive words. In `$5 million`, the word `dollars` is spoken last.
     static func forms(of words: [String]) -> [SpokenForm] {
         let scales: Set = ["hundred", "thousand", "million", "billion", "trillion"]
         return words.indices.map { index in
             var form = SpokenForm(of: words[index])
             if index > 0, let sign = words[index - 1].first(where: { SpokenToken.currencies[$0] != nil }),
-                let name = SpokenToken.currencies[sign],
+                let currency = SpokenToken.currencies[sign],
                 form.variants.contains(where: { $0.count == 1 && scales.contains($0[0]) })
             {
-                form.variants = form.variants.map { $0 + [name.many] } + form.variants
+                form.variants = form.variants.map { $0 + [currency.plural] } + form.variants
             }
             return form
         }

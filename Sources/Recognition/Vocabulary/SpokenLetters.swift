@@ -40,7 +40,7 @@ extension SpokenToken {
         return variants
     }
 
-    /// Returns the possible spellings in a dictionary.
+    /// Returns the spellings that a dictionary may have: in lowercase, without apostrophes or without accents.
     private static func spellings(_ word: Substring) -> [String] {
         let lowercased = word.lowercased()
         let withoutLeadingApostrophes = lowercased.drop { $0 == "'" }
@@ -60,7 +60,7 @@ extension SpokenToken {
         }
     }()
 
-    /// Whether the letters of a word are spelled out, as in BBC, TVs and J.
+    /// Whether a word may be spelled out letter by letter, as in `BBC`, `TVs` and `J`.
     private static func isSpelled(_ word: Substring) -> Bool {
         let capitals = word.hasSuffix("s") && word.count > 2 ? word.dropLast() : word
         let bare = capitals.hasSuffix("'") ? capitals.dropLast() : capitals

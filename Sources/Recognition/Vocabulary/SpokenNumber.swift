@@ -22,21 +22,24 @@ enum SpokenNumber {
     ///
     /// - Parameter isCount: whether the notation, such as `1,234`, rules out a year.
     static func variants(of digits: some StringProtocol, isCount: Bool = false) -> [[String]] {
-        guard let number = Int(digits), digits.count <= maxDigits else { return [each(digits, zero: "zero")] }
+        guard let number = Int(digits), digits.count <= maxDigits else { return [digitNames(digits, zero: "zero")] }
         var variants: [[String]] = []
         if digits.first != "0" || digits.count == 1 {
-            variants = [cardinal(number), cardinal(number, and: true)]
+            variants = [cardinal(number), cardinal(number, isBritish: true)]
             if let pairs = pairs(number) {
                 let isYear = !isCount && ((1_100...1_999).contains(number) || (2_010...2_099).contains(number))
                 variants.insert(pairs, at: isYear ? 0 : variants.endIndex)
             }
         }
-        if digits.count > 1 { variants += [each(digits, zero: "oh"), each(digits, zero: "zero")] }
+        if digits.count > 1 { variants += [digitNames(digits, zero: "oh"), digitNames(digits, zero: "zero")] }
         if number == 0 { variants.append(["oh"]) }
         return variants.unique
     }
 
-    static func each(_ digits: some StringProtocol, zero: String) -> [String] {
+    /// Returns the digits' names.
+    ///
+    /// - Parameter zero: the name of the digit 0.
+    static func digitNames(_ digits: some StringProtocol, zero: String) -> [String] {
         digits.compactMap(\.wholeNumberValue).map { $0 == 0 ? zero : small[$0] }
     }
 
@@ -62,11 +65,11 @@ enum SpokenNumber {
         variants.map { variant in variant.dropLast() + variant.suffix(1).map(change) }
     }
 
-    static func cardinal(_ number: Int, and isBritish: Bool = false) -> [String] {
+    static func cardinal(_ number: Int, isBritish: Bool = false) -> [String] {
         guard number > 0 else { return [small[0]] }
         var (words, rest) = ([String](), number)
         for (scale, name) in scales where rest >= scale {
-            words += cardinal(rest / scale, and: isBritish) + [name]
+            words += cardinal(rest / scale, isBritish: isBritish) + [name]
             rest %= scale
         }
         if rest >= 100 {
@@ -83,8 +86,8 @@ enum SpokenNumber {
         return [tens[number / 10]] + (number % 10 == 0 ? [] : [small[number % 10]])
     }
 
-    /// Returns a number in pairs of digits, such as `nineteen oh five`, `twenty five hundred` or `two fifty`; nil if it
-    /// is not spoken like this.
+    /// Returns a number spoken in pairs of digits, such as `nineteen oh five`, `twenty five hundred` or `two fifty`;
+    /// nil if it is not spoken like this.
     private static func pairs(_ number: Int) -> [String]? {
         guard (100...9_999).contains(number), number % 1_000 != 0 else { return nil }
         let (first, second) = (number / 100, number % 100)
@@ -94,7 +97,6 @@ enum SpokenNumber {
 }
 
 extension Array where Element: Hashable {
-    /// The elements without duplicates, in order.
     var unique: Self {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

@@ -1,7 +1,7 @@
 /// Converts eSpeak NG's phonemes to the phones of CMU's dictionary (ARPAbet).
 enum SpokenSounds {
     /// Returns the pronunciations of a word from the output of `espeak-ng -q -x --sep=_ -v en-us`; empty if a phoneme
-    /// is unknown. Variants with the weak vowels of fast speech and with the open vowels of foreign names come last.
+    /// is unknown. The variants with the weak vowels of fast speech and the open vowels of foreign names come last.
     ///
     /// On 3,000 words of CMU's dictionary, one of the variants is correct for 62 %, and 9 % of the phones are wrong.
     static func pronunciations(_ mnemonics: some StringProtocol) -> [[String]] {
@@ -21,7 +21,7 @@ enum SpokenSounds {
         return pronunciations
     }
 
-    /// Lengthens a short i before a vowel or at the end of a word, and weakens an a at the end.
+    /// Lengthens a short `i` before a vowel or at the end of a word, and weakens an `a` at the end of a word.
     private static func adjusted(_ phones: [String], of phoneme: String, next: String?, isLast: Bool) -> [String] {
         if ["I", "I2", "I#", "i"].contains(phoneme), let next, vowels.contains(next) { return ["IY"] }
         if isLast, phoneme == "I" || phoneme == "I2" { return ["IY"] }

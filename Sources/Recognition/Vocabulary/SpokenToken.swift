@@ -1,23 +1,24 @@
 /// The spoken forms of an English text without dashes and spaces.
 enum SpokenToken {
     struct Currency: Sendable {
-        var one, many, cent, cents: String
+        var singular, plural, cent, cents: String
     }
 
     static let currencies: [Character: Currency] = [
-        "$": Currency(one: "dollar", many: "dollars", cent: "cent", cents: "cents"),
-        "€": Currency(one: "euro", many: "euros", cent: "cent", cents: "cents"),
-        "£": Currency(one: "pound", many: "pounds", cent: "penny", cents: "pence"),
+        "$": Currency(singular: "dollar", plural: "dollars", cent: "cent", cents: "cents"),
+        "€": Currency(singular: "euro", plural: "euros", cent: "cent", cents: "cents"),
+        "£": Currency(singular: "pound", plural: "pounds", cent: "penny", cents: "pence"),
     ]
     static let signs: [Character: [String]] = [
         "%": ["percent"], "&": ["and"], "+": ["plus"], "@": ["at"], "=": ["equals"], "°": ["degrees"],
     ]
 
-    /// Returns the spoken forms of a text with a digit or sign; nil for letters, and for a text that must be split.
+    /// Returns the spoken forms of a text with a digit, sign or currency; nil for letters, and for a text that must be
+    /// split.
     static func variants(of text: Substring) -> [[String]]? {
         if text.allSatisfy({ signs[$0] != nil }) { return [text.flatMap { signs[$0] ?? [] }] }
         guard text.contains(where: { $0.isNumber || signs[$0] != nil }) else {
-            return text.count == 1 ? text.first.flatMap { currencies[$0] }.map { [[$0.many], [$0.one]] } : nil
+            return text.count == 1 ? text.first.flatMap { currencies[$0] }.map { [[$0.plural], [$0.singular]] } : nil
         }
         if let first = text.first, let currency = currencies[first] { return money(text.dropFirst(), currency) }
         if let sign = text.last.flatMap({ signs[$0] }) { return number(text.dropLast()).map { $0.map { $0 + sign } } }
@@ -44,7 +45,7 @@ enum SpokenToken {
             return nil
         }
         let fractions = [
-            SpokenNumber.each(decimals, zero: "oh"), SpokenNumber.each(decimals, zero: "zero"),
+            SpokenNumber.digitNames(decimals, zero: "oh"), SpokenNumber.digitNames(decimals, zero: "zero"),
         ].map { ["point"] + $0 }
         let before = whole.isEmpty ? [[]] : SpokenNumber.variants(of: whole)
         return SpokenForm.product(before, fractions).unique
@@ -64,22 +65,23 @@ enum SpokenToken {
         let scales = ["k": "thousand", "m": "million", "b": "billion", "bn": "billion"]
         let amount = text.prefix { !$0.isLetter }
         if let scale = scales[text[amount.endIndex...].lowercased()], let variants = number(amount) {
-            return variants.map { $0 + [scale, currency.many] }
+            return variants.map { $0 + [scale, currency.plural] }
         }
         let sides = text.split(separator: ".", maxSplits: 1)
         guard let whole = sides.first.flatMap(number) else {
-            return (variants(of: text) ?? [[]]).map { $0 + [currency.many] }
+            return (variants(of: text) ?? [[]]).map { $0 + [currency.plural] }
         }
         if sides.count == 2, sides[1].count == 2, let cents = Int(sides[1]) {
             let centWords = SpokenNumber.cardinal(cents)
             let coins = centWords + [cents == 1 ? currency.cent : currency.cents]
             let tails = cents == 0 ? [[]] : [centWords, coins, ["and"] + coins]
-            let heads = whole.map { $0 + [$0 == ["one"] ? currency.one : currency.many] }
+            let heads = whole.map { $0 + [$0 == ["one"] ? currency.singular : currency.plural] }
             let bare = cents == 0 ? [] : whole.map { $0 + centWords }
             return SpokenForm.product(Array(heads.prefix(4)), tails) + (whole.first == ["zero"] ? [coins] : []) + bare
         }
-        let all = number(text) ?? whole
-        return all.map { $0 + [$0 == ["one"] ? currency.one : currency.many] } + all.map { $0 + [currency.one] } + all
+        let amountVariants = number(text) ?? whole
+        let counted = amountVariants.map { $0 + [$0 == ["one"] ? currency.singular : currency.plural] }
+        return counted + amountVariants.map { $0 + [currency.singular] } + amountVariants
     }
 
     /// Parses times such as `3:30` and `12:05:30`.
@@ -91,9 +93,9 @@ enum SpokenToken {
         for field in fields.dropFirst() {
             let number = Int(field) ?? 0
             let words = SpokenNumber.cardinal(number)
-            let spoken =
+            let fieldVariants =
                 number == 0 ? [["o'clock"], [], ["hundred"]] : number < 10 ? [["oh"] + words, words] : [words]
-            variants = SpokenForm.product(variants, spoken)
+            variants = SpokenForm.product(variants, fieldVariants)
         }
         return variants
     }

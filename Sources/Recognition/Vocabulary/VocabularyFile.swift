@@ -2,14 +2,13 @@
 ///
 /// A line is a phrase, `Lac Nokoué`; a phrase with a frequency per thousand words, `harmattan * 20`; a word with a
 /// pronunciation, `Dogon = D OW G AA N`; a class, `<person> = Awa | de Luca`; or a template, `ask <person> about it`.
-/// `#` begins a comment. The members of a class share the frequency of a template: `Awa * 3 | Bintou` share it three to
-/// one.
+/// `#` begins a comment. The members of a class share the frequency of a template. For example, Awa and Bintou in
+/// `Awa * 3 | Bintou` share it three to one.
 package struct VocabularyFile: Hashable, Sendable {
     /// A line that cannot be used.
     package struct Problem: Hashable, Sendable, Codable {
         /// The line number, from 1.
         package var line: Int
-        /// The problem, with what is allowed instead.
         package var reason: String
     }
 
@@ -25,13 +24,12 @@ package struct VocabularyFile: Hashable, Sendable {
     /// The phrases in file order, with templates expanded for every member of their classes.
     package private(set) var phrases: [Phrase] = []
 
-    /// One or more pronunciations per word.
+    /// The pronunciations, at least one per word, by word.
     private(set) var pronunciations: [String: [[String]]] = [:]
 
     /// The problems, in line order; all other lines can be used.
     package private(set) var problems: [Problem] = []
 
-    /// The maximum file size in bytes.
     package static let maximumBytes = 1 << 20
     static let maxPhrases = 20_000
     static let maxWords = 20
@@ -41,7 +39,7 @@ package struct VocabularyFile: Hashable, Sendable {
 
     private struct Item: Hashable, Sendable {
         var words: [String]
-        var count: Double
+        var frequency: Double
         var line: Int
     }
 
@@ -82,7 +80,6 @@ package struct VocabularyFile: Hashable, Sendable {
 
 private struct ParseError: Error { var reason: String }
 
-// Parsing.
 extension VocabularyFile {
     private mutating func parse(
         _ line: Substring, line lineNumber: Int, defaultFrequency: Double
@@ -124,7 +121,7 @@ extension VocabularyFile {
         _ fields: [String], line: Int, defaultFrequency: Double
     ) throws(ParseError) -> Item {
         var words = fields
-        var count = defaultFrequency
+        var frequency = defaultFrequency
         if let star = fields.firstIndex(of: "*") {
             guard star == fields.count - 2, let number = Double(fields[star + 1]),
                 Self.allowedFrequencies.contains(number)
@@ -132,54 +129,55 @@ extension VocabularyFile {
                 throw ParseError(reason: "* must be followed by the frequency per thousand words, 0.001 to 1000")
             }
             words = Array(fields[..<star])
-            count = number
+            frequency = number
         }
         if words.isEmpty { throw ParseError(reason: "there is no word") }
         if words.count > Self.maxWords { throw ParseError(reason: "has more than \(Self.maxWords) words") }
         for word in words where !word.isClass { try check(word) }
-        return Item(words: words, count: count, line: line)
+        return Item(words: words, frequency: frequency, line: line)
     }
 
     private func check(_ word: String) throws(ParseError) {
         guard word.utf8.count <= 64 else { throw ParseError(reason: "a word is longer than 64 bytes") }
-        if let bad = word.first(where: { !($0.isLetter || $0.isNumber || "'’-._".contains($0)) }) {
+        if let invalid = word.first(where: { !($0.isLetter || $0.isNumber || "'’-._".contains($0)) }) {
             throw ParseError(
-                reason: "\"\(word)\": \(bad) cannot be part of a word; allowed are letters, digits, ' - . and _")
+                reason: "\"\(word)\": \(invalid) cannot be part of a word; allowed are letters, digits, ' - . and _")
         }
         guard word.first.map({ $0.isLetter || $0.isNumber || $0 == "'" || $0 == "’" }) ?? false,
             word.contains(where: { $0.isLetter || $0.isNumber })
         else { throw ParseError(reason: "\"\(word)\" does not begin like a word") }
     }
 
-    /// Adds the phrases for a template: one for each combination of class members. They share the template's frequency.
+    /// Adds a phrase, or a template's phrases: one for each combination of class members. They share the template's
+    /// frequency.
     private mutating func expand(_ item: Item) throws(ParseError) {
-        var all = [Phrase(words: [], perThousand: item.count, line: item.line)]
+        var expanded = [Phrase(words: [], perThousand: item.frequency, line: item.line)]
         for word in item.words {
             guard word.isClass else {
-                for index in all.indices { all[index].words.append(word) }
+                for index in expanded.indices { expanded[index].words.append(word) }
                 continue
             }
             guard let members = classes[word] else {
                 throw ParseError(
                     reason: "\(word) is not defined; define it on a line of its own: \(word) = one | another")
             }
-            guard all.count * members.count + phrases.count <= Self.maxPhrases else {
+            guard expanded.count * members.count + phrases.count <= Self.maxPhrases else {
                 throw ParseError(
                     reason: "expands to more than \(Self.maxPhrases) phrases; use fewer classes on the line")
             }
-            let sum = members.reduce(0) { $0 + $1.count }
-            all = all.flatMap { phrase in
+            let sum = members.reduce(0) { $0 + $1.frequency }
+            expanded = expanded.flatMap { phrase in
                 members.map {
                     Phrase(
-                        words: phrase.words + $0.words, perThousand: phrase.perThousand * $0.count / sum,
+                        words: phrase.words + $0.words, perThousand: phrase.perThousand * $0.frequency / sum,
                         line: phrase.line)
                 }
             }
         }
-        guard all.count + phrases.count <= Self.maxPhrases else {
+        guard expanded.count + phrases.count <= Self.maxPhrases else {
             throw ParseError(reason: "there are more than \(Self.maxPhrases) phrases")
         }
-        phrases += all
+        phrases += expanded
     }
 }
 

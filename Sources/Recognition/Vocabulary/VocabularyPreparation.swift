@@ -5,16 +5,14 @@ import System
 package struct VocabularyPreparation: Sendable {
     /// The path of `vocabulary.txt` or of a JSGF grammar; nil to use only learned words.
     let file: String?
-    /// The vocabulary learned from corrections; nil if there is none. Its phrases have their own weight and are not
-    /// used with a grammar.
+    /// The vocabulary learned from corrections; nil if there is none. Its phrases have a lower default frequency, and
+    /// are not used with a grammar.
     var learned: String?
-    /// The path of the model's dictionary.
     let dictionary: String
     /// The path of the model's language model. If this file changes, the vocabulary is prepared again.
     let languageModel: String
     /// The language of the model, such as `en-US`.
     let language: String
-    /// The acoustic model's phones.
     let sounds: Set<String>
     /// The folder for the result, which may be deleted at any time.
     let folder: String
@@ -24,11 +22,11 @@ package struct VocabularyPreparation: Sendable {
     /// - Throws: `DeviceError` with `missing` or `denied` for a file that cannot be read.
     package func check() throws(DeviceError) -> VocabularyReport { try parse(text()).report }
 
-    /// Prepares the vocabulary, or uses an earlier result for the same files.
+    /// Prepares the vocabulary, or reuses an earlier result for the same files.
     ///
     /// - Parameter base: returns the model's own probabilities; called only if something must be prepared.
-    /// - Returns: the paths of the model's dictionary with the missing words and of the phrases' language model or the
-    ///   grammar; and the report, or nil if an earlier result was used.
+    /// - Returns: the paths of the extended dictionary and of the language model or grammar, and the report; nil if an
+    ///   earlier result was reused.
     func prepare(
         base: () throws(DeviceError) -> PhraseModel.Base
     ) throws(DeviceError) -> (dictionary: String, addition: PocketSphinxModel.Addition, report: VocabularyReport?) {
@@ -36,13 +34,14 @@ package struct VocabularyPreparation: Sendable {
         let name = name(of: text)
         let resultFolder = "\(folder)/\(name)"
         let isGrammar = GrammarFile.isGrammar(text)
-        let (words, model) = ("\(resultFolder)/words.dict", "\(resultFolder)/\(isGrammar ? "said.gram" : "phrases.lm")")
-        let addition: PocketSphinxModel.Addition = isGrammar ? .grammar(model) : .phrases(model)
-        let sums = "\(resultFolder)/sums"
-        if let expected = try? content(ofFile: sums, limit: 1_000), let actual = Self.sums(of: [words, model]),
-            expected == actual
+        let dictionaryPath = "\(resultFolder)/words.dict"
+        let modelPath = "\(resultFolder)/\(isGrammar ? "said.gram" : "phrases.lm")"
+        let addition: PocketSphinxModel.Addition = isGrammar ? .grammar(modelPath) : .phrases(modelPath)
+        let sumsPath = "\(resultFolder)/sums"
+        if let expected = try? content(ofFile: sumsPath, limit: 1_000),
+            let actual = Self.sums(of: [dictionaryPath, modelPath]), expected == actual
         {
-            return (words, addition, nil)
+            return (dictionaryPath, addition, nil)
         }
         let parsed = try parse(text)
         guard !parsed.report.isEmpty else {
@@ -52,7 +51,8 @@ package struct VocabularyPreparation: Sendable {
                 "\(path): contains no usable words; run fieldscribe vocabulary check \(path) to find out why")
         }
         try makeFolder(resultFolder)
-        let isReplaceable = [words, model, sums].allSatisfy { (FileStatus($0)?.kind ?? .file) == .file }
+        let paths = [dictionaryPath, modelPath, sumsPath]
+        let isReplaceable = paths.allSatisfy { (FileStatus($0)?.kind ?? .file) == .file }
         if !isReplaceable {
             try removeFolder(resultFolder)
             try makeFolder(resultFolder)
@@ -61,13 +61,13 @@ package struct VocabularyPreparation: Sendable {
             isGrammar
             ? GrammarFile(text).text(naming: parsed.lexicon.names)
             : PhraseModel(phrases(parsed), base: try base()).arpa
-        try durableReplace(path: model, with: content)
-        try durableReplace(path: words, with: parsed.lexicon.extendedDictionary())
+        try durableReplace(path: modelPath, with: content)
+        try durableReplace(path: dictionaryPath, with: parsed.lexicon.extendedDictionary())
         // The digests are written last: if they exist, so do the other files.
-        try durableReplace(path: sums, with: Self.sums(of: [words, model]) ?? [])
+        try durableReplace(path: sumsPath, with: Self.sums(of: [dictionaryPath, modelPath]) ?? [])
         // Each correction creates another dictionary of several megabytes, so delete outdated ones.
         if learned != nil, !isGrammar { try? Self.removeLearned(from: folder, but: name) }
-        return (words, addition, parsed.report)
+        return (dictionaryPath, addition, parsed.report)
     }
 
     /// Deletes the results that contain learned words.
@@ -82,8 +82,8 @@ package struct VocabularyPreparation: Sendable {
         }
     }
 
-    /// Returns digests that detect damaged results, with which the decoder would exit its process; nil if a result
-    /// cannot be read.
+    /// Returns digests that detect damaged results, because the decoder would exit the process on reading them; nil if
+    /// a result cannot be read.
     private static func sums(of paths: [String]) -> [UInt8]? {
         var text = ""
         for path in paths {
@@ -125,9 +125,9 @@ package struct VocabularyPreparation: Sendable {
         let vocabulary = VocabularyFile(text)
         let words = vocabulary.words
         let learnedVocabulary = VocabularyFile(learned ?? "", defaultFrequency: LearnedFile.defaultFrequency)
-        let listed = Set(words.map(\.word))
+        let ownWords = Set(words.map(\.word))
         let lexicon = try Lexicon(
-            words + learnedVocabulary.words.filter { !listed.contains($0.word) },
+            words + learnedVocabulary.words.filter { !ownWords.contains($0.word) },
             pronunciations: vocabulary.pronunciations.merging(learnedVocabulary.pronunciations) { first, _ in first },
             dictionary: dictionary, pronounce: voice.pronunciations)
         // Learned words are reported only if there is no file.
@@ -150,7 +150,7 @@ package struct VocabularyPreparation: Sendable {
         }
     }
 
-    /// Returns a name that identifies the input files.
+    /// Returns a name for the result that identifies the input files.
     private func name(of text: String) -> String {
         var hash = Self.hash([])
         func add(_ bytes: some Sequence<UInt8>) { hash = Self.hash(bytes, after: hash) }
@@ -165,7 +165,6 @@ package struct VocabularyPreparation: Sendable {
         return (isLearned ? Self.learnedPrefix : "") + hash.padded(to: 16, radix: 16)
     }
 
-    /// Returns the FNV-1a hash.
     private static func hash(_ bytes: some Sequence<UInt8>, after start: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
         var hash = start
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }

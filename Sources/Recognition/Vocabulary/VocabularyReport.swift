@@ -1,27 +1,36 @@
-/// The report on a vocabulary: the pronunciations of its words, and its problems.
+/// A report on a vocabulary: how many of its words have a pronunciation, and its problems.
 package struct VocabularyReport: Hashable, Sendable, Codable {
     /// A word that the dictionary lacks, with its pronunciations from eSpeak NG.
     package struct Guess: Hashable, Sendable, Codable {
         package var word: String
         /// The line of its first use, from 1.
         var line: Int
-        /// The pronunciations, as phones separated by spaces.
-        package var ways: [String]
+        /// The phones of each pronunciation, separated by spaces.
+        package var pronunciations: [String]
+
+        private enum CodingKeys: String, CodingKey {
+            case word, line
+            case pronunciations = "ways"
+        }
     }
 
     /// The number of usable phrases, with templates expanded.
     package var phrases = 0
-    /// The number of different words.
     package var words = 0
-    /// The number of words that are in the dictionary.
-    package var known = 0
+    /// The number of words whose pronunciation is in the dictionary.
+    package var dictionaryWords = 0
     /// The number of words whose pronunciation is in the vocabulary.
-    package var told = 0
+    package var userPronouncedWords = 0
     /// The words with a pronunciation from eSpeak NG, in file order.
     package var guesses: [Guess] = []
-    /// The problems, in line order.
     package var problems: [VocabularyFile.Problem] = []
     package var isGrammar = false
+
+    private enum CodingKeys: String, CodingKey {
+        case phrases, words, guesses, problems, isGrammar
+        case dictionaryWords = "known"
+        case userPronouncedWords = "told"
+    }
 
     package init() {}
 
@@ -31,10 +40,10 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
         self.phrases = phrases
         self.isGrammar = isGrammar
         words = lexicon.entries.count
-        known = lexicon.entries.count { $0.origin == .dictionary }
-        told = lexicon.entries.count { $0.origin == .user }
+        dictionaryWords = lexicon.entries.count { $0.origin == .dictionary }
+        userPronouncedWords = lexicon.entries.count { $0.origin == .user }
         guesses = lexicon.entries.filter { $0.origin == .espeak }.map {
-            Guess(word: $0.written, line: $0.line, ways: $0.pronunciations.map { $0.joined(separator: " ") })
+            Guess(word: $0.written, line: $0.line, pronunciations: $0.pronunciations.map { $0.joined(separator: " ") })
         }
         self.problems = problems
         self.problems += lexicon.entries.filter { $0.origin == .unknown }.map {
@@ -54,5 +63,5 @@ package struct VocabularyReport: Hashable, Sendable, Codable {
     }
 
     /// Whether no word has a pronunciation.
-    var isEmpty: Bool { known + told + guesses.count == 0 }
+    var isEmpty: Bool { dictionaryWords + userPronouncedWords + guesses.count == 0 }
 }

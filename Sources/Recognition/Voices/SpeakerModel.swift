@@ -3,7 +3,6 @@ import System
 
 /// A folder that contains the voice embedding network, such as the one that the package fieldscribe-speakers installs.
 package struct SpeakerModel: Hashable, Sendable {
-    /// The name of the packaged model's folder.
     package static let defaultName = "speakers"
 
     /// The folder, without a trailing slash.
@@ -28,7 +27,7 @@ package struct SpeakerModel: Hashable, Sendable {
     }
 
     func runtimes(beside others: [String]) -> [String] {
-        let own = OnnxRuntime.candidates(beside: path)
-        return own + others.flatMap { OnnxRuntime.candidates(beside: $0) }.filter { !own.contains($0) }
+        let ownRuntimes = OnnxRuntime.candidates(beside: path)
+        return ownRuntimes + others.flatMap { OnnxRuntime.candidates(beside: $0) }.filter { !ownRuntimes.contains($0) }
     }
 }

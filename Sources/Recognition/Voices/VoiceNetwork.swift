@@ -2,7 +2,7 @@ import Core
 
 /// A network that computes voice embeddings. Embeddings of the same voice are similar.
 ///
-/// The input `features` is f32 [windows, frames, 80], the output `embedding` is f32 [windows, 192].
+/// The input `features` is f32 [windows, frames, 80], and the output `embedding` is f32 [windows, 192].
 package final class VoiceNetwork {
     private static let bins = 80
 

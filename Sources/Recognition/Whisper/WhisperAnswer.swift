@@ -4,10 +4,9 @@ import System
 /// Parses the output of `whisper-cli --output-json-full` for an utterance.
 struct WhisperAnswer {
     private struct Answer: Decodable {
+        /// A range in milliseconds.
         struct Offsets: Decodable {
-            /// The start in milliseconds.
             var from: Int64
-            /// The end in milliseconds.
             var to: Int64
 
             var range: SampleRange { SampleRange(Self.position(from), Self.position(to)) }
@@ -38,7 +37,7 @@ struct WhisperAnswer {
 
     /// Parses the output; nil if it is invalid.
     init?(_ bytes: [UInt8]) {
-        // whisper-cli may split a character over two tokens. Both are then invalid UTF-8.
+        // whisper-cli may split a character between two tokens. Both are then invalid UTF-8.
         let repaired = String(decoding: bytes, as: UTF8.self)
         guard let answer = try? decodedJSON(Answer.self, from: repaired.utf8) else { return nil }
         words = answer.transcription.flatMap(Self.words)
@@ -66,7 +65,7 @@ struct WhisperAnswer {
         }
     }
 
-    /// Groups tokens by word: a leading space starts a word.
+    /// Groups tokens by word. A leading space starts a word.
     private static func groups(of tokens: [Answer.Token]) -> [[Answer.Token]] {
         var groups: [[Answer.Token]] = []
         for token in tokens where !token.text.hasPrefix("[_") && token.text.contains(where: { !$0.isWhitespace }) {

@@ -2,7 +2,7 @@ import Core
 import Glibc
 import System
 
-/// Opens whisper.cpp through its command-line program, because the library's API changes with every release.
+/// Opens whisper.cpp through its command-line program. The library's API changes with every release.
 package struct WhisperProvider: RecognizerProvider {
     private let model: WhisperModel
 
@@ -15,10 +15,11 @@ package struct WhisperProvider: RecognizerProvider {
 
 /// Runs `whisper-cli` for each utterance. It has no partial results and does not adapt.
 final class WhisperRecognizer: Recognizer {
-    /// The time limit: on the smallest boards, decoding takes much longer than the audio lasts.
+    /// The time limit is the sum of a constant and a multiple of the audio's length, since the smallest boards decode
+    /// much slower than real time.
     private static let timeout = (seconds: 60, timesAudio: 40)
 
-    /// The maximum output in bytes, far above that for the longest utterance: the program prints only the text.
+    /// The maximum output in bytes. The program prints only the text, which is far shorter for any utterance.
     private static let maxOutput = 1 << 20
 
     /// The minimum number of samples: the program ignores audio shorter than a second.
@@ -39,22 +40,21 @@ final class WhisperRecognizer: Recognizer {
         _ samples: UnsafeBufferPointer<Int16>, options: RecognitionOptions
     ) throws(DeviceError) -> Hypothesis {
         if samples.isEmpty { return Hypothesis() }
-        // Each utterance has its own folder: workers are killed by SIGKILL, so a folder per process would be left
-        // behind.
+        // Workers are killed by SIGKILL. A folder for the whole process, not only for the utterance, would remain.
         let folder = try ScratchFolder(for: "whisper")
         defer { withExtendedLifetime(folder) {} }
-        let (sound, answer) = ("\(folder.path)/utterance.wav", "\(folder.path)/answer")
-        try write(Array(samples), to: sound)
+        let (audioPath, answerPath) = ("\(folder.path)/utterance.wav", "\(folder.path)/answer")
+        try write(Array(samples), to: audioPath)
         _ = try Self.output(
             of: program,
-            ["-m", model.path, "-f", sound, "-l", "auto", "-np", "-ojf", "-of", answer],
+            ["-m", model.path, "-f", audioPath, "-l", "auto", "-np", "-ojf", "-of", answerPath],
             within: Self.timeout.seconds + samples.count * Self.timeout.timesAudio / SamplePosition.rate)
-        guard let bytes = try? content(ofFile: "\(answer).json"), let parsed = WhisperAnswer(bytes) else {
+        guard let bytes = try? content(ofFile: "\(answerPath).json"), let answer = WhisperAnswer(bytes) else {
             throw DeviceError(
                 .failed, "whisper-cli", on: program, "returned no result with the model \(model.path)",
                 remedy: "try both by hand: \(program) -m \(model.path) -f FILE.wav")
         }
-        return Hypothesis(words: parsed.words)
+        return Hypothesis(words: answer.words)
     }
 
     private static func version(of program: String) throws(DeviceError) -> String {

@@ -4,9 +4,9 @@ import System
 
 /// Returns a configuration file's text with one setting changed and all other bytes unchanged.
 ///
-/// - Parameter text: the content of a file that the parser accepts.
+/// - Parameter text: The content of a file that the parser accepts.
 func configurationText(_ text: String, setting name: String, in section: String, to value: String) -> String {
-    // Split bytes, not characters: "\r\n" is one Character in Swift.
+    // Splits bytes, not characters, because "\r\n" is one Character in Swift.
     var lines = text.utf8.split(separator: newline, omittingEmptySubsequences: false).map { Substring($0) }
     let ending = lines.first?.utf8.last == carriageReturn ? "\r" : ""
     let setting = "\(name) = \(value)"
@@ -14,20 +14,20 @@ func configurationText(_ text: String, setting name: String, in section: String,
     var header: Int?
     var sample: Int?
     for (index, line) in lines.enumerated() {
-        let bare = line.trimmed
-        if bare.hasPrefix("[") {
-            current = String(bare.dropFirst().prefix { $0 != "]" })
+        let trimmedLine = line.trimmed
+        if trimmedLine.hasPrefix("[") {
+            current = String(trimmedLine.dropFirst().prefix { $0 != "]" })
             if current == section { header = index }
-        } else if current == section, bare.isSetting(of: name) {
+        } else if current == section, trimmedLine.isSetting(of: name) {
             lines[index] = line.replacingValue(with: value)
             return lines.joined(separator: "\n")
-        } else if current == section, bare.hasPrefix("#"), bare.dropFirst().trimmed.isSetting(of: name) {
+        } else if current == section, trimmedLine.hasPrefix("#"), trimmedLine.dropFirst().trimmed.isSetting(of: name) {
             sample = index
         }
     }
     if let index = sample ?? header {
         lines.insert("\(setting)\(ending)", at: index + 1)
-        // This keeps a last line that has no newline.
+        // If the last line had no newline, it still has none.
         return lines.joined(separator: "\n")
     }
     let separation = text.isEmpty ? "" : text.utf8.last == newline ? "\(ending)\n" : "\(ending)\n\(ending)\n"
@@ -41,14 +41,14 @@ extension Configuration {
     /// - Throws: `DeviceError`, such as `denied`. The file is then unchanged.
     package func save(_ name: String, in section: String, value: String) throws(DeviceError) -> String {
         let givenPath = file ?? Self.systemPath
-        // Replace the target of a link, not the link.
+        // Replaces the target of a link, not the link.
         let path = (try? realPath(givenPath)) ?? givenPath
         var status = stat()
         let exists = stat(path, &status) == 0
         let text = exists ? String(decoding: try Self.read(path), as: UTF8.self) : ""
         if !exists { try makeFolder(folder(of: path), mode: 0o755) }
-        let changed = configurationText(text, setting: name, in: section, to: value)
-        try durableReplace(path: path, with: changed, mode: exists ? status.st_mode & 0o777 : 0o644)
+        let newText = configurationText(text, setting: name, in: section, to: value)
+        try durableReplace(path: path, with: newText, mode: exists ? status.st_mode & 0o777 : 0o644)
         if exists, status.st_uid != geteuid() || status.st_gid != getegid() {
             _ = chown(path, status.st_uid, status.st_gid)
         }

@@ -36,7 +36,7 @@ extension Configuration {
         /// The number of channels in recordings, 1 or 2.
         package var recordedChannels: Int { channels == 2 ? 2 : 1 }
 
-        /// The seconds of sound to include from before the press, 0 to 30. If 0, the microphone is closed while idle.
+        /// The seconds of audio before the press to include, 0 to 30. If 0, the microphone is closed while idle.
         package var prerollSeconds = 0.0
 
         /// The seconds between two syncs of the recording, 0.1 to 1.5.
@@ -75,7 +75,6 @@ extension Configuration {
         /// The path of a pronouncing dictionary that replaces the one in the model's folder; nil to use that one.
         var dictionary: String?
 
-        /// The path of a file of words and phrases to prefer; nil if there is none.
         var vocabulary: String?
 
         package var learn = Learning.yes
@@ -91,7 +90,6 @@ extension Configuration {
         /// Whether to identify speakers, and how many to expect.
         package enum Speakers: Hashable, Sendable {
             case no
-            /// Estimates the number of speakers.
             case automatic
             /// A known number of speakers, 1 to 12.
             case exactly(Int)
@@ -191,11 +189,10 @@ extension Configuration {
 
         package var sticks = Sticks.any
 
-        /// Whether to accept settings from a stick.
         var settings = false
 
-        /// The minisign public key for signatures of the public keys on a stick, which must be signed if other keys are
-        /// set; empty if there is none.
+        /// The minisign public key that verifies the signature of the public keys on a stick; empty if there is none.
+        /// A stick's keys must be signed if other keys are already set.
         var settingsKey = ""
 
         /// The public keys, or paths of public-key files, to which copies are encrypted; or only `nobody`, to make no
@@ -217,7 +214,6 @@ extension Configuration {
         /// The socket's path, at most 107 bytes.
         package var socket = "/run/fieldscribe/control.sock"
 
-        /// The group whose members may use the socket.
         package var group = "fieldscribe"
     }
 }

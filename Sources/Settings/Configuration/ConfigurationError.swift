@@ -25,13 +25,12 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
         }
     }
 
-    /// The problems, at least one.
     package var problems: [Problem]
 
     /// One line with the first problem and the number of others.
     package var description: String {
         let first = problems.first?.description ?? "the configuration is refused"
-        let more = problems.count - 1
-        return more > 0 ? "\(first) (and \(more) more; see fieldscribe doctor)" : first
+        let otherCount = problems.count - 1
+        return otherCount > 0 ? "\(first) (and \(otherCount) more; see fieldscribe doctor)" : first
     }
 }

@@ -6,9 +6,9 @@ extension Configuration {
     /// The package's configuration file.
     static let systemPath = "/etc/fieldscribe/fieldscribe.conf"
 
-    /// Loads the configuration like `loadOwn`, and applies the stick's settings if `export.settings` is yes.
+    /// Loads the configuration like `loadOwn`, and applies the settings that were accepted from a stick.
     ///
-    /// - Throws: the errors of `loadOwn`.
+    /// - Throws: The errors of `loadOwn`.
     package static func load(
         explicitPath: String?, environment: [String: String], systemPath: String = systemPath
     ) throws -> Configuration {
@@ -18,7 +18,7 @@ extension Configuration {
     /// Reads the machine's configuration from `explicitPath`, `$FIELDSCRIBE_CONFIG` or `systemPath`, in this order of
     /// precedence. Uses the defaults if the first two are not set and `systemPath` does not exist.
     ///
-    /// - Parameter explicitPath: the value of `--config`.
+    /// - Parameter explicitPath: The value of `--config`.
     /// - Throws: `DeviceError` if the file cannot be read, with `missing` if the given file does not exist;
     ///   `ConfigurationError` if its content is invalid.
     package static func loadOwn(
@@ -38,9 +38,9 @@ extension Configuration {
     }
 
     /// Reads the valid lines of a faulty configuration file, and uses defaults for the others. The file is the one
-    /// that `loadOwn` reads.
+    /// that `loadOwn` reads. Also applies the settings that were accepted from a stick.
     ///
-    /// - Returns: the configuration; nil if the file cannot be read.
+    /// - Returns: The configuration; nil if the file cannot be read.
     package static func salvage(explicitPath: String?, environment: [String: String]) -> Configuration? {
         let path = givenPath(explicitPath, environment) ?? systemPath
         return (try? read(path)).map { ConfigurationParser.salvage($0, file: path).withStickSettings() }
@@ -57,17 +57,17 @@ extension Configuration {
     ///
     /// - Throws: `DeviceError` if it cannot be read, is not a file, or is too large.
     static func read(_ path: String) throws(DeviceError) -> [UInt8] {
-        // Check the file first: opening a device may have effects, and opening a FIFO may block.
+        // Checks the file first, because opening a device may have effects, and opening a FIFO may block.
         guard let status = FileStatus(target: path) else { throw .system("stat", on: path) }
         guard status.kind == .file else {
-            throw DeviceError(.unsupported, "stat", on: path, "not a file", remedy: "name a configuration file")
+            throw DeviceError(.unsupported, "stat", on: path, "is not a file", remedy: "name a configuration file")
         }
         let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         let size = try file.size()
         guard size <= maximumBytes else {
             throw DeviceError(
                 .unsupported, "fstat", on: path,
-                "too large for a configuration file (\(size) bytes; at most \(maximumBytes))",
+                "is too large for a configuration file (\(size) bytes; at most \(maximumBytes))",
                 remedy: "name another file")
         }
         return try file.bytes(count: Int(size))

@@ -2,19 +2,14 @@ import Core
 
 /// A key in the configuration file: its name, how to parse its value, and where to store the value.
 struct ConfigurationKey: Sendable {
-    /// The error for a value that is refused.
     struct Refusal: Error { var reason: String }
 
-    /// The property in which a value is stored.
     typealias Target<Value> = WritableKeyPath<Configuration, Value> & Sendable
 
     /// The section's name, without brackets.
     let section: String
-    /// The name within the section.
     let name: String
-    /// The allowed values, in words.
     let allowed: String
-    /// Whether the value may be empty.
     let isOptional: Bool
     private let parse: @Sendable (String, inout Configuration) throws(Refusal) -> Void
     private let format: @Sendable (Configuration) -> String
@@ -25,7 +20,6 @@ struct ConfigurationKey: Sendable {
     /// Returns the value as written in the file.
     func value(in configuration: Configuration) -> String { format(configuration) }
 
-    /// Parses a value and stores it.
     func set(_ value: String, in configuration: inout Configuration) throws(Refusal) {
         if value.isEmpty, !isOptional {
             throw Refusal(reason: "has no value; delete the line for the default, or set it to \(allowed)")
@@ -68,11 +62,11 @@ extension ConfigurationKey {
     }
 
     static func number(_ path: String, _ target: Target<Double>, _ range: ClosedRange<Double>) -> ConfigurationKey {
-        let allowed = "\(shortened(range.lowerBound)) to \(shortened(range.upperBound))"
+        let allowed = "\(formatted(range.lowerBound)) to \(formatted(range.upperBound))"
         return ConfigurationKey(path, allowed: allowed) { (value, configuration) throws(Refusal) in
             configuration[keyPath: target] = try decimal(value, range, allowed: allowed)
         } format: {
-            shortened($0[keyPath: target])
+            formatted($0[keyPath: target])
         }
     }
 
@@ -102,15 +96,15 @@ extension ConfigurationKey {
     ) -> ConfigurationKey {
         let allowed = "one or more of " + Value.allCases.map(\.rawValue).joined(separator: ", ")
         return ConfigurationKey(path, allowed: allowed) { (value, configuration) throws(Refusal) in
-            var chosen: [Value] = []
+            var choices: [Value] = []
             for name in value.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
                 guard let choice = Value(rawValue: String(name)) else {
                     throw Refusal(reason: "\"\(name)\" is not a known value; allowed: \(allowed)")
                 }
-                if !chosen.contains(choice) { chosen.append(choice) }
+                if !choices.contains(choice) { choices.append(choice) }
             }
-            if chosen.isEmpty { throw Refusal(reason: "\"\(value)\" is an empty list; allowed: \(allowed)") }
-            configuration[keyPath: target] = chosen
+            if choices.isEmpty { throw Refusal(reason: "\"\(value)\" is an empty list; allowed: \(allowed)") }
+            configuration[keyPath: target] = choices
         } format: {
             $0[keyPath: target].map(\.rawValue).joined(separator: " ")
         }
@@ -118,7 +112,7 @@ extension ConfigurationKey {
 
     /// A list, separated by commas, which may be empty.
     ///
-    /// - Parameter problem: returns why an entry is invalid; nil if it is valid. Messages do not show the entry.
+    /// - Parameter problem: Returns why an entry is invalid; nil if it is valid. Messages do not show the entry.
     static func list(
         _ path: String, _ target: Target<[String]>, allowed: String, problem: @escaping @Sendable (String) -> String?
     ) -> ConfigurationKey {
@@ -143,7 +137,7 @@ extension ConfigurationKey {
 
     /// A value that `parse` accepts.
     ///
-    /// - Parameter kind: the expected kind of value for messages, such as `a port` for `is not a port`.
+    /// - Parameter kind: The expected kind of value for messages, such as `a port` for `is not a port`.
     static func parsed<Value: Sendable>(
         _ path: String, _ target: Target<Value>, allowed: String, kind: String, isOptional: Bool = false,
         format: @escaping @Sendable (Value) -> String, parse: @escaping @Sendable (String) -> Value?
@@ -158,7 +152,6 @@ extension ConfigurationKey {
         }
     }
 
-    /// An absolute path.
     static func path(_ path: String, _ target: Target<String>, upTo limit: Int = 4_095) -> ConfigurationKey {
         let bound = limit < 4_095 ? " and has at most \(limit) bytes" : ""
         return parsed(
@@ -166,7 +159,6 @@ extension ConfigurationKey {
             parse: { $0.hasPrefix("/") && $0.utf8.count <= limit ? $0 : nil })
     }
 
-    /// An absolute path, or nothing.
     static func optionalPath(_ path: String, _ target: Target<String?>) -> ConfigurationKey {
         let allowed = "a path that begins with /, or nothing"
         return ConfigurationKey(path, allowed: allowed, isOptional: true) { (value, configuration) throws(Refusal) in
@@ -183,14 +175,14 @@ extension ConfigurationKey {
     static func threshold(
         _ path: String, _ target: Target<SpeechSettings.Threshold>, _ range: ClosedRange<Double>
     ) -> ConfigurationKey {
-        let allowed = "auto, or \(shortened(range.lowerBound)) to \(shortened(range.upperBound))"
+        let allowed = "auto, or \(formatted(range.lowerBound)) to \(formatted(range.upperBound))"
         return ConfigurationKey(path, allowed: allowed) { (value, configuration) throws(Refusal) in
             configuration[keyPath: target] =
                 value == "auto"
                 ? SpeechSettings().threshold : .fixed(decibels: try decimal(value, range, allowed: allowed))
         } format: {
             let threshold = $0[keyPath: target]
-            if case .fixed(let decibels) = threshold { return shortened(decibels) }
+            if case .fixed(let decibels) = threshold { return formatted(decibels) }
             return "auto"
         }
     }
@@ -205,7 +197,7 @@ extension ConfigurationKey {
         return number
     }
 
-    private static func shortened(_ number: Double) -> String {
+    private static func formatted(_ number: Double) -> String {
         number == number.rounded() ? "\(Int(number))" : "\(number)"
     }
 }

@@ -122,7 +122,7 @@ extension ConfigurationKey {
             })
     }
 
-    /// Returns why an entry is not a recipient; nil if it is one. The text does not show the entry, which may be a
+    /// Returns why an entry is not a recipient; nil if it is one. The reason does not contain the entry, which may be a
     /// private key or part of one.
     private static func recipientProblem(_ entry: String) -> String? {
         if PrivateKey.isIn(entry) { return PrivateKey.refusal }

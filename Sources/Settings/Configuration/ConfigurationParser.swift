@@ -3,8 +3,8 @@ import Core
 import System
 
 /// Parses a configuration file with libinih. Debian's libinih does not pass line numbers to its handler and skips
-/// lines that it cannot parse. This class therefore passes it one line at a time, so that it knows line numbers and can
-/// report skipped lines.
+/// lines that it cannot parse. This class passes it one line at a time, to know the line numbers and to report skipped
+/// lines.
 final class ConfigurationParser {
     private typealias Problem = ConfigurationError.Problem
 
@@ -21,14 +21,13 @@ final class ConfigurationParser {
     /// The number of the line that libinih is parsing, counted from 1.
     private var line = 0
 
-    /// The text of this line until libinih has reported its setting.
+    /// The text of the current line; nil once libinih has reported its setting.
     private var pendingLine: String?
 
     /// The current section; nil after an invalid header, whose keys are skipped.
     private var section: String? = ""
 
-    /// The line that set each key.
-    private var lines: [String: Int] = [:]
+    private var lineNumbers: [String: Int] = [:]
 
     /// - Throws: `ConfigurationError` with all problems.
     static func parse(
@@ -42,8 +41,8 @@ final class ConfigurationParser {
     /// Applies a file's settings to a configuration.
     ///
     /// - Parameters:
-    ///   - file: the file's name in messages.
-    ///   - refusal: returns why the file may not set a key to a value, with the remedy; nil if it may.
+    ///   - file: The file's name in messages.
+    ///   - refusal: Returns why the file may not set a key to a value, with the remedy; nil if it may.
     /// - Throws: `ConfigurationError` with all problems.
     static func overlay(
         _ bytes: [UInt8], file: String, over base: Configuration,
@@ -98,7 +97,7 @@ final class ConfigurationParser {
         if status > 0, !problems.contains(where: { $0.line == Int(status) }) {
             refuse(line: Int(status), "cannot be read; a line is [section], key = value or # comment")
         } else if status < 0 {
-            refuse(line: max(1, line), "libinih ran out of memory; make the file smaller")
+            refuse(line: max(1, line), "cannot be read, because libinih ran out of memory; make the file smaller")
         }
     }
 
@@ -112,7 +111,7 @@ final class ConfigurationParser {
         remaining = remaining[bytes.endIndex...].dropFirst()
         if bytes.last == carriageReturn { bytes.removeLast() }
         bytes = bytes.drop { $0 == space || $0 == tab }
-        // This leaves space for the newline and the NUL.
+        // The limit leaves space for the newline and the NUL.
         let text = accept(bytes, limit: buffer.count - 2) ? bytes : []
         let end = buffer.update(fromContentsOf: text.map { CChar(bitPattern: $0) } + [CChar(newline), 0])
         return end > 0 ? buffer.baseAddress : nil
@@ -171,10 +170,10 @@ final class ConfigurationParser {
         guard let key = keys.first(where: { $0.section == section && $0.name == name }) else {
             return refuse(name, value, "is not a key of [\(section)]; \(remedy(for: name, in: section))")
         }
-        if let firstLine = lines[key.path] {
+        if let firstLine = lineNumbers[key.path] {
             return refuse(name, value, "is set twice, here and on line \(firstLine); remove one of them")
         }
-        lines[key.path] = line
+        lineNumbers[key.path] = line
         if value.contains(" #") || value.contains("\t#") {
             return refuse(name, value, "has a comment after its value; begin it with ; or put it on its own line")
         }
@@ -184,7 +183,6 @@ final class ConfigurationParser {
         }
     }
 
-    /// Reports a line that libinih skipped.
     private func reportSkippedLine() {
         if pendingLine != nil { refuse("is not a [section], a key = value or a # comment") }
         pendingLine = nil
@@ -195,8 +193,8 @@ final class ConfigurationParser {
         let (padding, hangover) = ("speech.padding-milliseconds", "speech.hangover-milliseconds")
         let speech = configuration.speech
         guard speech.paddingMilliseconds > speech.hangoverMilliseconds,
-            let line = [lines[padding], lines[hangover]].compactMap({ $0 }).max(),
-            !problems.contains(where: { $0.line == lines[padding] || $0.line == lines[hangover] })
+            let line = [lineNumbers[padding], lineNumbers[hangover]].compactMap({ $0 }).max(),
+            !problems.contains(where: { $0.line == lineNumbers[padding] || $0.line == lineNumbers[hangover] })
         else { return }
         problems.append(
             Problem(

@@ -27,16 +27,16 @@ package struct LoadedConfiguration: Sendable {
             let copy = Self.copyPath(in: fallback.storage.directory)
             let message = (error as? DeviceError)?.message ?? "\(error)"
             let code = (error as? DeviceError)?.code ?? .damaged
-            let last = (try? Configuration.read(copy)).flatMap { try? ConfigurationParser.parse($0, file: copy) }
-            configuration = last?.withStickSettings() ?? fallback
+            let lastValid = (try? Configuration.read(copy)).flatMap { try? ConfigurationParser.parse($0, file: copy) }
+            configuration = lastValid?.withStickSettings() ?? fallback
             configurationError = DeviceError(
                 code, "configuration", message,
-                remedy: last == nil
+                remedy: lastValid == nil
                     ? "using defaults in place of the invalid settings" : "using the last valid file, \(copy)")
         }
     }
 
-    /// Saves a copy of a valid file, which is used if the file has an error later. A failure is only logged.
+    /// Saves a copy of a valid file, which replaces the file if it has an error later. A failure is only logged.
     package func keepGoodCopy() {
         guard let validBytes else { return }
         let copy = Self.copyPath(in: configuration.storage.directory)

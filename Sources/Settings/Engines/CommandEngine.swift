@@ -2,7 +2,7 @@ import Core
 import Glibc
 import Recognition
 
-/// A user's own program, which gets its settings only from its environment.
+/// A user's own program, which speaks the decode-worker protocol. It gets only the arguments in `recognizer.engine`.
 struct CommandEngine: EngineEntry {
     private static let prefix = "command:"
 
@@ -28,8 +28,8 @@ struct CommandEngine: EngineEntry {
             throw DeviceError(
                 .missing, "access", status: errno, on: program,
                 "recognizer.engine names a program that does not exist or may not be run",
-                remedy: "use its full path, for the service also in ExecPaths= (systemctl edit fieldscribe), or set "
-                    + "recognizer.engine = pocketsphinx")
+                remedy: "use its full path and, for the service, add it to ExecPaths= (systemctl edit fieldscribe), or "
+                    + "set recognizer.engine = pocketsphinx")
         }
     }
 
@@ -50,7 +50,6 @@ struct CommandEngine: EngineEntry {
 
     func modelOrProgram(in configuration: Configuration) -> String { configuration.recognizer.engine }
 
-    /// Returns the program and its arguments.
     private func commandLine(_ configuration: Configuration) -> [String] {
         configuration.recognizer.engine.dropFirst(Self.prefix.count).split(separator: " ").map(String.init)
     }

@@ -21,7 +21,7 @@ extension Configuration {
         return GrammarFile.isGrammar(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Whether a second pass is enabled and would give a better text.
+    /// Whether a second pass is enabled and would give a better transcript.
     package var usesSecondPass: Bool {
         guard engine.usesSecondPass else { return false }
         return switch recognizer.secondPass {
@@ -47,7 +47,6 @@ extension Configuration {
         return firstSupporting([model] + pocketSphinxModels, language: \.language)?.path ?? preferredFolder
     }
 
-    /// PocketSphinx's models in `modelFolders`.
     var pocketSphinxModels: [ModelFolder] {
         ModelFolder.installed(in: modelFolders).filter { !MoonshineModel(path: $0.path).exists }
     }
@@ -70,16 +69,17 @@ extension Configuration {
         guard !language.isEmpty, !supports(language) else { return }
         throw DeviceError(
             .missing, "recognizer.language", on: path,
-            "a model for \(language), but recognizer.language is \(recognizer.language)",
+            "is a model for \(language), but recognizer.language is \(recognizer.language)",
             remedy: "run fieldscribe models to list the installed models, or fieldscribe models add to install another")
     }
 
-    /// Moonshine's model: the one that `recognizer.model` names, or the default if it names no Moonshine model.
+    /// Moonshine's model: the one that `recognizer.model` names; otherwise the default model or, if it does not support
+    /// `recognizer.language`, an installed model that does.
     package var moonshineModel: MoonshineModel {
-        let named = MoonshineModel(path: modelFolder(recognizer.model))
+        let namedModel = MoonshineModel(path: modelFolder(recognizer.model))
         let isExplicit = recognizer.engine == MoonshineEngine().name && recognizer.model != Recognizer().model
-        let isOther = PocketSphinxModel(folder: named.path).exists
-        if named.exists || isExplicit && !isOther { return named }
+        let isPocketSphinx = PocketSphinxModel(folder: namedModel.path).exists
+        if namedModel.exists || isExplicit && !isPocketSphinx { return namedModel }
         let defaultModel = MoonshineModel(path: modelFolder(MoonshineModel.defaultName))
         if supports(defaultModel.language, sameRegion: true) { return defaultModel }
         let models = moonshineFolders.map { MoonshineModel(path: $0) }.filter { (try? $0.check()) != nil }
@@ -91,7 +91,7 @@ extension Configuration {
         ModelFolder.installed(in: modelFolders).map(\.path).filter { MoonshineModel(path: $0).exists }
     }
 
-    /// The folders in which models are found by name: the user's own folders, then those of packages.
+    /// The folders in which models are found by name: the archive's, the user's own, then those of packages.
     var modelFolders: [String] {
         ["\(storage.directory)/models"] + [ModelStore.ownFolder].compactMap(\.self)
             + [ModelFolder.debian, MoonshineModel.packaged]
@@ -115,7 +115,7 @@ extension Configuration {
         return modelFolders.map { "\($0)/\(name)" }.first { access($0, F_OK) == 0 } ?? "\(modelFolders[0])/\(name)"
     }
 
-    /// Whether the argument is a name that no installed model has.
+    /// Whether a string is a name, not a path, and no installed model has that name.
     func lacksModel(named name: String) -> Bool { !name.contains("/") && access(modelFolder(name), F_OK) != 0 }
 
     /// The voice embedding model, even if it does not exist.
@@ -158,8 +158,8 @@ extension Configuration {
         return configuration
     }
 
-    /// The folder for files that can be recreated: the archive's for the archive's owner, the user's own for anyone
-    /// else, including root.
+    /// The folder for files that can be recreated: the archive's for the archive's owner, the user's own for everyone
+    /// else, even for root.
     package var cacheFolder: String {
         if FileStatus(target: storage.directory)?.owner == geteuid(), access(storage.directory, W_OK) == 0 {
             return "\(storage.directory)/cache"
@@ -171,7 +171,7 @@ extension Configuration {
     /// Returns the command that starts a decode worker: this executable with its hidden subcommand, or the user's own
     /// program.
     ///
-    /// - Parameter profile: one of the engine's profiles. It is also passed to an engine that has no profiles.
+    /// - Parameter profile: One of the engine's profiles. It is also passed to an engine that has no profiles.
     /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` if the engine lacks a file or program.
     package func workerCommand(profile: String) throws(DeviceError) -> WorkerCommand {
         try engine.command(self, profile: profile)
@@ -184,7 +184,6 @@ extension Configuration {
         recognizer.vocabulary != nil || recognizer.learn != .no && learned.usedText({ _ in }) != nil
     }
 
-    /// Returns the options for a worker.
     func workerOptions(profile: String, model: String) -> WorkerOptions {
         var options = WorkerOptions()
         options.profile = profile
@@ -203,7 +202,7 @@ extension Configuration {
     /// Returns an object that adds punctuation to transcripts when they are shown or copied. When a transcript first
     /// needs it, the object loads PocketSphinx's language model, which finds the ends of sentences.
     ///
-    /// - Parameter onMissingModel: receives the error (`missing`, `denied` or `damaged`) if the model cannot be loaded.
+    /// - Parameter onMissingModel: Receives the error (`missing`, `denied` or `damaged`) if the model cannot be loaded.
     ///   If it does not throw, no sentence ends are added. By default, it throws.
     package func punctuator(
         onMissingModel: @escaping @Sendable (DeviceError) throws(DeviceError) -> Void = { error throws(DeviceError) in
@@ -215,7 +214,7 @@ extension Configuration {
             try model.check()
             return try SentenceModel(path: model.languageModel)
         }
-        return Punctuator(recognizer.punctuation, writtenBy: EngineRegistry.punctuating) {
+        return Punctuator(recognizer.punctuation, writtenBy: EngineRegistry.punctuatingEngines) {
             () throws(DeviceError) -> Punctuator.SentenceOdds? in
             let loaded: SentenceModel
             do throws(DeviceError) { loaded = try sentences.value() } catch {
@@ -238,9 +237,9 @@ private final class LazyValue<Value: Sendable>: Sendable {
         try rethrowing {
             try cached.withLock { cached in
                 if let cached { return cached }
-                let new = try make()
-                cached = new
-                return new
+                let value = try make()
+                cached = value
+                return value
             }
         }
     }

@@ -34,7 +34,7 @@ package protocol EngineEntry: Sendable {
     /// The maximum length of a group of utterances in seconds; 0 for no groups.
     var maximumGroupSeconds: Int { get }
 
-    /// Whether a second pass gives a better text.
+    /// Whether a second pass gives a better transcript.
     var usesSecondPass: Bool { get }
 
     /// Whether a value of `recognizer.engine` names this engine.
@@ -51,8 +51,8 @@ package protocol EngineEntry: Sendable {
 
     /// Returns the command that starts a worker.
     ///
-    /// - Parameter profile: one of `profiles`. It is stored with passes even if the engine has no profiles.
-    /// - Throws: the errors of `check`.
+    /// - Parameter profile: One of `profiles`. It is stored with passes even if the engine has no profiles.
+    /// - Throws: The errors of `check`.
     func command(_ configuration: Configuration, profile: String) throws(DeviceError) -> WorkerCommand
 
     /// Returns the engine's provider for a `decode-worker` process.
@@ -69,7 +69,7 @@ package protocol EngineEntry: Sendable {
     /// Returns the hardware requirements.
     func cost(in configuration: Configuration) -> EngineCost
 
-    /// Whether a second pass would not give a better text than this pass.
+    /// Whether a second pass would not give a better transcript than this pass.
     func suffices(_ pass: PassSummary) -> Bool
 
     /// Whether the engine supports grammars and the hint `confirmation`; if not, PocketSphinx is used for them.
@@ -120,11 +120,11 @@ package struct EngineCost: Hashable, Sendable {
     var unsharedMegabytes = 100
 
     /// The profile for boards that are too slow for `live`; nil if there is none.
-    var faster: String? = "fast"
+    var fasterProfile: String? = "fast"
+    /// The usual ratio of the times that `live` and `fasterProfile` take.
     var fasterRatio = 1.3
 
-    /// The highest measured speedup. A board returns to `live` only if it would keep up even after this speedup is
-    /// lost.
+    /// An upper bound of that ratio. A board returns to `live` only if it would keep up even with this ratio.
     var maxFasterRatio = 2.0
 
     /// The ratio of the times that `final` and `live` take.

@@ -3,13 +3,13 @@ import Recognition
 
 /// All engines, in the order of the manual.
 package enum EngineRegistry {
-    /// The `recognizer.engine` value that selects the first complete engine in `automatic`.
+    /// The value of `recognizer.engine` that selects the first complete engine in `automatic`.
     package static let automaticName = "auto"
 
     package static let all: [any EngineEntry] = automatic + [WhisperEngine(), CommandEngine()]
 
-    /// The engines that `auto` chooses from, best first. The last one is the fallback, which reports what it
-    /// lacks when it is started.
+    /// The engines that `auto` chooses from, best first. The last one is the fallback. If it is not complete, starting
+    /// it reports what is missing.
     package static let automatic: [any EngineEntry] = [MoonshineEngine(), PocketSphinxEngine()]
 
     /// The default engine of a worker.
@@ -27,7 +27,7 @@ package enum EngineRegistry {
     }
 
     /// The names, as in `EngineDescription.name`, of engines that output capitals and punctuation.
-    static var punctuating: Set<String> {
+    static var punctuatingEngines: Set<String> {
         Set(all.filter(\.writesPunctuation).map(\.name)).union([EngineDescription.person])
     }
 

@@ -6,7 +6,7 @@ import System
 /// Moonshine, with PocketSphinx for the times of its words.
 struct MoonshineEngine: EngineEntry {
     let name = "moonshine"
-    let summary = "a network for small boards: nine words in ten are right, with capitals and punctuation"
+    let summary = "a neural network for small boards: nine words in ten are right, with capitals and punctuation"
     let languages = "English; others with their own models"
     let licence = "MIT"
     let needs = [
@@ -26,7 +26,7 @@ struct MoonshineEngine: EngineEntry {
         {
             throw DeviceError(
                 .unsupported, "recognizer.model", on: "\(recognizer.model)",
-                "a PocketSphinx model, so PocketSphinx is used",
+                "is a PocketSphinx model, so PocketSphinx is used",
                 remedy: "to use Moonshine instead, set recognizer.engine = moonshine")
         }
         let model = configuration.moonshineModel
@@ -70,7 +70,7 @@ struct MoonshineEngine: EngineEntry {
         var cost = EngineCost()
         let megabytes = configuration.moonshineModel.workerMegabytes
         (cost.firstMegabytes, cost.additionalMegabytes, cost.unsharedMegabytes) = (megabytes, 90, megabytes)
-        (cost.faster, cost.fasterRatio, cost.maxFasterRatio) = ("fast", 1.4, 2)
+        (cost.fasterProfile, cost.fasterRatio, cost.maxFasterRatio) = ("fast", 1.4, 2)
         (cost.finalRatio, cost.finalIsMoreAccurate) = (1, false)
         cost.smallBoardMegabytes = MoonshineModel.smallBoardMegabytes
         return cost

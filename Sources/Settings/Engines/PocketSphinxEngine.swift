@@ -53,12 +53,12 @@ struct PocketSphinxEngine: EngineEntry {
 
     func cost(in configuration: Configuration) -> EngineCost {
         var cost = EngineCost()
-        // The measured ratios are 1.3, and 1.6 with a vocabulary.
+        // The measured ratio is 1.3, or 1.6 with a vocabulary.
         if configuration.hasVocabulary { cost.maxFasterRatio = 2.5 }
         return cost
     }
 
-    /// A text from Moonshine or another engine also suffices, because it is better.
+    /// A transcript from another engine also suffices, because it is better.
     func suffices(_ pass: PassSummary) -> Bool {
         let others = EngineRegistry.all.map(\.name).filter { $0 != name }
         return pass.isComplete && (pass.profile == SecondPass.profile || others.contains(pass.engine.name))
@@ -70,7 +70,6 @@ struct PocketSphinxEngine: EngineEntry {
     }
 
     func speedName(in configuration: Configuration) -> String? {
-        // A vocabulary changes the speed.
         configuration.pocketSphinxFolder + (configuration.hasVocabulary ? " with a vocabulary" : "")
     }
 

@@ -2,7 +2,7 @@ import Core
 import Recognition
 
 /// whisper.cpp, through its program. `auto` never chooses it, because the service's sandbox runs only Fieldscribe's own
-/// programs unless its owner adds this one to `ExecPaths=`.
+/// programs unless the user adds this one to `ExecPaths=`.
 struct WhisperEngine: EngineEntry {
     let name = "whisper"
     let summary = "transcribes each utterance with whisper.cpp's program"

@@ -6,7 +6,7 @@ import System
 ///
 /// If the file is lost, the speed is unknown until the next recording.
 package struct BoardSpeed: Sendable {
-    /// The minimum length of representative speech: a worker spends its first second of CPU time on loading the model.
+    /// Less speech is not representative, because a worker spends its first second of CPU time on loading the model.
     private static let minimumSeconds = 60.0
 
     private let folder: String
@@ -34,14 +34,14 @@ package struct BoardSpeed: Sendable {
 
     private var path: String { "\(folder)/decoder-speed" }
 
-    /// Stores the measured cost of a live transcription. Failures are ignored.
+    /// Stores the speed of a live transcription, converted to that of `live`. Ignores failures.
     package func store(_ statistics: Statistics, profile: String) {
         guard statistics.speechSeconds >= Self.minimumSeconds, statistics.cpuSeconds > 0 else { return }
         let speed = statistics.speechSeconds / statistics.cpuSeconds
         let live =
             switch profile {
             case "live": speed
-            case cost.faster: speed / cost.maxFasterRatio
+            case cost.fasterProfile: speed / cost.maxFasterRatio
             default: 0.0
             }
         guard let model, live > 0 else { return }

@@ -32,8 +32,8 @@ package struct CardFolder {
     private let zones: String
 
     /// - Parameters:
-    ///   - path: the partition's mount point.
-    ///   - zones: the folder with the time zones.
+    ///   - path: The partition's mount point.
+    ///   - zones: The folder with the time zones.
     package init(_ path: String, zones: String = "/usr/share/zoneinfo") {
         self.path = path
         self.zones = zones
@@ -41,18 +41,18 @@ package struct CardFolder {
 
     /// Reads the folder. Never fails: unreadable files are reported as problems, and the others are used.
     ///
-    /// - Parameter vocabularyPath: the path at which the recorder will find the user's vocabulary.
+    /// - Parameter vocabularyPath: The path at which the recorder will find the user's vocabulary.
     package func read(vocabularyAt vocabularyPath: String) -> Outcome {
         var bytes: [UInt8] = []
-        var unreadable: [String] = []
+        var readProblems: [String] = []
         do throws(DeviceError) {
             bytes = try file(CardSettings.fileName, upTo: CardSettings.maximumBytes)
         } catch {
-            // Without the file, all settings have their defaults.
-            if error.code != .missing { unreadable = ["\(CardSettings.fileName): \(error.message)"] }
+            // If the file is missing, all settings have their defaults.
+            if error.code != .missing { readProblems = ["\(CardSettings.fileName): \(error.message)"] }
         }
-        var outcome = Outcome(settings: CardSettings(bytes, isTimeZone: isTimeZone), problems: unreadable)
-        if !unreadable.isEmpty { outcome.settings.refuseCopies() }
+        var outcome = Outcome(settings: CardSettings(bytes, isTimeZone: isTimeZone), problems: readProblems)
+        if !readProblems.isEmpty { outcome.settings.refuseCopies() }
         outcome.problems += outcome.settings.problems
         guard let name = outcome.settings.vocabulary else { return outcome }
         do throws(DeviceError) {

@@ -45,12 +45,12 @@ package struct CardSettings: Hashable, Sendable {
     private static let microphone = "alsa:plughw:CARD=Fieldscribe"
 
     /// - Parameters:
-    ///   - bytes: the file's content.
-    ///   - isTimeZone: returns whether a time zone with the given name exists.
+    ///   - bytes: The file's content.
+    ///   - isTimeZone: Returns whether a time zone with the given name exists.
     init(_ bytes: [UInt8], isTimeZone: (String) -> Bool) {
         configuration = Self.base
         guard bytes.count <= Self.maximumBytes else {
-            problems = ["is longer than \(Self.maximumBytes) bytes, so it is ignored; shorten it"]
+            problems = ["the file is longer than \(Self.maximumBytes) bytes, so it is ignored; shorten it"]
             refuseCopies()
             return
         }
@@ -89,13 +89,12 @@ package struct CardSettings: Hashable, Sendable {
         }
         let key = text[..<separator].trimmed.lowercased()
         let value = text[text.index(after: separator)...].withoutComment.trimmed
-        // A key may have a short name.
         let path = Self.paths[key] ?? key
         if let firstLine = lineNumbers[path] {
             return "\(key) is set twice; line \(firstLine) is used"
         }
         lineNumbers[path] = number
-        // These keys are handled below even without a value: an invalid value must prevent all copies.
+        // These keys are handled below even if they have no value, because an invalid value must prevent all copies.
         let setsRecipients = ["recipients", "export.recipients", "sticks", "export.sticks"].contains(key)
         guard !value.isEmpty || setsRecipients else {
             return "\(key) has no value; put a # in front of the line to use the default"
@@ -177,7 +176,6 @@ package struct CardSettings: Hashable, Sendable {
         }
     }
 
-    /// The values of `rtc`.
     private static let clocks = ["none", "ds3231", "pcf8523"]
 
     /// Converts `17` and `GPIO17` to the same address.
@@ -187,7 +185,7 @@ package struct CardSettings: Hashable, Sendable {
         return "gpio:GPIO\(number)"
     }
 
-    /// The keys for which the short names stand.
+    /// The keys in `fieldscribe.conf` for short names on the card.
     private static let paths = [
         "style": "panel.style", "shutdown": "panel.shutdown", "after-export": "storage.after-export",
         "settings-by-stick": "export.settings",
@@ -201,7 +199,7 @@ package struct CardSettings: Hashable, Sendable {
         ]
         + paths.keys.sorted()
 
-    /// The settings on which the image depends, with the reasons why they cannot be changed.
+    /// The settings on which the image depends, each with the reason why a line cannot change it.
     private static let fixedSettings = [
         "storage.directory": "cannot be changed: recordings are on the card's third partition; delete this line",
         "control.socket": "cannot be changed: the image's own programs use it; delete this line",

@@ -1,7 +1,7 @@
 /// Returns the lines of a text file from any system: UTF-8 or UTF-16, with or without a byte order mark, with any line
 /// ends.
 ///
-/// - Returns: each line without its line end; nil for a line that is not text.
+/// - Returns: Each line without its line end; nil for a line that is not text.
 func cardLines(of bytes: [UInt8]) -> [String?] {
     if let text = decodedUTF16(bytes) {
         return text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
@@ -17,18 +17,18 @@ func cardLines(of bytes: [UInt8]) -> [String?] {
     }
 }
 
-/// Decodes UTF-16; nil if the bytes are not UTF-16. Without a byte order mark, UTF-16 is recognized by the zero bytes
-/// of its first letter.
+/// Decodes UTF-16. Returns nil if the bytes are not UTF-16, which begins with a byte order mark or with a letter that
+/// has a zero byte.
 private func decodedUTF16(_ bytes: [UInt8]) -> String? {
-    let isLittle: Bool
+    let isLittleEndian: Bool
     switch (bytes.first, bytes.dropFirst().first) {
-    case (0xFF, 0xFE), (_, 0): isLittle = true
-    case (0xFE, 0xFF), (0, _): isLittle = false
+    case (0xFF, 0xFE), (_, 0): isLittleEndian = true
+    case (0xFE, 0xFF), (0, _): isLittleEndian = false
     default: return nil
     }
     let units = stride(from: 0, to: bytes.count - 1, by: 2).map { index in
         let pair = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
-        return isLittle ? pair.0 | pair.1 << 8 : pair.1 | pair.0 << 8
+        return isLittleEndian ? pair.0 | pair.1 << 8 : pair.1 | pair.0 << 8
     }
     return String(decoding: units.first == 0xFEFF ? units.dropFirst() : units[...], as: UTF16.self)
 }

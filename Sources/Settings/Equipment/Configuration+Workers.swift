@@ -2,15 +2,14 @@ import Core
 import Recognition
 
 extension Configuration {
-    /// Returns a pool of decode workers for the configured engine, which are started when needed. If the engine cannot
-    /// be used, PocketSphinx replaces it.
+    /// Returns a pool of decode workers for the configured engine, which are started when needed. If an engine that
+    /// decodes groups of utterances cannot be used, PocketSphinx replaces it.
     ///
     /// - Parameters:
-    ///   - profile: one of the engine's profiles.
-    ///   - niceness: the workers' nice value.
-    ///   - count: the maximum number of workers; nil for the board's default.
-    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` if neither the engine nor PocketSphinx is
-    ///   complete.
+    ///   - profile: One of the engine's profiles.
+    ///   - niceness: The workers' nice value.
+    ///   - count: The maximum number of workers; nil for the board's default.
+    /// - Throws: `DeviceError` with `missing`, `denied` or `damaged` if the engine is not complete and is not replaced.
     package func workers(profile: String, niceness: Int32 = 0, count: Int? = nil) throws(DeviceError) -> WorkerPool {
         let engine = engine
         let count = count ?? workerCount

@@ -40,7 +40,7 @@ package final class DecodeWorkers: Sendable {
         pool.withLock { if $0 === old { $0 = nil } }
     }
 
-    /// Kills the second pass's workers, even within an utterance. The pass later continues after its last committed
+    /// Kills the second pass's workers, even during an utterance. The pass later continues after its last committed
     /// segment.
     package func stopSecondPass() async {
         let old = secondPool.withLock { pool in

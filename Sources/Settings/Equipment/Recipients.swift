@@ -25,25 +25,25 @@ extension Configuration {
     }
 
     private static func recipients(_ entries: [String], of key: String) throws(DeviceError) -> [Recipient] {
-        var found: [Recipient] = []
+        var recipients: [Recipient] = []
         for (index, entry) in entries.enumerated() {
-            let more: [Recipient]
+            let newRecipients: [Recipient]
             if entry.hasPrefix("/") {
-                more = try RecipientsFile.recipients(in: entry)
+                newRecipients = try RecipientsFile.recipients(in: entry)
             } else if let recipient = Recipient(entry) {
-                more = [recipient]
+                newRecipients = [recipient]
             } else {
                 throw DeviceError(
                     .unsupported, "export", on: key, "entry \(index + 1) is not a public key",
                     remedy: "correct it")
             }
-            for recipient in more where !found.contains(recipient) { found.append(recipient) }
+            for recipient in newRecipients where !recipients.contains(recipient) { recipients.append(recipient) }
         }
-        guard found.count <= maxRecipients else {
+        guard recipients.count <= maxRecipients else {
             throw DeviceError(
                 .unsupported, "export", on: key,
-                "\(found.count) public keys are too many", remedy: "use at most \(maxRecipients)")
+                "\(recipients.count) public keys are too many", remedy: "use at most \(maxRecipients)")
         }
-        return found
+        return recipients
     }
 }

@@ -5,7 +5,7 @@ import Recognition
 import System
 
 extension StickSettings {
-    /// The kinds of files on a stick.
+    /// The kinds of settings files on a stick.
     package enum Kind: String, CaseIterable {
         case settings, vocabulary, recipients
 
@@ -19,7 +19,7 @@ extension StickSettings {
 
         /// Finds the problems of a file in a sandboxed process.
         ///
-        /// - Parameter configuration: the machine's own configuration.
+        /// - Parameter configuration: The machine's own configuration.
         /// - Throws: `DeviceError` if the process exceeds its limits.
         func problems(
             of bytes: [UInt8], over configuration: Configuration, _ program: String
@@ -36,7 +36,7 @@ extension StickSettings {
 
         /// Returns the sandboxed process's answer: the problems as JSON.
         ///
-        /// - Parameter configuration: the machine's own configuration, which the settings would override.
+        /// - Parameter configuration: The machine's own configuration, which the settings would override.
         package func answer(to bytes: [UInt8], over configuration: Configuration) -> [UInt8] {
             let lines = problems(bytes, over: configuration)
             return (try? JSONEncoder().encode(lines)).map(Array.init) ?? []

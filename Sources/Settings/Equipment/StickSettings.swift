@@ -6,15 +6,14 @@ import System
 
 /// Settings on a stick, in `Fieldscribe/settings`: a configuration, a vocabulary, and public keys for encrypting copies
 /// if the recorder has none. Each file is checked as a whole and then stored beside the archive, where it overrides the
-/// machine's configuration. If it has problems, they are reported and the previous settings stay. Nothing is accepted
-/// unless `export.settings` is yes.
+/// machine's configuration. If a file has problems, they are reported, and the previous file stays in effect. Nothing
+/// is accepted unless `export.settings` is yes.
 package enum StickSettings {
     /// The result of reading a stick's settings.
     package struct Outcome: Hashable, Sendable {
         /// The lines for RESULT.txt.
         package var lines: [String] = []
 
-        /// Whether the settings in effect changed.
         package var hasChanged = false
     }
 
@@ -28,15 +27,14 @@ package enum StickSettings {
     private static let maximumConfigurationBytes = 65_536
     private static let maxProblems = 50
 
-    /// Returns the folder in which settings are stored.
     static func folder(in storage: String) -> String { "\(storage)/\(folderName)" }
 
     /// Reads a stick's settings and stores the valid ones.
     ///
     /// - Parameters:
-    ///   - path: the stick's mount point. Links and FIFOs on the stick are not opened.
-    ///   - configuration: the machine's own configuration, which the stick's settings would override.
-    ///   - program: the program that checks files in a sandbox.
+    ///   - path: The stick's mount point. Links and FIFOs on the stick are not opened.
+    ///   - configuration: The machine's own configuration, which the stick's settings would override.
+    ///   - program: The program that checks files in a sandbox.
     package static func accept(
         fromStick path: String, over configuration: Configuration, program: String = "/proc/self/exe"
     ) -> Outcome {
@@ -47,15 +45,15 @@ package enum StickSettings {
         do throws(DeviceError) {
             let stick = try Folder(opening: path)
             guard try stick.exists("Fieldscribe") else { return outcome }
-            let top = try stick.folder("Fieldscribe")
-            guard try top.exists(folderName) else { return outcome }
+            let parent = try stick.folder("Fieldscribe")
+            guard try parent.exists(folderName) else { return outcome }
             guard configuration.export.settings else {
                 outcome.lines.append(
                     "\(folderName) was not read: this recorder does not accept settings from sticks "
                         + "(export.settings = no).")
                 return outcome
             }
-            let folder = try top.folder(folderName)
+            let folder = try parent.folder(folderName)
             accept(.settings, in: folder, upTo: maximumConfigurationBytes, for: configuration, &outcome, check)
             accept(.vocabulary, in: folder, upTo: VocabularyFile.maximumBytes, for: configuration, &outcome, check)
             acceptRecipients(in: folder, for: configuration, &outcome, check)
@@ -129,7 +127,7 @@ package enum StickSettings {
             try makeFolder(storedFolder)
             try durableReplace(path: storedPath, with: bytes)
             let keys = recipients.map(\.short).joined(separator: ", ")
-            outcome.lines.append("\(subject) was accepted: from now on, copies are sealed for \(keys).")
+            outcome.lines.append("\(subject) was accepted: from now on, copies are encrypted to \(keys).")
             outcome.hasChanged = true
         } catch {
             outcome.lines.append("\(folderName)/\(recipientsName) WAS NOT ACCEPTED: \(error.message)")
@@ -187,9 +185,9 @@ extension Configuration {
         guard export.settings else { return configuration }
         let file = "\(folder)/\(StickSettings.configurationName)"
         if let bytes = try? Configuration.read(file),
-            let other = try? configuration.overlaid(by: bytes, file: file)
+            let overlaid = try? configuration.overlaid(by: bytes, file: file)
         {
-            configuration = other
+            configuration = overlaid
         }
         let vocabulary = "\(folder)/\(StickSettings.vocabularyName)"
         let words = try? content(ofFile: vocabulary, limit: VocabularyFile.maximumBytes)
@@ -241,8 +239,8 @@ extension ConfigurationKey {
         }
     }
 
-    /// Whether a device name only names a sound card: ALSA names may contain whole device definitions, which write to
-    /// files and start programs.
+    /// Whether a device name only names a sound card. ALSA names may contain whole device definitions, which can write
+    /// to files and start programs.
     private static func isCard(_ device: String) -> Bool {
         guard device.hasPrefix("alsa:") else { return false }
         let parts = device.dropFirst("alsa:".count).split(separator: ":", omittingEmptySubsequences: false)

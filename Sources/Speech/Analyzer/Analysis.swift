@@ -13,24 +13,25 @@ final class Analysis: Sendable {
         var hasFinished = false
         var isCancelled = false
         var isReading = false
-        /// The task that reads an input in the background.
+        /// The task that reads the current or the last input.
         var reader: Task<Void, any Error>?
         var branches: [any AnalysisBranch] = []
         var tasks: [Task<Void, Never>] = []
-        var running = 0
-        var unprepared = 0
+        var runningBranches = 0
+        var unpreparedBranches = 0
         var failure: SFSpeechError?
     }
 
-    /// The end of the audio so far, and which part of it is final.
     private struct Progress {
+        /// The end of the audio so far.
         var end = SamplePosition.zero
-        var settled: [SamplePosition] = []
-        var reported: AudioTimeRange?
+        /// The positions before which each branch's results are final.
+        var finalizedByBranch: [SamplePosition] = []
+        var reportedRange: AudioTimeRange?
         var handler: Handler?
-        var waiting: [(position: SamplePosition, queue: AsyncQueue<Never>)] = []
+        var waiters: [(position: SamplePosition, queue: AsyncQueue<Never>)] = []
 
-        var finalized: SamplePosition { settled.min() ?? .zero }
+        var finalized: SamplePosition { finalizedByBranch.min() ?? .zero }
         var volatileRange: AudioTimeRange? {
             end == .zero ? nil : AudioTimeRange(SampleRange(min(finalized, end), end))
         }
@@ -40,11 +41,11 @@ final class Analysis: Sendable {
     private let options: SpeechAnalyzer.Options
     private let state = Mutex(State())
     private let progress = Mutex(Progress())
-    /// A lock: it has an element while audio is passed to the modules.
+    /// Used as a lock: contains an element while audio is being passed to the modules.
     private let inputLock = AsyncQueue<Void>(capacity: 1)
-    /// Ends, without elements, when the models are loaded.
+    /// Finishes when all models are loaded, or when the analysis ends.
     private let prepared = AsyncQueue<Never>(capacity: 1)
-    /// Ends, without elements, when all branches have ended.
+    /// Finishes when all branches have ended.
     private let done = AsyncQueue<Never>(capacity: 1)
 
     init(modules: [any SpeechModule], options: SpeechAnalyzer.Options) {
@@ -72,7 +73,7 @@ final class Analysis: Sendable {
         try checkCancelled()
     }
 
-    /// Starts the branches, once.
+    /// Starts the branches on the first call.
     private func begin() throws {
         try state.withLock { state in
             if let failure = state.failure { throw failure }
@@ -80,10 +81,10 @@ final class Analysis: Sendable {
             if state.hasFinished { throw Self.finished }
             guard !state.hasStarted else { return }
             state.hasStarted = true
-            state.branches = try branches(state.context)
-            state.running = state.branches.count
-            state.unprepared = state.branches.count
-            progress.withLock { $0.settled = state.branches.map { _ in .zero } }
+            state.branches = try makeBranches(state.context)
+            state.runningBranches = state.branches.count
+            state.unpreparedBranches = state.branches.count
+            progress.withLock { $0.finalizedByBranch = state.branches.map { _ in .zero } }
             for (index, branch) in state.branches.enumerated() {
                 state.tasks.append(Task(priority: options.priority) { [self] in await run(branch, index) })
             }
@@ -94,7 +95,7 @@ final class Analysis: Sendable {
         .invalidState, "this SpeechAnalyzer has finished; create another one")
     private static let cancelled = SFSpeechError(.canceled, "the analysis was cancelled")
 
-    private func branches(_ context: AnalysisContext) throws -> [any AnalysisBranch] {
+    private func makeBranches(_ context: AnalysisContext) throws -> [any AnalysisBranch] {
         guard !modules.isEmpty else {
             throw SFSpeechError(.invalidState, "this SpeechAnalyzer has no modules; pass a SpeechTranscriber")
         }
@@ -106,37 +107,37 @@ final class Analysis: Sendable {
                 throw SFSpeechError(
                     .invalidState, "\(type(of: module)) is not a module; pass a SpeechTranscriber or a SpeechDetector")
             }
-            return try module.branch(request)
+            return try module.makeBranch(request)
         }
     }
 
     private func run(_ branch: any AnalysisBranch, _ index: Int) async {
         do {
-            try await branch.run(prepared: { [self] in notePrepared() }, settled: { [self] in settle(index, $0) })
+            try await branch.run(prepared: { [self] in markPrepared() }, settled: { [self] in settle(index, $0) })
         } catch {
             let failure = SFSpeechError(error)
             if failure.code != .canceled { fail(failure) }
         }
-        let (reported, isLast) = state.withLock { state in
-            state.running -= 1
-            return (state.failure, state.running == 0)
+        let (failure, isLast) = state.withLock { state in
+            state.runningBranches -= 1
+            return (state.failure, state.runningBranches == 0)
         }
-        branch.finish(throwing: reported)
+        branch.finish(throwing: failure)
         settle(index, SamplePosition(.max))
         guard isLast else { return }
         prepared.finish()
         done.finish()
     }
 
-    private func notePrepared() {
+    private func markPrepared() {
         let isLast = state.withLock { state in
-            state.unprepared -= 1
-            return state.unprepared == 0
+            state.unpreparedBranches -= 1
+            return state.unpreparedBranches == 0
         }
         if isLast { prepared.finish() }
     }
 
-    /// Ends the analysis because of an error. Earlier results can still be read.
+    /// Ends the analysis because of an error. Results from before the error can still be read.
     private func fail(_ failure: SFSpeechError) {
         let (branches, reader) = state.withLock { state in
             state.failure = state.failure ?? failure
@@ -149,7 +150,9 @@ final class Analysis: Sendable {
 
     // MARK: Input
 
-    /// Starts to read an input in the background.
+    /// Starts to read an input.
+    ///
+    /// - Parameter finishes: Whether the analysis finishes at the end of the input.
     @discardableResult
     func start<Input: AsyncSequence & Sendable>(_ input: Input, finishes: Bool = false) throws -> Task<Void, any Error>
     where Input.Element == AnalyzerInput {
@@ -227,7 +230,7 @@ final class Analysis: Sendable {
     func finalize(through time: AudioTime?) async throws {
         try begin()
         try await withInputLock {
-            // An empty gap only ends the utterance.
+            // An empty gap ends the utterance without adding audio.
             let end = self.progress.withLock { $0.end }
             guard self.progress.withLock({ $0.finalized < min(end, time?.position ?? end) }) else { return }
             try await self.pass([.gap(Gap(SampleRange(end, end), cause: .paused))], end)
@@ -236,7 +239,7 @@ final class Analysis: Sendable {
         let isReached = progress.withLock { progress in
             let position = min(progress.end, time?.position ?? progress.end)
             if progress.finalized >= position { return true }
-            progress.waiting.append((position, reached))
+            progress.waiters.append((position, reached))
             return false
         }
         if !isReached { _ = try await reached.next() }
@@ -245,7 +248,7 @@ final class Analysis: Sendable {
     }
 
     func finish() async throws {
-        // If there was no audio, only the sequences of results have to end.
+        // If the analysis has not started, only the result sequences have to end.
         guard state.withLock({ $0.hasStarted }) else { return cancel() }
         if let reader = state.withLock({ $0.reader }) {
             _ = await withTaskCancellationHandler {
@@ -261,7 +264,7 @@ final class Analysis: Sendable {
         try checkCancelled()
     }
 
-    /// Ends the input. Results for the audio so far follow.
+    /// Ends the input. The results for the audio so far are still reported.
     private func endInput(because failure: SFSpeechError? = nil) {
         let branches = state.withLock { state in
             state.hasFinished = true
@@ -280,10 +283,10 @@ final class Analysis: Sendable {
         for task in tasks { task.cancel() }
         reader?.cancel()
         for branch in branches { branch.cancel() }
-        // The results of modules that were not started must also end.
+        // If no branches were started, the modules' result sequences must still end.
         if branches.isEmpty {
             let request = BranchRequest(options: options, context: context, sensitivity: .medium)
-            for module in modules { (try? (module as? any AnalyzableModule)?.branch(request))?.cancel() }
+            for module in modules { (try? (module as? any AnalyzableModule)?.makeBranch(request))?.cancel() }
             done.finish()
         }
         inputLock.cancel()
@@ -307,23 +310,23 @@ final class Analysis: Sendable {
 
     private func settle(_ index: Int, _ position: SamplePosition) {
         let reached = progress.withLock { progress in
-            guard progress.settled.indices.contains(index) else { return [AsyncQueue<Never>]() }
-            progress.settled[index] = max(progress.settled[index], position)
+            guard progress.finalizedByBranch.indices.contains(index) else { return [AsyncQueue<Never>]() }
+            progress.finalizedByBranch[index] = max(progress.finalizedByBranch[index], position)
             let finalized = progress.finalized
-            defer { progress.waiting.removeAll { $0.position <= finalized } }
-            return progress.waiting.filter { $0.position <= finalized }.map(\.queue)
+            defer { progress.waiters.removeAll { $0.position <= finalized } }
+            return progress.waiters.filter { $0.position <= finalized }.map(\.queue)
         }
         for queue in reached { queue.finish() }
         report()
     }
 
-    /// Calls the handler while holding the lock, so that it gets the changes in order.
+    /// Calls the handler while holding the lock, so that changes arrive in order.
     private func report() {
         progress.withLock { progress in
-            guard let handler = progress.handler, let range = progress.volatileRange, range != progress.reported
+            guard let handler = progress.handler, let range = progress.volatileRange, range != progress.reportedRange
             else { return }
-            let previous = progress.reported
-            progress.reported = range
+            let previous = progress.reportedRange
+            progress.reportedRange = range
             handler(range, range.start != previous?.start ?? .zero, range.end != previous?.end ?? .zero)
         }
     }

@@ -15,7 +15,7 @@ public final class AnalysisContext: Sendable {
     }
 
     private let strings = Mutex<[ContextualStringsTag: [String]]>([:])
-    /// Lines of a vocabulary, for the classic interface.
+    /// The content of a vocabulary file; empty except in the classic interface.
     let vocabulary: String
 
     /// Creates an empty context.
@@ -27,17 +27,16 @@ public final class AnalysisContext: Sendable {
     }
 
     /// Words and phrases that recognition prefers, by tag; all tags are used. eSpeak NG provides the pronunciations of
-    /// words that are not in the dictionary. Strings that contain anything other than words are ignored.
+    /// words that are not in the dictionary. Strings that are not words are ignored.
     public var contextualStrings: [ContextualStringsTag: [String]] {
         get { strings.withLock { $0 } }
         set { strings.withLock { $0 = newValue } }
     }
 
-    /// The content of a vocabulary file; empty if there are no phrases.
+    /// The phrases and `vocabulary` as the content of a vocabulary file; empty if there are none.
     var vocabularyText: String {
         let phrases = contextualStrings.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap(\.value)
-        // Each phrase is a line. Characters with a meaning in vocabulary files, such as `=`, `*` and `#`, become
-        // spaces.
+        // Each phrase is a line. Characters that have a meaning in vocabulary files become spaces.
         let lines = phrases.map { phrase in
             phrase.split { $0.isWhitespace || "=*#<>|".contains($0) }.joined(separator: " ")
         }.filter { !$0.isEmpty }

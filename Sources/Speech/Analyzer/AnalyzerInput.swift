@@ -2,10 +2,10 @@
 public struct AnalyzerInput: Hashable, Sendable {
     /// The audio.
     public let buffer: AudioBuffer
-    /// When the buffer starts; nil if it follows the previous buffer.
+    /// The buffer's start time; nil if it follows the previous buffer.
     ///
-    /// If this is after the end of the previous buffer, the time between them counts as missing audio and ends an
-    /// utterance.
+    /// If the buffer starts after the end of the previous one, the time between them counts as missing audio and ends
+    /// the utterance.
     public let bufferStartTime: AudioTime?
     /// The number of samples missing from the file before the buffer; 0 for other inputs.
     let missing: Int64
@@ -14,7 +14,7 @@ public struct AnalyzerInput: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - buffer: The audio.
-    ///   - bufferStartTime: When the buffer starts; nil if it follows the previous buffer.
+    ///   - bufferStartTime: The buffer's start time; nil if it follows the previous buffer.
     public init(buffer: AudioBuffer, bufferStartTime: AudioTime? = nil) {
         self.init(buffer: buffer, missing: 0, before: bufferStartTime)
     }

@@ -2,15 +2,16 @@ import FoundationEssentials
 
 /// Analyzes audio with modules: a ``SpeechTranscriber``, a ``SpeechDetector``, or both.
 ///
-/// The audio comes from files, or from sequences of ``AnalyzerInput`` such as ``Microphone``. It can be of any length;
-/// memory use is bounded. Several inputs can follow each other; their times continue. After the analysis has finished,
-/// create another analyzer. Releasing an analyzer cancels its analysis. Analyzers are independent of each other.
+/// The audio comes from files, or from sequences of ``AnalyzerInput`` such as ``Microphone``. It can be of any length,
+/// because memory use is bounded. You can analyze several inputs one after another; the times of each input continue
+/// those of the previous one. After the analysis has finished, create another analyzer. Releasing an analyzer cancels
+/// its analysis. Analyzers are independent of each other.
 public actor SpeechAnalyzer {
     /// Which engine to use, and where to run it.
     public struct Options: Sendable {
         /// An engine.
         public enum Engine: String, Hashable, Sendable, CaseIterable {
-            /// Moonshine if its model and ONNX Runtime are installed, otherwise PocketSphinx.
+            /// Moonshine if it is installed and the machine has enough memory, otherwise PocketSphinx.
             case automatic
             /// A neural network that writes capitals and punctuation.
             case moonshine
@@ -34,7 +35,8 @@ public actor SpeechAnalyzer {
         public var isolation: Isolation
         /// Model folders, searched before the folders in which packages and ``AssetInventory`` install models.
         public var modelFolders: [URL]
-        /// The priority of the tasks; nil for the priority of the creating task. The engine's thread is not affected.
+        /// The priority of the analyzer's tasks; nil for that of the task that starts the analysis. The engine's thread
+        /// is not affected.
         public var priority: TaskPriority?
 
         /// Creates options.
@@ -65,9 +67,9 @@ public actor SpeechAnalyzer {
 
     deinit { analysis.cancel() }
 
-    /// Loads the models, so that the first result comes sooner. Otherwise, the first input loads them.
+    /// Loads the models, so that the first result arrives sooner. Otherwise, the first input loads them.
     ///
-    /// - Throws: ``SFSpeechError`` with `noModel` or `cannotLoadModel`.
+    /// - Throws: ``SFSpeechError``, with `noModel` or `cannotLoadModel` if a model is missing or damaged.
     public func prepareToAnalyze(in format: AudioBuffer.Format? = nil) async throws { try await analysis.prepare() }
 
     /// Starts to analyze a sequence and returns immediately. ``finalizeAndFinishThroughEndOfInput()`` waits for its
@@ -90,7 +92,8 @@ public actor SpeechAnalyzer {
     /// Analyzes a sequence and returns when all of it has been passed to the modules.
     ///
     /// - Returns: The end of the audio; nil if there was none.
-    /// - Throws: ``SFSpeechError``, or the sequence's error. Results for the audio before the error are still reported.
+    /// - Throws: ``SFSpeechError``, also if the sequence throws another error. Results for the audio before the error
+    ///   are still reported.
     @discardableResult
     public func analyzeSequence<InputSequence: AsyncSequence & Sendable>(
         _ inputSequence: InputSequence
@@ -139,8 +142,8 @@ public actor SpeechAnalyzer {
 
     /// Sets a function that is called when ``volatileRange`` changes.
     ///
-    /// - Parameter handler: Gets the range, and whether its start and end have changed. Only one task at a time calls
-    ///   it, and the analysis waits for it.
+    /// - Parameter handler: A function that receives the range, and whether its start and end have changed. Calls do
+    ///   not overlap, and the analysis waits for each of them.
     public func setVolatileRangeChangedHandler(
         _ handler: (@Sendable (_ range: AudioTimeRange, _ changedStart: Bool, _ changedEnd: Bool) -> Void)?
     ) { analysis.setHandler(handler) }

@@ -8,18 +8,18 @@ extension AttributeScopes {
     public struct SpeechAttributes: AttributeScope {
         /// The range of a word in the audio.
         public let audioTimeRange: TimeRangeAttribute
-        /// The probability, from 0 to 1, that a word is right.
+        /// The probability, from 0 to 1, that a word is correct.
         public let transcriptionConfidence: ConfidenceAttribute
 
         /// The range of a word in the audio.
         public enum TimeRangeAttribute: AttributedStringKey {
-            /// A range of the analyzed audio.
+            /// A range in the analyzed audio.
             public typealias Value = AudioTimeRange
             /// The attribute's name.
             public static let name = "fieldscribe.audioTimeRange"
         }
 
-        /// The probability, from 0 to 1, that a word is right.
+        /// The probability, from 0 to 1, that a word is correct.
         public enum ConfidenceAttribute: AttributedStringKey {
             /// A probability.
             public typealias Value = Double

@@ -3,8 +3,8 @@ import System
 
 /// Detects speech by its loudness above the background.
 ///
-/// A transcriber in the same analyzer uses the detector's sensitivity. Transcription needs no detector, because it
-/// skips silence anyway.
+/// A transcriber in the same analyzer uses the detector's sensitivity. Transcription does not need a detector: it skips
+/// silence anyway.
 public final class SpeechDetector: SpeechModule {
     /// How easily sound counts as speech.
     public enum SensitivityLevel: String, Hashable, Sendable, CaseIterable {
@@ -35,12 +35,11 @@ public final class SpeechDetector: SpeechModule {
 
     /// A section of speech or silence.
     public struct Result: SpeechModuleResult, Hashable, Sendable {
-        /// The section's range. While speech continues, its end is the latest position at which it is known to
-        /// continue.
+        /// The section's range. The volatile result at the start of speech covers only the speech detected so far.
         public let range: AudioTimeRange
         /// The end of the audio whose results are final.
         public let resultsFinalizationTime: AudioTime
-        /// Whether somebody speaks.
+        /// True for speech, false for silence.
         public let speechDetected: Bool
     }
 
@@ -50,7 +49,7 @@ public final class SpeechDetector: SpeechModule {
     public let results: SpeechResults<Result>
 
     fileprivate let reportsResults: Bool
-    private let used = StopFlag()
+    private let wasUsed = StopFlag()
 
     /// Creates a detector that reports results.
     ///
@@ -72,8 +71,8 @@ public final class SpeechDetector: SpeechModule {
 }
 
 extension SpeechDetector: AnalyzableModule {
-    func branch(_ request: BranchRequest) throws -> any AnalysisBranch {
-        guard used.raise() else {
+    func makeBranch(_ request: BranchRequest) throws -> any AnalysisBranch {
+        guard wasUsed.raise() else {
             throw SFSpeechError(.invalidState, "this SpeechDetector was already used; create another one")
         }
         return DetectionBranch(self)
@@ -97,7 +96,8 @@ private final class DetectionBranch: AnalysisBranch {
         var segmenter = Segmenter(settings: settings)
         var levels = FrameLevels()
         var position = SamplePosition.zero
-        var reported = SamplePosition.zero
+        /// The end of the last final result.
+        var reportedEnd = SamplePosition.zero
         while let chunk = try await input.next() {
             var effects: [Segmenter.Effect] = []
             switch chunk {
@@ -106,22 +106,22 @@ private final class DetectionBranch: AnalysisBranch {
                 samples.withUnsafeBufferPointer { samples in
                     levels.append(samples) { effects += segmenter.handle(level: $0) }
                 }
-                try await report(effects, &reported)
+                try await report(effects, &reportedEnd)
             case .gap(let gap):
                 levels.restart()
-                try await report(segmenter.handle(gap: gap.range), &reported)
-                try await send(to: gap.range.start, speechDetected: false, &reported)
+                try await report(segmenter.handle(gap: gap.range), &reportedEnd)
+                try await send(to: gap.range.start, speechDetected: false, &reportedEnd)
                 position = gap.range.end
-                reported = position
+                reportedEnd = position
             }
             settled(segmenter.settledWatermark)
         }
-        try await report(segmenter.finish(at: position), &reported)
-        try await send(to: position, speechDetected: false, &reported)
+        try await report(segmenter.finish(at: position), &reportedEnd)
+        try await send(to: position, speechDetected: false, &reportedEnd)
         settled(position)
     }
 
-    private func report(_ effects: [Segmenter.Effect], _ reported: inout SamplePosition) async throws {
+    private func report(_ effects: [Segmenter.Effect], _ reportedEnd: inout SamplePosition) async throws {
         for effect in effects {
             switch effect {
             case .began(_, let start):
@@ -129,19 +129,19 @@ private final class DetectionBranch: AnalysisBranch {
                     SpeechDetector.Result(
                         range: AudioTimeRange(
                             SampleRange(start, start + Int64(SpeechSettings().startMilliseconds * 16))),
-                        resultsFinalizationTime: AudioTime(min(reported, start)), speechDetected: true)
+                        resultsFinalizationTime: AudioTime(min(reportedEnd, start)), speechDetected: true)
                 ) { !$0.isFinal }
             case .ended(let utterance):
-                try await send(to: utterance.speech.start, speechDetected: false, &reported)
-                try await send(to: utterance.speech.end, speechDetected: true, &reported)
+                try await send(to: utterance.speech.start, speechDetected: false, &reportedEnd)
+                try await send(to: utterance.speech.end, speechDetected: true, &reportedEnd)
             }
         }
     }
 
-    private func send(to end: SamplePosition, speechDetected: Bool, _ reported: inout SamplePosition) async throws {
-        guard end > reported else { return }
-        let range = AudioTimeRange(SampleRange(reported, end))
-        reported = end
+    private func send(to end: SamplePosition, speechDetected: Bool, _ reportedEnd: inout SamplePosition) async throws {
+        guard end > reportedEnd else { return }
+        let range = AudioTimeRange(SampleRange(reportedEnd, end))
+        reportedEnd = end
         try await results?.send(
             SpeechDetector.Result(range: range, resultsFinalizationTime: range.end, speechDetected: speechDetected)
         ) { !$0.isFinal }

@@ -1,6 +1,6 @@
 import Core
 
-/// A kind of analysis, for ``SpeechAnalyzer``: ``SpeechTranscriber`` or ``SpeechDetector``.
+/// A kind of analysis for ``SpeechAnalyzer``: ``SpeechTranscriber`` or ``SpeechDetector``.
 ///
 /// Each module can be used only once, by one analyzer. Other types cannot be analyzer modules.
 public protocol SpeechModule: AnyObject, Sendable {
@@ -25,12 +25,12 @@ extension SpeechModuleResult {
     public var isFinal: Bool { resultsFinalizationTime >= range.end }
 }
 
-/// The interface of a module for the analyzer.
+/// A module that an analyzer can run.
 protocol AnalyzableModule: SpeechModule {
-    /// Returns the module's analysis for an analyzer.
+    /// Creates the module's branch of the analysis.
     ///
-    /// - Throws: ``SFSpeechError`` if the module was used before.
-    func branch(_ request: BranchRequest) throws -> any AnalysisBranch
+    /// - Throws: ``SFSpeechError`` if the module was already used.
+    func makeBranch(_ request: BranchRequest) throws -> any AnalysisBranch
 }
 
 /// The settings that an analyzer passes to its modules.
@@ -46,14 +46,14 @@ protocol AnalysisBranch: Sendable {
 
     /// Loads the models, calls `prepared`, and analyzes the input to its end.
     ///
-    /// - Parameter settled: Called with the position before which everything is final.
+    /// - Parameter settled: Called with the position before which all results are final.
     func run(
         prepared: @escaping @Sendable () -> Void, settled: @escaping @Sendable (SamplePosition) -> Void
     ) async throws
 
-    /// Ends the sequence of results. Unread results can still be read.
+    /// Ends the result sequence. Unread results can still be read.
     func finish(throwing error: SFSpeechError?)
 
-    /// Ends the sequence of results and drops unread results.
+    /// Ends the result sequence and drops unread results.
     func cancel()
 }

@@ -15,7 +15,7 @@ import System
 public final class SpeechTranscriber: SpeechModule {
     /// A kind of result to report.
     public enum ReportingOption: Hashable, Sendable, CaseIterable {
-        /// Text of ongoing speech, which final text replaces. Requires a second recognizer.
+        /// Text of ongoing speech, which final text replaces. It requires a second recognizer.
         case volatileResults
         /// Alternative transcriptions of each result.
         case alternativeTranscriptions
@@ -65,11 +65,11 @@ public final class SpeechTranscriber: SpeechModule {
     public let locale: Locale
     /// The options.
     public let preset: Preset
-    /// The text, in chronological order. Final results do not overlap.
+    /// The results, in chronological order. Final results do not overlap.
     public let results: SpeechResults<Result>
 
     let hint: TaskHint
-    private let used = StopFlag()
+    private let wasUsed = StopFlag()
 
     /// The maximum number of final results that are queued for a slow consumer.
     static let maxPending = 1_000
@@ -110,13 +110,13 @@ public final class SpeechTranscriber: SpeechModule {
     /// The locales of installed models.
     public static var installedLocales: [Locale] { EngineSelection().locales }
 
-    /// The locales of installed models. There is no server that supports others.
+    /// The same as ``installedLocales``, because there is no server that supports other locales.
     public static var supportedLocales: [Locale] { installedLocales }
 
-    /// Returns the installed locale whose model can transcribe speech in a locale; nil if there is none.
+    /// Returns the installed locale whose model can transcribe speech in the given locale; nil if there is none.
     public static func supportedLocale(equivalentTo locale: Locale) -> Locale? { EngineSelection().locale(for: locale) }
 
-    /// A part of the text.
+    /// The text of a range of audio.
     public struct Result: SpeechModuleResult, Hashable, Sendable {
         /// A recognized word.
         public struct Word: Hashable, Sendable {
@@ -124,9 +124,9 @@ public final class SpeechTranscriber: SpeechModule {
             public let text: String
             /// The word's range in the audio.
             public let range: AudioTimeRange
-            /// The probability, from 0 to 1, that the word is right.
+            /// The probability, from 0 to 1, that the word is correct.
             public let confidence: Double
-            /// Whether the range is an estimate, because the word could not be aligned with the sound.
+            /// Whether the range is an estimate, because the word could not be aligned with the audio.
             public let isTimeEstimated: Bool
         }
 
@@ -134,9 +134,9 @@ public final class SpeechTranscriber: SpeechModule {
         public let range: AudioTimeRange
         /// The end of the audio whose text is final.
         public let resultsFinalizationTime: AudioTime
-        /// The text, with the requested attributes. Empty if a volatile result turned out to be wrong.
+        /// The text, with the requested attributes. Empty if the result only revokes a volatile result.
         public let text: AttributedString
-        /// The alternatives, best first, beginning with `text`. Empty unless alternatives were requested.
+        /// The transcriptions, best first, beginning with `text`. Empty unless alternatives were requested.
         public let alternatives: [AttributedString]
         /// The words with times and confidences; empty in volatile results.
         public let words: [Word]
@@ -152,8 +152,8 @@ public final class SpeechTranscriber: SpeechModule {
 }
 
 extension SpeechTranscriber: AnalyzableModule {
-    func branch(_ request: BranchRequest) throws -> any AnalysisBranch {
-        guard used.raise() else {
+    func makeBranch(_ request: BranchRequest) throws -> any AnalysisBranch {
+        guard wasUsed.raise() else {
             throw SFSpeechError(.invalidState, "this SpeechTranscriber was already used; create another one")
         }
         return TranscriptionBranch(self, request)
@@ -179,7 +179,7 @@ extension SpeechTranscriber.Result {
 
     init(volatile text: String, range: AudioTimeRange, finalizedThrough: AudioTime) {
         self.range = range
-        // Not the range's end, so that even a short volatile result is not final.
+        // At most the range's start, so that the result is not final.
         resultsFinalizationTime = min(finalizedThrough, range.start)
         self.text = AttributedString(text)
         (alternatives, words, segment) = ([], [], nil)

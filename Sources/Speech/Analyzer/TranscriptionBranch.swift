@@ -3,7 +3,7 @@ import Recognition
 import Synchronization
 import System
 
-/// A transcriber's analysis, which uses the same loop that transcribes recordings.
+/// A transcriber's branch of the analysis, which uses the loop that also transcribes recordings.
 final class TranscriptionBranch: AnalysisBranch {
     let input = AudioInput()
     private let transcriber: SpeechTranscriber
@@ -21,7 +21,7 @@ final class TranscriptionBranch: AnalysisBranch {
             let (pool, scratch) = try EngineSelection(request.options).select(
                 for: transcriber.locale, hint: transcriber.hint, vocabulary: request.context.vocabularyText)
             defer { withExtendedLifetime(scratch) {} }
-            // A worker stops at its next step, for which its task waits.
+            // `end` stops the worker after its current step. `transcribe` then returns.
             try await withTaskCancellationHandler {
                 let result = await Result.of { try await transcribe(by: pool, prepared, settled) }
                 await pool.end()
@@ -61,7 +61,7 @@ final class TranscriptionBranch: AnalysisBranch {
 private final class ResultSink: TranscriptSink {
     private struct State {
         var finalizedThrough = AudioTime.zero
-        /// The first segment of the speech that has a volatile result.
+        /// The ID of the first segment in the group with a volatile result; nil if there is none.
         var volatileSegment: Int?
     }
 
@@ -81,12 +81,12 @@ private final class ResultSink: TranscriptSink {
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async throws {
         for (index, segment) in segments.enumerated() {
             var segment = segment
-            // Held-back text is not a result.
+            // Text that the engine rejected as improbable is not a result.
             if segment.heldBack != nil { segment.alternatives = [] }
             let result = SpeechTranscriber.Result(segment, transcriber.preset)
             let isReported = state.withLock { state in
                 state.finalizedThrough = result.range.end
-                // An empty result revokes a volatile one, but not that of the next group.
+                // An empty result revokes the volatile result of its group, but not that of the next group.
                 let hasVolatile = state.volatileSegment.map { $0 <= segment.id } ?? false
                 if hasVolatile, index == segments.count - 1 { state.volatileSegment = nil }
                 return !result.words.isEmpty || hasVolatile

@@ -3,13 +3,13 @@ import System
 
 /// Runs a classic task with an analyzer.
 struct RecognitionDriver: Sendable {
-    /// An event in a task. `failed` or `succeeded` is the last.
+    /// An event in a task. The last one is `succeeded` or `failed`.
     enum Event: Sendable {
         /// Speech was detected for the first time.
         case speech
         case result(SFSpeechRecognitionResult)
         case audioEnded
-        /// The number of seconds that have been processed; they were recognized or silent.
+        /// The number of seconds of audio processed so far, including silence.
         case processed(TimeInterval)
         case succeeded
         case failed(SFSpeechError)
@@ -26,7 +26,7 @@ struct RecognitionDriver: Sendable {
         locale: Locale, options: SpeechAnalyzer.Options, request: SFSpeechRecognitionRequest, hint: TaskHint,
         task: SFSpeechRecognitionTask, report: @escaping @Sendable (Event) -> Void
     ) {
-        let settings = request.current
+        let settings = request.currentSettings
         var preset = SpeechTranscriber.Preset(reportingOptions: [.alternativeTranscriptions])
         if settings.reportsPartialResults { preset.reportingOptions.insert(.volatileResults) }
         transcriber = SpeechTranscriber(locale: locale, preset: preset, hint: settings.hint ?? hint)
@@ -83,10 +83,10 @@ struct RecognitionDriver: Sendable {
             if changedStart { report(.processed(range.start.seconds)) }
         }
         try await analyzer.prepareToAnalyze()
-        task.note(.running)
+        task.update(.running)
         async let speech = readResults()
         try await analyze()
-        task.note(.finishing)
+        task.update(.finishing)
         report(.audioEnded)
         try await analyzer.finalizeAndFinishThroughEndOfInput()
         report(.result(try await speech.result(isFinal: true)))

@@ -14,7 +14,7 @@ import System
 public final class SFCustomLanguageModelData: Sendable {
     /// A part of the data.
     public protocol DataInsertable: Sendable {
-        /// The lines of the vocabulary file; `count` is per thousand words.
+        /// The part's lines in the vocabulary file. Counts are per thousand words.
         var lines: [String] { get }
     }
 
@@ -32,7 +32,7 @@ public final class SFCustomLanguageModelData: Sendable {
             self.count = count
         }
 
-        /// The lines of the vocabulary file.
+        /// The part's lines in the vocabulary file.
         public var lines: [String] { ["\(phrase) * \(count)"] }
     }
 
@@ -40,7 +40,7 @@ public final class SFCustomLanguageModelData: Sendable {
     public struct CustomPronunciation: DataInsertable, Hashable, Sendable {
         /// The word.
         public let grapheme: String
-        /// One or more pronunciations in the phones of the model's dictionary, such as `K UW D UW G UW`. Apple's are in
+        /// One or more pronunciations in the phones of the model's dictionary, such as `K UW D UW G UW`. Apple uses
         /// X-SAMPA.
         public let phonemes: [String]
 
@@ -50,7 +50,7 @@ public final class SFCustomLanguageModelData: Sendable {
             self.phonemes = phonemes
         }
 
-        /// The lines of the vocabulary file.
+        /// The part's lines in the vocabulary file.
         public var lines: [String] { ["\(grapheme) = \(phonemes.joined(separator: " | "))"] }
     }
 
@@ -62,7 +62,7 @@ public final class SFCustomLanguageModelData: Sendable {
         /// Creates templates with classes.
         ///
         /// - Parameters:
-        ///   - classes: The members of each class. A template refers to a class by `<name>`.
+        ///   - classes: The members of each class. A template refers to a class as `<name>`.
         ///   - templates: The templates.
         public init(
             classes: [String: [String]],
@@ -72,7 +72,7 @@ public final class SFCustomLanguageModelData: Sendable {
             self.templates = templates()
         }
 
-        /// The lines of the vocabulary file.
+        /// The part's lines in the vocabulary file.
         public var lines: [String] {
             classes.sorted { $0.key < $1.key }.map { "<\($0.key)> = \($0.value.joined(separator: " | "))" }
                 + templates.map { "\($0.body) * \($0.count)" }
@@ -85,8 +85,7 @@ public final class SFCustomLanguageModelData: Sendable {
         public struct Template: Hashable, Sendable {
             /// The words and classes, such as `ask <person> about it`.
             public let body: String
-            /// How often phrases from the template are said per thousand words, for all members of its classes
-            /// together.
+            /// How often the template's phrases are said per thousand words, for all members of its classes together.
             public let count: Int
 
             /// Creates a template.
@@ -152,9 +151,9 @@ public final class SFCustomLanguageModelData: Sendable {
     ///
     /// - Throws: ``SFSpeechError`` if the file cannot be written.
     public func export(to url: URL) async throws {
-        let head = "# \(identifier) \(version), \(locale.identifier)".split(whereSeparator: \.isNewline)
+        let header = "# \(identifier) \(version), \(locale.identifier)".split(whereSeparator: \.isNewline)
             .joined(separator: " ")
-        let text = ([head] + parts.flatMap(\.lines)).map { $0 + "\n" }.joined()
+        let text = ([header] + parts.flatMap(\.lines)).map { $0 + "\n" }.joined()
         do { try durableReplace(path: url.path, with: text) } catch {
             throw SFSpeechError(error, orElse: .malformedSupplementalModel)
         }

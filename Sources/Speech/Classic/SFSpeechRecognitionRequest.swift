@@ -17,14 +17,14 @@ public class SFSpeechRecognitionRequest: @unchecked Sendable {
 
     fileprivate init() {}
 
-    var current: Settings { settings.withLock { $0 } }
+    var currentSettings: Settings { settings.withLock { $0 } }
 
     private subscript<Value: Sendable>(path: WritableKeyPath<Settings, Value> & Sendable) -> Value {
         get { settings.withLock { $0[keyPath: path] } }
         set { settings.withLock { $0[keyPath: path] = newValue } }
     }
 
-    /// Whether to report partial results while somebody speaks; true by default. Requires a second recognizer.
+    /// Whether to report partial results during speech; true by default. They require a second recognizer.
     public var shouldReportPartialResults: Bool {
         get { self[\.reportsPartialResults] }
         set { self[\.reportsPartialResults] = newValue }
@@ -75,8 +75,8 @@ public final class SFSpeechURLRecognitionRequest: SFSpeechRecognitionRequest, @u
     }
 }
 
-/// A request to recognize buffers, such as those from a microphone. Buffers that arrive faster than they are recognized
-/// are kept. Call ``endAudio()`` at the end of the audio; releasing the request also ends it.
+/// A request to recognize buffers, such as those from a microphone. The queue of appended buffers has no limit. Call
+/// ``endAudio()`` after the last buffer; releasing the request has the same effect.
 public final class SFSpeechAudioBufferRecognitionRequest: SFSpeechRecognitionRequest, @unchecked Sendable {
     let inputs = AsyncQueue<AnalyzerInput>(capacity: .max)
 
@@ -91,6 +91,6 @@ public final class SFSpeechAudioBufferRecognitionRequest: SFSpeechRecognitionReq
     /// Appends a buffer. Does nothing after ``endAudio()``.
     public func append(_ buffer: AudioBuffer) { inputs.sendNow(AnalyzerInput(buffer: buffer)) }
 
-    /// Ends the audio. Results for the appended audio follow.
+    /// Ends the audio. The results for the appended audio are still reported.
     public func endAudio() { inputs.finish() }
 }

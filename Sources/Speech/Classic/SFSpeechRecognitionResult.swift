@@ -8,7 +8,7 @@ public struct SFSpeechRecognitionResult: Hashable, Sendable {
     public let transcriptions: [SFTranscription]
     /// Whether this is the task's last result.
     public let isFinal: Bool
-    /// The speaking rate and other metadata; nil in partial results, and if there are no words.
+    /// The speaking rate and other metadata; nil in partial results and if there are no words.
     public let speechRecognitionMetadata: SFSpeechRecognitionMetadata?
 }
 
@@ -36,15 +36,15 @@ struct RecognizedSpeech {
         if let volatile { best.append(TranscribedWord.words(of: volatile.text, start: volatile.range.start.seconds)) }
         let transcription = best.transcription(metadata)
         let count = volatile == nil ? segments.map(\.alternatives.count).max() ?? 0 : 0
-        let others = (0..<(isFinal || segments.count == 1 ? count : 0)).map { other($0, metadata) }
+        let ranks = 0..<(isFinal || segments.count == 1 ? count : 0)
+        let others = ranks.map { alternativeTranscription(rank: $0, metadata) }
         return SFSpeechRecognitionResult(
             bestTranscription: transcription, transcriptions: [transcription] + others, isFinal: isFinal,
             speechRecognitionMetadata: isFinal ? metadata : nil)
     }
 
-    /// Returns the transcription with the alternatives of a rank. Utterances without such an alternative have their
-    /// best text.
-    private func other(_ rank: Int, _ metadata: SFSpeechRecognitionMetadata?) -> SFTranscription {
+    /// Joins the alternatives that have the given rank. Utterances without such an alternative keep their best text.
+    private func alternativeTranscription(rank: Int, _ metadata: SFSpeechRecognitionMetadata?) -> SFTranscription {
         var transcription = Transcription()
         for segment in segments {
             transcription.append(
@@ -74,7 +74,7 @@ struct RecognizedSpeech {
             voice = segment.voice.map { SFVoiceAnalytics($0, seconds: segment.range.seconds) }
         }
 
-        /// Returns the words of a text without times. All of them have the same start.
+        /// Splits a text without word times. All words get the same start.
         static func words(of text: String, start: Double) -> [TranscribedWord] {
             text.split(separator: " ").map { TranscribedWord(text: String($0), start: start) }
         }
@@ -112,17 +112,17 @@ struct RecognizedSpeech {
         }
     }
 
-    /// Returns, for each word, the different words that the alternatives have in its position.
+    /// Returns, for each word, the words that replace it in the segment's alternatives.
     private static func alternatives(of segment: Segment) -> [[String]] {
         let best = segment.words.map(\.text)
-        var found = best.map { _ in [String]() }
+        var substitutes = best.map { _ in [String]() }
         for alternative in segment.alternatives {
             let other = alternative.text.split(separator: " ").map(String.init)
-            for case .substituted(let index, let replaced) in WordErrors.align(best, other)
-            where !found[index].contains(other[replaced]) {
-                found[index].append(other[replaced])
+            for case .substituted(let index, let otherIndex) in WordErrors.align(best, other)
+            where !substitutes[index].contains(other[otherIndex]) {
+                substitutes[index].append(other[otherIndex])
             }
         }
-        return found
+        return substitutes
     }
 }

@@ -7,9 +7,9 @@ public enum SFSpeechRecognitionTaskState: Int, Hashable, Sendable {
     case starting
     /// Audio is being recognized.
     case running
-    /// The audio has ended; results may follow.
+    /// The audio has ended; more results may follow.
     case finishing
-    /// The task was cancelled; no results follow.
+    /// The task was cancelled; no more results follow.
     case canceling
     /// The task has ended.
     case completed
@@ -41,7 +41,7 @@ public final class SFSpeechRecognitionTask: Sendable {
     /// The error with which the task failed; nil if it has not failed.
     public var error: (any Error)? { status.withLock { $0.error } }
 
-    /// Ends the audio. Results for the appended audio follow.
+    /// Ends the audio. The results for the audio so far are still reported.
     public func finish() {
         let finish = status.withLock { state in
             state.isFinishing = true
@@ -72,12 +72,12 @@ public final class SFSpeechRecognitionTask: Sendable {
         if isFinishing { finish() }
     }
 
-    /// Updates the state. Does nothing if the task was cancelled or completed.
-    func note(_ new: SFSpeechRecognitionTaskState) {
+    /// Advances to a later state. Does nothing if the task was cancelled or completed.
+    func update(_ newState: SFSpeechRecognitionTaskState) {
         status.withLock { state in
-            guard state.state.rawValue < new.rawValue, state.state != .canceling else { return }
-            state.state = new
-            if new == .finishing { state.isFinishing = true }
+            guard state.state.rawValue < newState.rawValue, state.state != .canceling else { return }
+            state.state = newState
+            if newState == .finishing { state.isFinishing = true }
         }
     }
 
@@ -112,7 +112,7 @@ public protocol SFSpeechRecognitionTaskDelegate: AnyObject, Sendable {
     /// The task has ended.
     func speechRecognitionTask(_ task: SFSpeechRecognitionTask, didFinishSuccessfully successfully: Bool)
 
-    /// The given number of seconds of audio have been processed; they were recognized or silent.
+    /// Audio has been processed. `duration` is the number of seconds processed so far, including silence.
     func speechRecognitionTask(_ task: SFSpeechRecognitionTask, didProcessAudioDuration duration: TimeInterval)
 }
 

@@ -15,15 +15,15 @@ public enum SFSpeechRecognizerAuthorizationStatus: Int, Hashable, Sendable {
 
 /// Receives changes in a recognizer's availability.
 public protocol SFSpeechRecognizerDelegate: AnyObject, Sendable {
-    /// The availability has changed. It is checked only when a task starts.
+    /// The availability has changed. The recognizer checks it only when a task starts.
     func speechRecognizer(_ speechRecognizer: SFSpeechRecognizer, availabilityDidChange available: Bool)
 }
 
-/// Recognizes speech, with the interface of Apple's first framework.
+/// Recognizes speech. This class has the original interface of Apple's framework.
 ///
 /// New programs should use ``SpeechAnalyzer``, on which this class is based. Recognition happens on this machine: there
-/// is no server, no permission prompt, and no one-minute limit. A task's results are cumulative and grow with the
-/// speech, so use ``SpeechAnalyzer`` for recordings of several hours.
+/// is no server, no permission prompt, and no one-minute limit. Each result contains all text so far, so use
+/// ``SpeechAnalyzer`` for recordings of several hours.
 public final class SFSpeechRecognizer: Sendable {
     private struct State {
         weak var delegate: (any SFSpeechRecognizerDelegate)?
@@ -37,10 +37,10 @@ public final class SFSpeechRecognizer: Sendable {
     private let options: SpeechAnalyzer.Options
     private let state: Mutex<State>
 
-    /// Creates a recognizer for the user's language. Returns nil if no model for it is installed.
+    /// Creates a recognizer for the user's language. Returns nil if no model for that language is installed.
     public convenience init?() { self.init(locale: Locale.current) }
 
-    /// Creates a recognizer. Returns nil if no model for the language is installed.
+    /// Creates a recognizer. Returns nil if no model for the locale's language is installed.
     ///
     /// - Parameters:
     ///   - locale: The language.
@@ -63,7 +63,7 @@ public final class SFSpeechRecognizer: Sendable {
         _ handler: @escaping @Sendable (SFSpeechRecognizerAuthorizationStatus) -> Void
     ) { Task { handler(.authorized) } }
 
-    /// Whether a complete model is installed.
+    /// Whether a complete model for the locale is installed.
     public var isAvailable: Bool { EngineSelection(options).canRecognize(locale) }
 
     /// Always true.
@@ -79,8 +79,8 @@ public final class SFSpeechRecognizer: Sendable {
         set { state.withLock { $0.hint = newValue } }
     }
 
-    /// The queue on which handlers and delegates are called. By default, it is the main queue, which needs
-    /// `RunLoop.main.run()`, `dispatchMain()` or an asynchronous `main`.
+    /// The queue on which handlers and delegates are called; by default the main queue. The main queue runs only in a
+    /// program that calls `RunLoop.main.run()` or `dispatchMain()`, or has an asynchronous `main`.
     public var queue: OperationQueue {
         get { state.withLock { $0.queue } }
         set { state.withLock { $0.queue = newValue } }
@@ -96,8 +96,8 @@ public final class SFSpeechRecognizer: Sendable {
     ///
     /// - Parameters:
     ///   - request: The audio to recognize. The request's settings are read now; later changes have no effect.
-    ///   - resultHandler: Gets partial results, and then a result with `isFinal` or an error. It is called on `queue`,
-    ///     in order, and never after the final result or the error.
+    ///   - resultHandler: Receives partial results, and then the final result or an error. It is called on `queue`, in
+    ///     order, and never after the final result or the error.
     @discardableResult
     public func recognitionTask(
         with request: SFSpeechRecognitionRequest,
@@ -153,7 +153,7 @@ public final class SFSpeechRecognizer: Sendable {
         return task
     }
 
-    /// Notifies the delegate if a model was installed or removed.
+    /// Notifies the delegate if the availability has changed.
     private func updateAvailability(on calls: CallQueue) {
         let isAvailable = isAvailable
         let delegate = state.withLock { state in

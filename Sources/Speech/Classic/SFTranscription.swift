@@ -8,33 +8,34 @@ public struct SFTranscription: Hashable, Sendable {
     /// The words, in chronological order.
     public let segments: [SFTranscriptionSegment]
 
-    /// The speaking rate in words per minute, from the first to the last word of each utterance; 0 in partial results.
+    /// The speaking rate in words per minute, from the first to the last word of each utterance; 0 if the text of an
+    /// utterance is not final.
     public let speakingRate: Double
-    /// The mean pause between words in an utterance, in seconds; 0 in partial results.
+    /// The mean pause between the words of an utterance, in seconds; 0 if the text of an utterance is not final.
     public let averagePauseDuration: TimeInterval
 }
 
-/// A word.
+/// A word. If its utterance is not final, or if it is part of an alternative transcription, only its text is known.
 public struct SFTranscriptionSegment: Hashable, Sendable {
     /// The word as the engine writes it, with its punctuation.
     public let substring: String
     /// The word's range in `formattedString`, in UTF-16 code units.
     public let substringRange: NSRange
-    /// The word's start in seconds from the first sample; in partial results, the start of its utterance.
+    /// The word's start in seconds from the first sample; the start of its utterance if only the text is known.
     public let timestamp: TimeInterval
-    /// The word's duration in seconds; 0 in partial results.
+    /// The word's duration in seconds; 0 if only the text is known.
     public let duration: TimeInterval
-    /// The probability, from 0 to 1, that the word is right; 0 in partial results.
+    /// The probability, from 0 to 1, that the word is correct; 0 if only the text is known.
     public let confidence: Float
-    /// The corresponding words in other transcriptions of the utterance.
+    /// The words that replace this word in alternative transcriptions of the utterance.
     public let alternativeSubstrings: [String]
-    /// The voice in the word's utterance; nil in partial results, and if nothing was voiced.
+    /// The voice in the word's utterance; nil if only the text is known, and if nothing was voiced.
     public let voiceAnalytics: SFVoiceAnalytics?
 }
 
 /// Acoustic features of a voice.
 ///
-/// Apple has a value for each frame. Here, each feature has one value for the whole utterance.
+/// Apple's features have a value for each frame; these have one value for the whole utterance.
 public struct SFVoiceAnalytics: Hashable, Sendable {
     /// The variation in the pitch period, relative to the period.
     public let jitter: SFAcousticFeature
@@ -46,9 +47,9 @@ public struct SFVoiceAnalytics: Hashable, Sendable {
     public let voicing: SFAcousticFeature
 }
 
-/// An acoustic feature over time.
+/// An acoustic feature. Its only frame is the whole utterance.
 public struct SFAcousticFeature: Hashable, Sendable {
-    /// The values.
+    /// The feature's value.
     public let acousticFeatureValuePerFrame: [Double]
     /// The duration of a frame in seconds.
     public let frameDuration: TimeInterval
@@ -68,13 +69,13 @@ extension SFVoiceAnalytics {
 
 /// The speaking rate, pauses and duration of speech.
 public struct SFSpeechRecognitionMetadata: Hashable, Sendable {
-    /// The speaking rate in words per minute.
+    /// The speaking rate in words per minute, from the first to the last word of each utterance.
     public let speakingRate: Double
-    /// The mean pause between words, in seconds.
+    /// The mean pause between the words of an utterance, in seconds.
     public let averagePauseDuration: TimeInterval
     /// The start of the first word, in seconds.
     public let speechStartTimestamp: TimeInterval
-    /// The time from the start of the first word to the end of the last, in seconds.
+    /// The sum of the utterances' durations, each from its first to its last word, in seconds.
     public let speechDuration: TimeInterval
     /// The voice; nil if nothing was voiced.
     public let voiceAnalytics: SFVoiceAnalytics?

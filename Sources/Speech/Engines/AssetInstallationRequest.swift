@@ -2,13 +2,12 @@ import Core
 import Recognition
 import System
 
-/// A request to install a model from the disk; see
-/// ``AssetInventory/assetInstallationRequest(installing:name:replaces:)``.
+/// A request to install a model from the disk. ``AssetInventory`` creates it.
 public struct AssetInstallationRequest: Hashable, Sendable {
     private let source: String
     private let name: String?
     private let replaces: Bool
-    /// The folder in which models are installed; nil if the user has no home folder.
+    /// The folder in which models are installed; nil if neither HOME nor XDG_DATA_HOME is set.
     private let folder: String?
 
     init(_ source: String, name: String?, replaces: Bool, folder: String?) {
@@ -18,7 +17,8 @@ public struct AssetInstallationRequest: Hashable, Sendable {
         self.folder = folder
     }
 
-    /// Copies the model to `~/.local/share/fieldscribe/models`, either completely or not at all. Nothing is downloaded.
+    /// Copies the model to `~/.local/share/fieldscribe/models` or, if set, `$XDG_DATA_HOME/fieldscribe/models`. If this
+    /// fails, nothing is installed.
     ///
     /// - Throws: ``SFSpeechError`` with `cannotLoadModel`. The message describes the problem.
     public func downloadAndInstall() async throws {

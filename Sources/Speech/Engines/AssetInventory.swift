@@ -32,18 +32,18 @@ public enum AssetInventory {
         public let engine: SpeechAnalyzer.Options.Engine
         /// The model's language, according to the folder's name; nil if unknown.
         public let locale: Locale?
-        /// The total size of the model's files.
+        /// The total size of the model's files in bytes.
         public let sizeInBytes: Int64
         /// The model's license as an SPDX identifier; nil if unknown.
         public let license: String?
-        /// The problem with the model, in one line; nil if its files are complete.
+        /// The problem with the model, in one line; nil if the model can be used.
         public let problem: String?
 
         let path: String
         /// Whether the model is in `Options.modelFolders`.
         let isChosen: Bool
 
-        /// Reads a model's folder. Returns nil if it has no model.
+        /// Reads a model's folder. Returns nil if the folder contains no model.
         init?(path: String, isChosen: Bool) {
             self.path = path
             self.isChosen = isChosen
@@ -74,15 +74,15 @@ public enum AssetInventory {
         /// Whether the model can recognize speech in a locale. A chosen model without a language is used for any
         /// locale.
         func fits(_ locale: Locale) -> Bool {
-            guard let own = self.locale else { return isChosen }
-            return own.languageName == locale.languageName
+            guard let modelLocale = self.locale else { return isChosen }
+            return modelLocale.languageName == locale.languageName
         }
     }
 
     /// The installed models, complete or not.
     public static var installedModels: [Model] { EngineSelection().models }
 
-    /// Returns whether modules can be used: the lowest status of all modules.
+    /// Returns the lowest status of the modules.
     public static func status(
         forModules modules: [any SpeechModule], options: SpeechAnalyzer.Options = SpeechAnalyzer.Options()
     ) async -> Status {
@@ -96,8 +96,7 @@ public enum AssetInventory {
 
     /// Returns nil if the models for the modules are installed.
     ///
-    /// - Throws: ``SFSpeechError`` with `noModel` otherwise, because nothing can be downloaded. The message has the
-    ///   remedy.
+    /// - Throws: ``SFSpeechError``, with `noModel` if a model is missing, because nothing can be downloaded.
     public static func assetInstallationRequest(
         supporting modules: [any SpeechModule]
     ) async throws -> AssetInstallationRequest? {
@@ -107,7 +106,7 @@ public enum AssetInventory {
         return nil
     }
 
-    /// - Throws: ``SFSpeechError`` if no complete model for a locale is installed.
+    /// Throws an error if no complete model for the locale is installed.
     static func requireModel(
         for locale: Locale, options: SpeechAnalyzer.Options = SpeechAnalyzer.Options()
     ) throws(SFSpeechError) {
@@ -136,7 +135,7 @@ public enum AssetInventory {
     /// The maximum number of reserved locales; there is no limit.
     public static let maximumReservedLocales = Int.max
 
-    /// Reserves a locale. Since installed models are never removed, this only checks that there is a model.
+    /// Reserves a locale. Since installed models are never removed, this only checks that a model exists.
     ///
     /// - Returns: True if the locale was not already reserved.
     /// - Throws: ``SFSpeechError`` with `noModel`, or with `cannotLoadModel` if the model is damaged.

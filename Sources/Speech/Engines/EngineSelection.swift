@@ -8,9 +8,9 @@ struct EngineSelection {
     /// Moonshine's name in `EngineDescription`.
     static let moonshine = "moonshine"
     static let pocketSphinx = "pocketsphinx"
-    /// PocketSphinx's preferred model for English, which also provides the times of Moonshine's words.
+    /// The name of PocketSphinx's preferred model.
     private static let defaultPocketSphinx = "en-us"
-    /// The model folder in the archive of a recorder on this machine, which other users may read.
+    /// The folder with the models of a recorder on this machine, which other users may read.
     private static let recorderModels = "/var/lib/fieldscribe/models"
 
     private let options: SpeechAnalyzer.Options
@@ -31,7 +31,7 @@ struct EngineSelection {
             [Self.recorderModels] + [ModelStore.ownFolder].compactMap(\.self)
             + [ModelFolder.debian, MoonshineModel.packaged]
         return options.modelFolders.flatMap { folder in
-            // Each folder is a model or a folder with models.
+            // Each of these folders is a model or contains models.
             [(folder.path, true)] + Self.children(of: folder.path).map { ($0, true) }
         } + parents.flatMap(Self.children).map { ($0, false) }
     }
@@ -67,8 +67,8 @@ struct EngineSelection {
 
     // MARK: Engines
 
-    /// Returns the workers for a transcriber: one for final results, and one for volatile results if requested.
-    /// `scratch` contains the vocabulary and must exist as long as workers may be started.
+    /// Returns the workers for a transcriber: one for final results, and one for volatile results. `scratch` contains
+    /// the vocabulary and must exist as long as workers may be started.
     ///
     /// - Throws: `DeviceError` or ``SFSpeechError`` if no model for the locale is complete.
     func select(
@@ -109,18 +109,18 @@ struct EngineSelection {
     private func pocketSphinx(
         for locale: Locale, _ worker: WorkerOptions, _ scratch: ScratchFolder?
     ) throws -> WorkerCommand {
-        guard let found = model(of: .pocketSphinx, for: locale) else { throw noModelError(for: locale) }
-        try PocketSphinxModel(folder: found.path).check()
+        guard let model = self.model(of: .pocketSphinx, for: locale) else { throw noModelError(for: locale) }
+        try PocketSphinxModel(folder: model.path).check()
         var worker = worker
-        worker.model = found.path
+        worker.model = model.path
         return command(Self.pocketSphinx, worker, by: try PocketSphinxProvider(options: worker), scratch)
     }
 
     private func moonshine(
         for locale: Locale, _ worker: WorkerOptions, _ scratch: ScratchFolder?
     ) throws -> WorkerCommand {
-        guard let found = model(of: .moonshine, for: locale) else { throw noModelError(for: locale) }
-        let model = MoonshineModel(path: found.path)
+        guard let installed = model(of: .moonshine, for: locale) else { throw noModelError(for: locale) }
+        let model = MoonshineModel(path: installed.path)
         guard MachineMemory.totalMegabytes >= model.minimumMegabytes else {
             throw SFSpeechError(
                 .cannotLoadModel,
@@ -131,7 +131,7 @@ struct EngineSelection {
         let timing = self.model(of: .pocketSphinx, for: locale)?.path ?? PocketSphinxModel.debian
         try PocketSphinxModel(folder: timing).check()
         var worker = worker
-        (worker.model, worker.timingModel) = (found.path, timing)
+        (worker.model, worker.timingModel) = (installed.path, timing)
         return command(Self.moonshine, worker, by: try MoonshineProvider(options: worker), scratch)
     }
 
@@ -160,7 +160,7 @@ struct EngineSelection {
 }
 
 extension Locale {
-    /// The language, such as `en` for `en-US` and `en_US`. FoundationEssentials does not parse identifiers.
+    /// The language code, such as `en` for `en-US` and `en_US`. FoundationEssentials does not parse identifiers.
     var languageName: String { parts.first ?? "" }
 
     /// Whether both have the same language and region.

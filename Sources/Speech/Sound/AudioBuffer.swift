@@ -1,7 +1,7 @@
 import Core
 
-/// Audio samples for an analyzer or a recognition request, at any rate and with any number of channels. They are
-/// converted internally. This type replaces AVFAudio's `AVAudioPCMBuffer`.
+/// Audio samples for an analyzer or a recognition request. The rate and the number of channels are converted as needed.
+/// This type replaces AVFAudio's `AVAudioPCMBuffer`.
 public struct AudioBuffer: Hashable, Sendable {
     /// Interleaved samples.
     public enum Samples: Hashable, Sendable {
@@ -15,7 +15,7 @@ public struct AudioBuffer: Hashable, Sendable {
     public struct Format: Hashable, Sendable {
         /// The number of samples per second in each channel.
         public var sampleRate: Int
-        /// The number of channels, which are mixed to one.
+        /// The number of channels, which are mixed into one.
         public var channelCount: Int
         /// Whether samples are floating-point numbers.
         public var isFloat: Bool

@@ -7,8 +7,9 @@ import Synchronization
 /// `AVAudioFile`.
 ///
 /// The file can have any format that libsndfile or, if it is installed, ffmpeg can read. Each iteration reads it from
-/// its beginning, two seconds at a time. If part of a damaged file is missing, the next buffer has a later
-/// `bufferStartTime`; at the end of the file, an empty buffer has it.
+/// its beginning, two seconds at a time. If part of a damaged file is missing, the `bufferStartTime` of the next buffer
+/// shows where the audio continues. If the end is missing, the last buffer is empty and starts where the audio should
+/// end.
 public final class AudioFile: AsyncSequence, Sendable {
     /// A buffer with its start time.
     public typealias Element = AnalyzerInput
@@ -23,7 +24,7 @@ public final class AudioFile: AsyncSequence, Sendable {
 
     /// Opens a file.
     ///
-    /// - Throws: ``SFSpeechError`` with `audioReadFailed`. The message names the file and the remedy.
+    /// - Throws: ``SFSpeechError`` with `audioReadFailed`. The message names the file and a remedy.
     public init(url: URL) throws {
         self.url = url
         let source = try Self.open(url)
@@ -31,8 +32,8 @@ public final class AudioFile: AsyncSequence, Sendable {
         opened = Mutex(source)
     }
 
-    /// A description of the missing parts of a damaged file, in one line; nil if nothing is missing. It is known only
-    /// at the end of an iteration.
+    /// A description of the missing parts of a damaged file, in one line; nil if nothing is missing, and before an
+    /// iteration has reached the end.
     public var damage: String? { missingParts.withLock { $0 } }
 
     /// Returns an iterator that reads the file from its beginning.

@@ -3,17 +3,17 @@ import Core
 /// A time in the analyzed audio, exact to one sample at 16 kHz. Times count from the first sample that the analyzer
 /// received. This type replaces Core Media's `CMTime`.
 public struct AudioTime: Hashable, Comparable, Sendable {
-    /// The first sample.
+    /// The time of the first sample.
     public static let zero = AudioTime(value: 0)
     /// The unit of `value`: 16,000 samples per second, independent of the input's sample rate.
     public static let timescale = SamplePosition.rate
 
-    /// The number of samples before this time.
+    /// The number of samples at 16 kHz before this time.
     public let value: Int64
 
     /// Creates a time.
     ///
-    /// - Parameter value: The number of samples at 16 kHz, clamped to 139 years.
+    /// - Parameter value: The number of samples at 16 kHz, clamped to ±139 years.
     public init(value: Int64) { self.value = SamplePosition(value).samples }
 
     /// Creates the time of the sample nearest to a number of seconds.
@@ -26,18 +26,18 @@ public struct AudioTime: Hashable, Comparable, Sendable {
 
     var position: SamplePosition { SamplePosition(value) }
 
-    /// Whether one time is earlier than another.
+    /// Whether `left` is earlier than `right`.
     public static func < (left: Self, right: Self) -> Bool { left.value < right.value }
 
-    /// Returns the time that is later by `duration`.
+    /// Returns the time that is `duration` after `time`.
     public static func + (time: Self, duration: Self) -> Self { AudioTime(time.position + duration.value) }
 
-    /// Returns the time from `right` to `left`.
+    /// Returns the duration from `right` to `left`.
     public static func - (left: Self, right: Self) -> Self { AudioTime(left.position - right.value) }
 }
 
 extension AudioTime: CustomStringConvertible {
-    /// The time in seconds.
+    /// The time in seconds, such as `1.5 s`.
     public var description: String { "\(seconds) s" }
 }
 

@@ -6,12 +6,12 @@ import Recognition
 struct InputConverter {
     private var converter: BufferConverter?
     private var format: AudioBuffer.Format?
-    /// The end of the returned audio.
+    /// The end of the audio returned so far.
     private(set) var position: SamplePosition
 
     init(start: SamplePosition) { position = start }
 
-    /// Returns a buffer's audio, preceded by any audio left from the previous buffer.
+    /// Returns a buffer's audio, preceded by any remaining audio of the previous buffer.
     ///
     /// - Throws: `DeviceError` with `unsupported` if the format cannot be converted, or `damaged` if the buffer starts
     ///   before the end of the previous one.
@@ -32,12 +32,12 @@ struct InputConverter {
                 chunks.append(skip(to: start))
             }
         }
-        let samples = try converted(input.buffer, after: &chunks)
+        let samples = try convert(input.buffer, after: &chunks)
         if !samples.isEmpty { append(samples, to: &chunks) }
         return chunks
     }
 
-    /// Returns any audio left at the end of the input.
+    /// Returns any remaining audio at the end of the input.
     mutating func finish() throws(DeviceError) -> [AudioChunk] {
         var chunks: [AudioChunk] = []
         if let rest = try converter?.finish(), !rest.isEmpty { append(rest, to: &chunks) }
@@ -48,7 +48,7 @@ struct InputConverter {
     /// 20 ms. Times from other clocks may be rounded, so smaller differences are not gaps.
     private static let tolerance = Int64(SamplePosition.rate / 50)
 
-    private mutating func converted(
+    private mutating func convert(
         _ buffer: AudioBuffer, after chunks: inout [AudioChunk]
     ) throws(DeviceError) -> [Int16] {
         if buffer.format != format {

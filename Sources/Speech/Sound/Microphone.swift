@@ -4,14 +4,14 @@ import System
 
 /// An ALSA microphone, as an asynchronous sequence of inputs for an analyzer. It replaces AVFAudio's `AVAudioEngine`.
 ///
-/// The device is opened when the iteration starts and closed when it ends. If the device disappears, it is reopened
-/// when it returns. Up to two minutes of sound are buffered while the consumer is busy. If sound is lost after that, or
-/// while the device is unplugged, the next buffer has a later `bufferStartTime`.
+/// The device is opened when the iteration starts and closed when it ends. If the device is unplugged, it is reopened
+/// when it is plugged in again. While the consumer is busy, up to two minutes of audio are buffered; audio beyond that
+/// is lost. After lost audio, the `bufferStartTime` of the next buffer shows where the audio continues.
 public struct Microphone: AsyncSequence, Sendable {
     /// A buffer with its start time.
     public typealias Element = AnalyzerInput
 
-    /// The ALSA PCM's name.
+    /// The name of the ALSA PCM.
     public let device: String
 
     /// Creates a microphone.
@@ -64,7 +64,7 @@ private final class MicrophoneCapture: Sendable {
     init(_ provider: AlsaMicrophone) { self.provider = provider }
 
     func start() {
-        // The thread retains this object until the iterator is released and stops it.
+        // The thread retains this object until the iterator is released, which stops the thread.
         thread.start { [self] in run() }
     }
 

@@ -26,7 +26,7 @@ final class AsyncQueue<Element: Sendable>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - capacity: The total cost at which writers wait.
+    ///   - capacity: The total cost from which writers wait.
     ///   - cost: Returns an element's cost; by default 1.
     init(capacity: Int, cost: @escaping @Sendable (Element) -> Int = { _ in 1 }) {
         self.capacity = max(1, capacity)
@@ -61,7 +61,7 @@ final class AsyncQueue<Element: Sendable>: Sendable {
     private func append(
         _ element: Element, replacing outdated: (Element) -> Bool, respectsCapacity: Bool
     ) throws -> Bool {
-        let woken = try state.withLock { state -> Waiters? in
+        let waiters = try state.withLock { state -> Waiters? in
             if state.hasEnded { throw CancellationError() }
             if respectsCapacity, state.cost >= capacity { return nil }
             if state.elements.contains(where: outdated) {
@@ -73,15 +73,15 @@ final class AsyncQueue<Element: Sendable>: Sendable {
             defer { state.readers = [:] }
             return state.readers
         }
-        woken?.values.forEach { $0.resume() }
-        return woken != nil
+        waiters?.values.forEach { $0.resume() }
+        return waiters != nil
     }
 
-    /// Waits for the next element. Returns nil at the end, and if the task is cancelled.
+    /// Waits for the next element. Returns nil at the end or if the task is cancelled.
     ///
-    /// - Throws: The error with which the queue ended. It is thrown once, after the last element.
+    /// - Throws: The error with which the queue ended: once, after the last element.
     func next() async throws -> Element? {
-        try await received { state in
+        try await receive { state in
             let element = state.elements.removeFirst()
             state.cost -= cost(element)
             return element
@@ -90,30 +90,30 @@ final class AsyncQueue<Element: Sendable>: Sendable {
 
     /// Returns the next element immediately; nil if the queue is empty.
     func nextNow() -> Element? {
-        let (element, woken) = state.withLock { state -> (Element?, Waiters) in
+        let (element, waiters) = state.withLock { state -> (Element?, Waiters) in
             guard !state.elements.isEmpty else { return (nil, [:]) }
             let element = state.elements.removeFirst()
             state.cost -= cost(element)
             defer { state.writers = [:] }
             return (element, state.writers)
         }
-        woken.values.forEach { $0.resume() }
+        waiters.values.forEach { $0.resume() }
         return element
     }
 
-    /// Waits until there are elements and returns all of them. Returns nil when `next` does.
+    /// Waits until there are elements and returns all of them. Returns nil and throws as `next` does.
     func nextAll() async throws -> [Element]? {
-        try await received { state in
+        try await receive { state in
             defer { (state.elements, state.cost) = ([], 0) }
             return state.elements
         }
     }
 
-    private func received<Value>(_ remove: (inout State) -> Value) async throws -> Value? {
+    private func receive<Value>(_ remove: (inout State) -> Value) async throws -> Value? {
         while !Task.isCancelled {
             var value: Value?
             var isOver = false
-            let woken = try state.withLock { state -> Waiters in
+            let waiters = try state.withLock { state -> Waiters in
                 guard !state.elements.isEmpty else {
                     isOver = state.hasEnded
                     defer { state.failure = nil }
@@ -124,7 +124,7 @@ final class AsyncQueue<Element: Sendable>: Sendable {
                 defer { state.writers = [:] }
                 return state.writers
             }
-            woken.values.forEach { $0.resume() }
+            waiters.values.forEach { $0.resume() }
             if let value { return value }
             if isOver { return nil }
             await wait(isReader: true)
@@ -132,25 +132,25 @@ final class AsyncQueue<Element: Sendable>: Sendable {
         return nil
     }
 
-    /// Ends the queue. Readers still get the queued elements, then the error.
+    /// Ends the queue. Readers still receive the queued elements, and then the error.
     func finish(throwing error: (any Error)? = nil) {
-        let woken = state.withLock { state -> Waiters in
+        let waiters = state.withLock { state -> Waiters in
             guard !state.hasEnded else { return [:] }
             state.hasEnded = true
             state.failure = error
             return state.wakeAll()
         }
-        woken.values.forEach { $0.resume() }
+        waiters.values.forEach { $0.resume() }
     }
 
     /// Ends the queue and drops its elements.
     func cancel() {
-        let woken = state.withLock { state -> Waiters in
+        let waiters = state.withLock { state -> Waiters in
             (state.elements, state.cost, state.failure) = ([], 0, nil)
             state.hasEnded = true
             return state.wakeAll()
         }
-        woken.values.forEach { $0.resume() }
+        waiters.values.forEach { $0.resume() }
     }
 
     /// Suspends until there may be something to read or space to write.
@@ -162,7 +162,7 @@ final class AsyncQueue<Element: Sendable>: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    // Checked while holding the lock, because `onCancel` also takes it.
+                    // Checked while holding the lock, which `onCancel` also acquires.
                     if Task.isCancelled || state.hasEnded { return true }
                     if isReader ? !state.elements.isEmpty : state.cost < capacity { return true }
                     if isReader { state.readers[id] = continuation } else { state.writers[id] = continuation }

@@ -2,7 +2,7 @@ import Core
 import Recognition
 import Synchronization
 
-/// The audio for one module: a queue of at most two seconds.
+/// The audio for one module, in a queue of about two seconds.
 final class AudioInput: AudioSource {
     private static let capacity = 2 * SamplePosition.rate
 
@@ -24,13 +24,13 @@ final class AudioInput: AudioSource {
 
     private func nextPending() -> AudioChunk? { pending.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
 
-    /// Joins small buffers, as live audio has them.
+    /// Joins the small buffers of live audio.
     private static func joined(_ chunks: [AudioChunk]) -> [AudioChunk] {
         var joined: [AudioChunk] = []
         var samples: [Int16] = []
         for chunk in chunks {
             switch chunk {
-            case .samples(let more): samples += more
+            case .samples(let newSamples): samples += newSamples
             case .gap:
                 if !samples.isEmpty { joined.append(.samples(samples)) }
                 samples = []

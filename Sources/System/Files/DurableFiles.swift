@@ -11,11 +11,11 @@ package func durableReplace(path: String, with bytes: [UInt8], mode: UInt32 = 0o
 }
 
 extension Folder {
-    /// Replaces a file's content like `durableReplace(path:with:mode:)`. Replaces a link itself, not its target, and
-    /// rejects anything else that is not a file.
+    /// Replaces a file's content like `durableReplace(path:with:mode:)`. Replaces a symbolic link itself, not its
+    /// target, and rejects anything else that is not a file.
     package func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(DeviceError) {
-        let number = replacementCount.wrappingAdd(1, ordering: .relaxed).newValue
-        let temporary = "\(name).\(getpid())-\(number).new"
+        let ordinal = replacementCount.wrappingAdd(1, ordering: .relaxed).newValue
+        let temporary = "\(name).\(getpid())-\(ordinal).new"
         do throws(DeviceError) {
             try writeNew(temporary, bytes, mode: mode)
             try rename(temporary, replacing: name)
@@ -66,8 +66,8 @@ private func fileInTheWay(of folder: String) -> DeviceError {
 /// Makes a new or renamed folder entry durable.
 package func syncFolder(containing path: String) throws(DeviceError) {
     do throws(DeviceError) { try FileDescriptor(opening: folder(of: path), O_RDONLY | O_DIRECTORY).sync() } catch {
-        // If the file system does not support fsync for folders, or the folder cannot be opened for reading, the kernel
-        // writes the entry within seconds.
+        // If the file system does not support fsync for folders, or the folder may not be opened for reading, the
+        // kernel still writes the entry within seconds.
         guard error.status == EINVAL || error.status == EACCES else { throw error }
     }
 }

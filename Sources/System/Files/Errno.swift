@@ -2,7 +2,7 @@ import Core
 import Glibc
 
 extension DeviceError {
-    /// Returns the error for a failed system call, according to `errno`.
+    /// Returns the error for a system call that has just failed and set `errno`.
     ///
     /// - Parameters:
     ///   - operation: The name of the system call, as in its man page.
@@ -32,7 +32,7 @@ extension DeviceError {
                 (
                     .full,
                     fileSizeLimit != nil
-                        ? "raise the limit on file sizes (ulimit -f, LimitFSIZE= of the unit)"
+                        ? "raise the limit on file sizes (ulimit -f, LimitFSIZE= in the unit)"
                         : "the file system does not support larger files; start a new file, or choose another disk"
                 )
             case EEXIST: (.failed, "existing files are not overwritten; choose another location")
@@ -42,7 +42,7 @@ extension DeviceError {
             case EMFILE, ENFILE:
                 (
                     .failed,
-                    "raise the limit (ulimit -n, LimitNOFILE= of the unit), or close programs that have many files open"
+                    "raise the limit (ulimit -n, LimitNOFILE= in the unit), or close programs that have many files open"
                 )
             case EIO: (.failed, "the disk or device reports an error; replace it")
             default: (.failed, "\(operation) failed")

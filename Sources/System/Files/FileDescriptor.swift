@@ -4,7 +4,7 @@ import Glibc
 
 /// An open file, which is closed when the value goes out of scope.
 ///
-/// Every call is retried after EINTR and continued after a partial read or write.
+/// Calls are retried after EINTR and continued after a partial read or write.
 package struct FileDescriptor: ~Copyable, Sendable {
     /// The file's name in errors.
     package let path: String
@@ -17,16 +17,16 @@ package struct FileDescriptor: ~Copyable, Sendable {
     ///   - flags: Flags such as O_RDWR, O_CREAT and O_EXCL. O_CLOEXEC is added.
     ///   - mode: The permissions for a new file, before applying the umask.
     package init(opening path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(DeviceError) {
-        let number = uninterrupted { fieldscribe_open(path, flags, mode) }
-        guard number >= 0 else { throw .system("open", on: path) }
+        let descriptor = uninterrupted { fieldscribe_open(path, flags, mode) }
+        guard descriptor >= 0 else { throw .system("open", on: path) }
         self.path = path
-        self.number = number
+        number = descriptor
     }
 
     /// Takes ownership of an open descriptor.
-    package init(adopting number: Int32, named path: String) {
+    package init(adopting descriptor: Int32, named path: String) {
         self.path = path
-        self.number = number
+        number = descriptor
     }
 
     // Not retried after EINTR, because on Linux the descriptor is closed even then.
@@ -41,11 +41,11 @@ package struct FileDescriptor: ~Copyable, Sendable {
     ///
     /// - Parameter path: The file's name in errors.
     package static func write(
-        _ bytes: UnsafeRawBufferPointer, to number: Int32, named path: String
+        _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, named path: String
     ) throws(DeviceError) {
         var rest = bytes
         while let base = rest.baseAddress, !rest.isEmpty {
-            let count = uninterrupted { Glibc.write(number, base, rest.count) }
+            let count = uninterrupted { Glibc.write(descriptor, base, rest.count) }
             if count > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else {
@@ -57,22 +57,22 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 
     /// Returns whether a descriptor becomes writable within `milliseconds`, or a write would fail immediately.
-    static func isWritable(_ number: Int32, within milliseconds: Int32 = 0) -> Bool {
-        var descriptor = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
-        return uninterrupted { poll(&descriptor, 1, milliseconds) } != 0
+    static func isWritable(_ descriptor: Int32, within milliseconds: Int32 = 0) -> Bool {
+        var query = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return uninterrupted { poll(&query, 1, milliseconds) } != 0
     }
 
     /// Writes as much as possible without blocking.
     ///
     /// - Returns: Whether all bytes were written.
-    static func writeAvailable(_ bytes: UnsafeRawBufferPointer, to number: Int32) -> Bool {
+    static func writeAvailable(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = bytes
         while let base = rest.baseAddress, !rest.isEmpty {
-            guard isWritable(number) else { return false }
+            guard isWritable(descriptor) else { return false }
             // A writable pipe has space for a page (PIPE_BUF). A socket may have less.
             let page = min(rest.count, 4_096)
-            var count = uninterrupted { send(number, base, page, Int32(MSG_DONTWAIT | MSG_NOSIGNAL)) }
-            if count < 0, errno == ENOTSOCK { count = uninterrupted { Glibc.write(number, base, page) } }
+            var count = uninterrupted { send(descriptor, base, page, Int32(MSG_DONTWAIT | MSG_NOSIGNAL)) }
+            if count < 0, errno == ENOTSOCK { count = uninterrupted { Glibc.write(descriptor, base, page) } }
             guard count > 0 else { return false }
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }
@@ -94,7 +94,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Passes the file's bytes to a closure, a megabyte at a time.
+    /// Passes the file's bytes to a closure, at most a megabyte at a time.
     package borrowing func forEachBlock(
         _ body: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) {
@@ -126,19 +126,19 @@ package struct FileDescriptor: ~Copyable, Sendable {
     package borrowing func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
     ) throws(DeviceError) -> Int {
-        var done = 0
-        while let base = buffer.baseAddress, done < buffer.count {
+        var total = 0
+        while let base = buffer.baseAddress, total < buffer.count {
             let count = uninterrupted {
-                pread(number, base + done, buffer.count - done, off_t(offset) + off_t(done))
+                pread(number, base + total, buffer.count - total, off_t(offset) + off_t(total))
             }
             if count == 0 { break }
             guard count > 0 else { throw .system("pread", on: path) }
-            done += count
+            total += count
         }
-        return done
+        return total
     }
 
-    /// Starts writeback for a range, so that a later sync has less to do. Guarantees nothing.
+    /// Starts writeback for a range, so that a later sync has less to do. Does not make anything durable.
     package borrowing func startWriteback(_ count: Int64, from offset: Int64) {
         fieldscribe_start_writeback(number, offset, count)
     }

@@ -11,7 +11,8 @@ extension Folder {
         let path = try path(of: newName)
         try gate("rename", path)
         if fieldscribe_rename_new(file.number, name, newName) == 0 { return }
-        // The file system does not support RENAME_NOREPLACE. The folder is locked against other Fieldscribe processes.
+        // The file system does not support RENAME_NOREPLACE. Checking first is enough, because no other Fieldscribe
+        // process uses the folder.
         guard errno == EINVAL || errno == ENOSYS else { throw .system("rename", on: path) }
         guard try !exists(newName) else { throw .system("rename", status: EEXIST, on: path) }
         guard renameat(file.number, name, file.number, newName) == 0 else { throw .system("rename", on: path) }
@@ -19,9 +20,9 @@ extension Folder {
 
     /// Returns the first unused name in this folder among `NAME.SUFFIX-1`, `NAME.SUFFIX-2` ...
     package func unusedName(for name: String, _ suffix: String) throws(DeviceError) -> String {
-        var number = 1
-        while try exists("\(name).\(suffix)-\(number)") { number += 1 }
-        return "\(name).\(suffix)-\(number)"
+        var attempt = 1
+        while try exists("\(name).\(suffix)-\(attempt)") { attempt += 1 }
+        return "\(name).\(suffix)-\(attempt)"
     }
 
     /// Renames an entry durably to its `unusedName`. Returns the new path.
@@ -50,7 +51,7 @@ extension Folder {
     package func checkReplaceable(_ name: String, replacesLinks: Bool = false) throws(DeviceError) {
         guard let kind = try status(name)?.kind, kind != .file, kind != .link || !replacesLinks else { return }
         throw DeviceError(
-            .unsupported, "rename", on: "\(path)/\(name)", "is \(kind.rawValue), not a file, and stays untouched",
+            .unsupported, "rename", on: "\(path)/\(name)", "is \(kind.rawValue), not a file, and was not changed",
             remedy: "move it elsewhere, or choose another location")
     }
 
@@ -95,14 +96,14 @@ extension Folder {
         }
         let isFolder = status.st_mode & S_IFMT == S_IFDIR
         if isFolder {
-            let inner = try folder(name, path)
-            // Repeats because a folder may have more entries than one list; at most 100 times because another process
-            // may be adding entries.
+            let subfolder = try folder(name, path)
+            // Repeats, because one call may not return all entries; at most 100 times, because another process may be
+            // adding entries.
             for _ in 0..<100 {
-                let entries = try inner.entries()
+                let entries = try subfolder.entries()
                 if entries.isEmpty { break }
                 for entry in entries {
-                    try inner.removeAll(
+                    try subfolder.removeAll(
                         entry, "\(path)/\(entry.withUnsafeBytes { String(decoding: $0.dropLast(), as: UTF8.self) })")
                 }
             }

@@ -3,7 +3,7 @@ import Core
 import Glibc
 
 /// An open folder on a stick or in an archive, which other programs may modify. Names are single path components and
-/// are resolved within the folder (openat2). Links are never followed. Callable from any thread.
+/// are resolved within the folder (openat2). Links are never followed. Can be used from any thread.
 package final class Folder: Sendable {
     /// Called before every modification. If it throws, the modification is not made.
     package typealias Gate = @Sendable (_ operation: String, _ path: String) throws(DeviceError) -> Void
@@ -17,8 +17,8 @@ package final class Folder: Sendable {
 
     /// Opens a folder by a path from the user, which may contain links.
     ///
-    /// - Parameter crossesMounts: Whether entries in file systems mounted within the folder may be opened: allowed in
-    ///   an archive, never on a stick.
+    /// - Parameter crossesMounts: Whether entries in file systems mounted within the folder may be opened. True for an
+    ///   archive, false for a stick.
     package convenience init(
         opening path: String, crossesMounts: Bool = false, gate: @escaping Gate = { _, _ in }
     ) throws(DeviceError) {
@@ -68,13 +68,15 @@ package final class Folder: Sendable {
     private func open(
         _ name: [CChar], _ path: String, _ flags: Int32, mode: UInt32 = 0
     ) throws(DeviceError) -> FileDescriptor {
-        var number: Int32
+        var descriptor: Int32
         repeat {
-            number = uninterrupted { fieldscribe_open_beneath(file.number, name, flags, mode, crossesMounts ? 1 : 0) }
-            // EAGAIN means that there was a concurrent rename.
-        } while number < 0 && errno == EAGAIN
-        guard number >= 0 else { throw Self.refusal(status: errno, path, isFolder: flags & O_DIRECTORY != 0) }
-        return FileDescriptor(adopting: number, named: path)
+            descriptor = uninterrupted {
+                fieldscribe_open_beneath(file.number, name, flags, mode, crossesMounts ? 1 : 0)
+            }
+            // EAGAIN means that something was renamed during the call.
+        } while descriptor < 0 && errno == EAGAIN
+        guard descriptor >= 0 else { throw Self.refusal(status: errno, path, isFolder: flags & O_DIRECTORY != 0) }
+        return FileDescriptor(adopting: descriptor, named: path)
     }
 
     /// Opens a regular file. Rejects pipes, folders and devices without blocking on them.
@@ -125,7 +127,7 @@ package final class Folder: Sendable {
 
     /// Returns the names as bytes, each with a terminating zero.
     func entries(limit: Int = 100_000) throws(DeviceError) -> [[CChar]] {
-        // A separate descriptor, because the stream takes ownership of it and moves its offset.
+        // The stream takes ownership of its descriptor and moves its offset, so it gets a separate one.
         let descriptor = fieldscribe_open_beneath(file.number, ".", O_RDONLY | O_DIRECTORY, 0, 1)
         guard descriptor >= 0, let stream = fdopendir(descriptor) else {
             if descriptor >= 0 { close(descriptor) }
@@ -145,7 +147,7 @@ package final class Folder: Sendable {
         return names
     }
 
-    /// Syncs the folder's entries.
+    /// Makes the folder's entries durable.
     package func sync() throws(DeviceError) {
         try gate("fsync", path)
         do throws(DeviceError) { try file.sync() } catch {
@@ -204,7 +206,7 @@ package final class Folder: Sendable {
         if let status = FileStatus(target: path) {
             if (status.device, status.inode) == identity { return }
         } else if ![ENOENT, ENOTDIR, ELOOP].contains(errno) {
-            // The status cannot be determined.
+            // An unknown status does not mean that the folder was renamed.
             return
         }
         var buffer = [CChar](repeating: 0, count: 4_096)
@@ -212,7 +214,8 @@ package final class Folder: Sendable {
         let name = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let newName = name.isEmpty ? "" : " and is now \(name)"
         throw DeviceError(
-            .missing, "stat", status: ENOENT, on: path, "was renamed, removed or covered while it was in use\(newName)",
+            .missing, "stat", status: ENOENT, on: path,
+            "was renamed, removed or covered by a mount while it was in use\(newName)",
             remedy: "restore its name")
     }
 
@@ -233,7 +236,7 @@ package final class Folder: Sendable {
             )
         case ENOTDIR where isFolder:
             DeviceError(
-                .failed, "openat2", status: status, on: path, "is not a folder, although its name is that of one",
+                .failed, "openat2", status: status, on: path, "is not a folder, although it has the name of one",
                 remedy: "rename it")
         default: .system("openat2", status: status, on: path)
         }

@@ -56,7 +56,7 @@ extension FileDescriptor {
         let size = try size()
         guard size <= limit else {
             throw DeviceError(
-                .unsupported, "read", on: path, "is longer than \(limit) bytes", remedy: "move it elsewhere")
+                .unsupported, "read", on: path, "is longer than \(limit) bytes", remedy: "move it to another folder")
         }
         return try bytes(count: Int(size))
     }
@@ -64,8 +64,8 @@ extension FileDescriptor {
     /// Returns `count` bytes at an offset, or fewer at the end of the file.
     package func bytes(at offset: Int64 = 0, count: Int) throws(DeviceError) -> [UInt8] {
         try rethrowing {
-            try [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-                done = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            try [UInt8](unsafeUninitializedCapacity: count) { buffer, total in
+                total = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
             }
         }
     }

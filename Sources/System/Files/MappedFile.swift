@@ -6,7 +6,7 @@ import Glibc
 /// The bytes stay valid until the object is deallocated. If the file is truncated, reading them crashes the process
 /// (SIGBUS), so map only files that are replaced as a whole.
 package final class MappedFile {
-    /// The content; empty for an empty file. Only the object's owner may use it; others call `withBytes`.
+    /// The content. Only the object's owner may use it; others call `withBytes`.
     package let bytes: UnsafeRawBufferPointer
 
     /// - Throws: `DeviceError` with `missing` or `denied`, or with `unsupported` if this is not a regular file.

@@ -2,8 +2,8 @@ internal import CLinux
 import Core
 import Glibc
 
-/// A file in memory (memfd), for this process and children that inherit it. A secret file is locked in memory, if
-/// permitted, so that it is not swapped out, and is overwritten when deallocated.
+/// A file in memory (memfd), for this process and children that inherit it. A secret file is locked in memory if
+/// permitted, so that it is not swapped out. It is overwritten when this object is deallocated.
 // Safety: the content is immutable.
 package final class MemoryFile: @unchecked Sendable {
     private let file: FileDescriptor
@@ -15,11 +15,11 @@ package final class MemoryFile: @unchecked Sendable {
     ///   - name: The file's name in errors.
     ///   - isSecret: Whether to lock and overwrite the content.
     package init(_ bytes: [UInt8], named name: String, isSecret: Bool) throws(DeviceError) {
-        let number = fieldscribe_memory_file("fieldscribe")
-        guard number >= 0 else { throw .system("memfd_create", on: name) }
-        let file = FileDescriptor(adopting: number, named: name)
+        let descriptor = fieldscribe_memory_file("fieldscribe")
+        guard descriptor >= 0 else { throw .system("memfd_create", on: name) }
+        let file = FileDescriptor(adopting: descriptor, named: name)
         try file.truncate(to: Int64(bytes.count))
-        let address = mmap(nil, bytes.count, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0)
+        let address = mmap(nil, bytes.count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
         guard let address, address != MAP_FAILED else { throw .system("mmap", on: name) }
         buffer = UnsafeMutableRawBufferPointer(start: address, count: bytes.count)
         self.file = file

@@ -4,8 +4,8 @@ import Glibc
 import Synchronization
 
 /// A temporary folder in `$TMPDIR` or `/tmp` with an unpredictable name, private to this user. It is removed with the
-/// last reference or when the process exits. Creating one also removes folders with the same purpose that were left by
-/// this user's killed processes.
+/// last reference or when the process exits. Creating one also removes folders with the same purpose that killed
+/// processes of this user have left.
 package final class ScratchFolder: Sendable {
     package let path: String
 
@@ -74,8 +74,8 @@ private func removeCreatedFolders() {
 package func temporaryFile() throws(DeviceError) -> FileDescriptor {
     let folder = ScratchFolder.parentForLargeFiles
     var template = Array("\(folder)/fieldscribe-XXXXXX".utf8CString)
-    let number = mkostemp(&template, O_CLOEXEC)
-    guard number >= 0 else { throw .system("mkostemp", on: folder, remedy: "set TMPDIR to a folder with space") }
+    let descriptor = mkostemp(&template, O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system("mkostemp", on: folder, remedy: "set TMPDIR to a folder with space") }
     unlink(template)
-    return FileDescriptor(adopting: number, named: "the temporary file in \(folder)")
+    return FileDescriptor(adopting: descriptor, named: "the temporary file in \(folder)")
 }

@@ -2,7 +2,7 @@ internal import CLinux
 import Core
 import Glibc
 
-/// Removes the stale socket file of a process that has exited, so that the path can be bound again.
+/// Removes a socket file that a process left when it exited, so that the path can be bound again.
 ///
 /// - Parameters:
 ///   - listener: The program that may be listening, for the error: `another fieldscribe run`.
@@ -15,7 +15,7 @@ package func removeStaleSocket(at path: String, listener: String, remedy: String
     }
     guard kind == .socket else {
         throw DeviceError(
-            .denied, "bind", on: path, "is \(kind.rawValue), not a socket, and stays untouched", remedy: remedy)
+            .denied, "bind", on: path, "is \(kind.rawValue), not a socket, and was not changed", remedy: remedy)
     }
     let probe = FileDescriptor(adopting: fieldscribe_unix_socket(0), named: path)
     // A stopped process with a full queue would block connect(2); see EAGAIN in its manual.
@@ -26,7 +26,7 @@ package func removeStaleSocket(at path: String, listener: String, remedy: String
         throw DeviceError(.busy, "bind", on: path, "\(listener) is listening there", remedy: "stop it, or \(remedy)")
     case EPROTOTYPE:
         throw DeviceError(
-            .denied, "bind", on: path, "is a socket of another type, and stays untouched", remedy: remedy)
+            .denied, "bind", on: path, "is a socket of another type, and was not changed", remedy: remedy)
     case ECONNREFUSED: break
     case ENOENT: return
     default: throw .system("connect", on: path, remedy: remedy)

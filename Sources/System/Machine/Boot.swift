@@ -2,8 +2,8 @@ import Glibc
 
 /// The current boot, for ordering and measuring times when the clock is not set.
 package enum Boot {
-    /// The kernel's random boot ID, without dashes; nil if unavailable. In the service, systemd sets the environment
-    /// variable, because the sandbox hides the kernel's file.
+    /// The kernel's random boot ID, without dashes; nil if unavailable. The service gets it in an environment variable,
+    /// because its sandbox hides the kernel's file.
     package static var id: String? {
         let text = getenv("FIELDSCRIBE_BOOT").map { String(cString: $0) } ?? kernelBootID
         return text.map { $0.filter { $0 != "-" } }.flatMap { $0.isEmpty ? nil : $0 }

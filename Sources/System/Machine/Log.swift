@@ -39,11 +39,11 @@ package enum Log {
 
     private static func write(_ line: String) {
         let dropped = droppedLines.exchange(0, ordering: .relaxed)
-        let gap = Self.line(.warning, "unlogged", [("lines", "\(dropped)")])
-        let bytes = Array((dropped > 0 ? gap + line : line).utf8)
+        let notice = Self.line(.warning, "unlogged", [("lines", "\(dropped)")])
+        let bytes = Array((dropped > 0 ? notice + line : line).utf8)
         var isWritten = false
-        // Waits a second for a slow reader, but only once. This happens before locking, because the thread that has the
-        // lock may be waiting for a stopped terminal.
+        // Waits up to a second for a slow reader, but not again until a line has been written. Waits before locking,
+        // because the thread that has the lock may be waiting for a stopped terminal.
         if FileDescriptor.isWritable(STDERR_FILENO, within: dropped == 0 ? 1_000 : 0) {
             // One call per line, so that lines from different threads are not mixed. Errors cannot be reported.
             TerminalStatusLine.whileCleared {

@@ -23,7 +23,8 @@ package enum LogComponent: String, Sendable, CaseIterable {
 /// Selects the lines to log: `debug` for every component, or `recording=debug,recognizing=info` for some. If there are
 /// several values for a component, the last one applies.
 package struct LogFilter: Hashable, Sendable {
-    /// The error for the first invalid part, in one line; nil if all parts are valid. Valid parts apply in any case.
+    /// The error for the first invalid part, in one line; nil if all parts are valid. Valid parts apply even if others
+    /// are invalid.
     private(set) var problem: String?
 
     private var levels: [LogComponent: LogLevel] = [:]
@@ -51,8 +52,8 @@ package struct LogFilter: Hashable, Sendable {
         let levels = LogLevel.allCases.map(\.name).joined(separator: ", ")
         let components = LogComponent.allCases.map(\.rawValue).joined(separator: ", ")
         return
-            "FIELDSCRIBE_LOG: \"\(part)\" is not valid; give LEVEL or COMPONENT=LEVEL, separated by commas, with the levels "
-            + "\(levels) and the components \(components)"
+            "FIELDSCRIBE_LOG: \"\(part)\" is not valid; give LEVEL or COMPONENT=LEVEL, separated by commas (levels: "
+            + "\(levels); components: \(components))"
     }
 
     private static func trimmed(_ text: Substring) -> String {

@@ -2,7 +2,7 @@ import Glibc
 
 /// The machine's memory.
 package enum MachineMemory {
-    /// The total memory that the kernel manages, in megabytes.
+    /// The total memory that the kernel manages, in MiB.
     package static var totalMegabytes: Int {
         sysconf(Int32(_SC_PHYS_PAGES)) / 1_024 * sysconf(Int32(_SC_PAGESIZE)) / 1_024
     }
@@ -13,7 +13,6 @@ package enum MachineMemory {
         return availableBytes(in: String(decoding: text, as: UTF8.self))
     }
 
-    /// Parses the available memory from `/proc/meminfo`.
     static func availableBytes(in text: String) -> Int64? {
         for line in text.split(separator: "\n") where line.hasPrefix("MemAvailable:") {
             let fields = line.split(separator: " ")

@@ -50,7 +50,7 @@ package final class ChildPipes {
 
     /// Enlarges the buffers of both pipes to the system's limit, to reduce context switches.
     package func widen() {
-        if let number = input?.number { fieldscribe_widen_pipe(number) }
+        if let descriptor = input?.number { fieldscribe_widen_pipe(descriptor) }
         fieldscribe_widen_pipe(output.number)
     }
 
@@ -59,20 +59,20 @@ package final class ChildPipes {
     /// - Parameters:
     ///   - timeoutSeconds: The timeout for writing all bytes.
     ///   - watch: Called each second while blocked. If it throws, so does this method.
-    /// - Throws: `DeviceError` with `failed` if the child stops reading.
+    /// - Throws: `DeviceError` with `failed` at the timeout, or if the child has closed its standard input.
     package func write(
         _ bytes: UnsafeRawBufferPointer, timeoutSeconds: Int, watch: () throws(DeviceError) -> Void = {}
     ) throws(DeviceError) {
-        guard let number = input?.number else { throw .system("write", status: EPIPE, on: name) }
+        guard let descriptor = input?.number else { throw .system("write", status: EPIPE, on: name) }
         let deadline = MonotonicClock.nanoseconds + Int64(min(timeoutSeconds, 1_000_000)) * 1_000_000_000
         var rest = bytes
         while let base = rest.baseAddress, !rest.isEmpty {
-            let count = uninterrupted { Glibc.write(number, base, rest.count) }
+            let count = uninterrupted { Glibc.write(descriptor, base, rest.count) }
             if count > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if count < 0, errno == EAGAIN {
-                guard try Self.wait(for: number, POLLOUT, until: deadline, watch) else {
-                    throw timeout("did not read its input within \(timeoutSeconds) s")
+                guard try Self.wait(for: descriptor, POLLOUT, until: deadline, watch) else {
+                    throw timeoutError("did not read its input within \(timeoutSeconds) s")
                 }
             } else {
                 throw .system("write", status: count == 0 ? EPIPE : errno, on: name)
@@ -80,8 +80,8 @@ package final class ChildPipes {
         }
     }
 
-    /// Writes all bytes to a child that acts as a filter while reading its output, so that neither side blocks the
-    /// other.
+    /// Writes all bytes to a child that acts as a filter. Reads its output at the same time, so that neither side
+    /// blocks the other.
     ///
     /// - Parameters:
     ///   - buffer: The buffer for output.
@@ -93,15 +93,15 @@ package final class ChildPipes {
         _ bytes: UnsafeRawBufferPointer, _ buffer: UnsafeMutableRawBufferPointer, timeoutSeconds: Int,
         onOutput: (UnsafeRawBufferPointer) throws(DeviceError) -> Void
     ) throws(DeviceError) {
-        guard let number = input?.number else { throw .system("write", status: EPIPE, on: name) }
+        guard let descriptor = input?.number else { throw .system("write", status: EPIPE, on: name) }
         var rest = bytes
         var descriptors = [
             pollfd(fd: output.number, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: number, events: Int16(POLLOUT), revents: 0),
+            pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
         ]
         while let base = rest.baseAddress, !rest.isEmpty {
             let ready = uninterrupted { Glibc.poll(&descriptors, 2, Int32(min(timeoutSeconds, 1_000_000)) * 1_000) }
-            guard ready != 0 else { throw timeout("made no progress for \(timeoutSeconds) s") }
+            guard ready != 0 else { throw timeoutError("made no progress for \(timeoutSeconds) s") }
             guard ready > 0 else { throw .system("poll", on: name) }
             if descriptors[0].revents != 0 {
                 let count = uninterrupted { Glibc.read(output.number, buffer.baseAddress, buffer.count) }
@@ -109,7 +109,7 @@ package final class ChildPipes {
                 try onOutput(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             }
             if descriptors[1].revents != 0 {
-                let count = uninterrupted { Glibc.write(number, base, rest.count) }
+                let count = uninterrupted { Glibc.write(descriptor, base, rest.count) }
                 if count > 0 {
                     rest = UnsafeRawBufferPointer(rebasing: rest[count...])
                 } else if count == 0 || errno != EAGAIN {
@@ -128,7 +128,7 @@ package final class ChildPipes {
     ) throws(DeviceError) -> [UInt8] {
         let deadline = MonotonicClock.nanoseconds + Int64(min(timeoutSeconds, 1_000_000)) * 1_000_000_000
         guard try Self.wait(for: output.number, POLLIN, until: deadline, watch) else {
-            throw timeout("did not answer within \(timeoutSeconds) s")
+            throw timeoutError("did not answer within \(timeoutSeconds) s")
         }
         return try rethrowing {
             try [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
@@ -141,9 +141,9 @@ package final class ChildPipes {
 
     /// Waits until a descriptor is ready. Returns false at the deadline, given in nanoseconds on the monotonic clock.
     private static func wait(
-        for number: Int32, _ events: Int32, until deadline: Int64, _ watch: () throws(DeviceError) -> Void
+        for descriptor: Int32, _ events: Int32, until deadline: Int64, _ watch: () throws(DeviceError) -> Void
     ) throws(DeviceError) -> Bool {
-        var poll = pollfd(fd: number, events: Int16(events), revents: 0)
+        var poll = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         while true {
             let remaining = max(0, deadline - MonotonicClock.nanoseconds)
             let ready = Glibc.poll(&poll, 1, Int32(min(1_000, (remaining + 999_999) / 1_000_000)))
@@ -154,28 +154,28 @@ package final class ChildPipes {
         }
     }
 
-    private func timeout(_ reason: String) -> DeviceError {
+    private func timeoutError(_ reason: String) -> DeviceError {
         DeviceError(.failed, "poll", status: ETIMEDOUT, on: name, reason, remedy: remedy)
     }
 
-    /// Creates a pipe whose descriptors are above all descriptors in the child, so that none is overwritten before it
-    /// is passed to the child.
+    /// Creates a pipe whose descriptors are above all those that a child uses. Otherwise, passing one descriptor to the
+    /// child could overwrite another.
     private static func pipe(to program: String) throws(DeviceError) -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
         let status = fieldscribe_pipe(&ends)
         guard status == 0 else { throw .system("pipe2", status: status, on: program) }
-        let moved = ends.map { end in
+        let movedEnds = ends.map { end in
             defer { Glibc.close(end) }
             return fcntl(end, F_DUPFD_CLOEXEC, ProcessCopies.firstUnusedDescriptor)
         }
-        guard let read = moved.first, let write = moved.last, read >= 0, write >= 0 else {
+        guard let read = movedEnds.first, let write = movedEnds.last, read >= 0, write >= 0 else {
             let status = errno
-            for end in moved where end >= 0 { Glibc.close(end) }
+            for end in movedEnds where end >= 0 { Glibc.close(end) }
             if status == EINVAL {
                 throw DeviceError(
                     .failed, "fcntl", status: status, on: program,
                     "cannot be started because the limit on open files is too low",
-                    remedy: "allow at least 256 (ulimit -n 256, LimitNOFILE= of the unit)")
+                    remedy: "allow at least 256 (ulimit -n 256, LimitNOFILE= in the unit)")
             }
             throw .system("fcntl", status: status, on: program)
         }

@@ -13,12 +13,12 @@ package struct ChildProcess: ~Copyable {
     /// The program's name in errors.
     package let name: String
 
-    private static let fileNumber: Int32 = 3
-    /// The path at which a child opens its `file`. The parent's `/proc/PID/fd` would fail after dropping root, since
-    /// only root may read it.
-    package static let file = "/proc/self/fd/\(fileNumber)"
+    private static let fileDescriptor: Int32 = 3
+    /// The path at which a child opens its `file`. The child cannot use the parent's `/proc/PID/fd`: after the parent
+    /// has dropped root, only root may read that.
+    package static let file = "/proc/self/fd/\(fileDescriptor)"
     /// The descriptor to which a child writes its `target`.
-    package static let targetNumber: Int32 = 4
+    package static let targetDescriptor: Int32 = 4
 
     /// Starts a program.
     ///
@@ -27,7 +27,7 @@ package struct ChildProcess: ~Copyable {
     ///   - remedy: The remedy in errors if the child does not respond.
     ///   - environment: Variables to add to the inherited environment, unless already set.
     ///   - file: A descriptor that the child reads as `ChildProcess.file`; not together with `copies`.
-    ///   - target: A descriptor that the child writes as `ChildProcess.targetNumber`; not together with `copies`.
+    ///   - target: A descriptor that the child writes as `ChildProcess.targetDescriptor`; not together with `copies`.
     ///   - copies: Pipes for the copies that the child forks (`ProcessCopies`), to be adopted with `init(adopting:_:)`.
     /// - Throws: `DeviceError` with `missing` or `denied` if the program cannot be started.
     package init(
@@ -40,15 +40,14 @@ package struct ChildProcess: ~Copyable {
         for (copy, pipes) in copies.enumerated() {
             inherited += pipes.inherited(input: ProcessCopies.input(copy), output: ProcessCopies.output(copy))
         }
-        // After the pipes, whose ends may have this number in the parent.
-        if let file { inherited.append((parent: file, child: Self.fileNumber)) }
-        var moved: Int32 = -1
-        defer { if moved >= 0 { close(moved) } }
+        if let file { inherited.append((parent: file, child: Self.fileDescriptor)) }
+        var duplicate: Int32 = -1
+        defer { if duplicate >= 0 { close(duplicate) } }
         if let target {
-            // The descriptor in the parent may have the number that `file` has in the child.
-            moved = fcntl(target, F_DUPFD_CLOEXEC, ProcessCopies.firstUnusedDescriptor)
-            guard moved >= 0 else { throw .system("fcntl", on: path) }
-            inherited.append((parent: moved, child: Self.targetNumber))
+            // The parent's descriptor may have the number that `file` has in the child.
+            duplicate = fcntl(target, F_DUPFD_CLOEXEC, ProcessCopies.firstUnusedDescriptor)
+            guard duplicate >= 0 else { throw .system("fcntl", on: path) }
+            inherited.append((parent: duplicate, child: Self.targetDescriptor))
         }
         if !copies.isEmpty { fieldscribe_adopt_orphans() }
         id = try Self.start(path, arguments, inherited: inherited, showsErrors: showsErrors, environment: environment)
@@ -64,20 +63,20 @@ package struct ChildProcess: ~Copyable {
         _ path: String, _ arguments: [String], inherited: [(parent: Int32, child: Int32)], showsErrors: Bool,
         environment: [String: String]
     ) throws(DeviceError) -> Int32 {
-        // Read on the calling thread.
+        // The niceness of the calling thread, not of the spawn thread.
         let niceness = fieldscribe_niceness()
         let (id, status) = try SpawnThread.run {
             let strings = ([path] + arguments).map { strdup($0) }
             defer { strings.forEach { free($0) } }
-            let added = environment.filter { getenv($0.key) == nil }.map { strdup("\($0.key)=\($0.value)") }
-            defer { added.forEach { free($0) } }
+            let newVariables = environment.filter { getenv($0.key) == nil }.map { strdup("\($0.key)=\($0.value)") }
+            defer { newVariables.forEach { free($0) } }
             // The inherited environment, without the terminating null pointer.
             var variables: [UnsafeMutablePointer<CChar>?] = []
             while let entry = environ[variables.count] { variables.append(entry) }
             let pairs = inherited.flatMap { [$0.parent, $0.child] }
             let id = fieldscribe_spawn(
-                path, strings + [nil], variables + added + [nil], pairs, Int32(inherited.count), showsErrors ? 1 : 0,
-                niceness)
+                path, strings + [nil], variables + newVariables + [nil], pairs, Int32(inherited.count),
+                showsErrors ? 1 : 0, niceness)
             return (id, errno)
         }
         guard id > 0 else { throw .system("execve", status: status, on: path) }
@@ -121,9 +120,9 @@ package struct ChildProcess: ~Copyable {
         while output.count <= limit {
             let remaining = deadline - MonotonicClock.nanoseconds
             guard remaining > 0 else { throw .system("poll", status: ETIMEDOUT, on: name) }
-            let more = try pipes.read(timeoutSeconds: Int((remaining + 999_999_999) / 1_000_000_000))
-            if more.isEmpty { break }
-            output += more
+            let block = try pipes.read(timeoutSeconds: Int((remaining + 999_999_999) / 1_000_000_000))
+            if block.isEmpty { break }
+            output += block
         }
         return output
     }
@@ -149,8 +148,8 @@ package struct ChildProcess: ~Copyable {
             let status = uninterrupted { waitid(P_PID, id_t(id), &state, WEXITED | WNOHANG | WNOWAIT) }
             guard status == 0 else { throw .system("waitid", on: name) }
             if state._sifields._sigchld.si_pid == id {
-                let number = state._sifields._sigchld.si_status
-                return state.si_code == Int32(CLD_EXITED) ? number : 128 + number
+                let statusOrSignal = state._sifields._sigchld.si_status
+                return state.si_code == Int32(CLD_EXITED) ? statusOrSignal : 128 + statusOrSignal
             }
             guard MonotonicClock.nanoseconds < deadline else {
                 throw DeviceError(

@@ -2,7 +2,7 @@ internal import CLinux
 import Core
 import Glibc
 
-/// Operations on the state that a process inherits from its parent.
+/// The state that a process inherits from its parent.
 package enum InheritedState {
     /// Repairs inherited state. Must be the first call in a program.
     ///
@@ -12,8 +12,8 @@ package enum InheritedState {
     /// - Sets a umask that keeps all of the owner's permissions.
     /// - Gives threads stacks of at least 1 MiB.
     package static func repair() {
-        for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
-            // open(2) returns the lowest unused number.
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // open(2) returns the lowest unused descriptor.
             _ = open("/dev/null", O_RDWR)
         }
         signal(SIGCHLD, SIG_DFL)
@@ -32,7 +32,7 @@ package enum InheritedState {
             for thread in threads { thread.stop.signal() }
             for thread in threads { thread.stopped.wait() }
         }
-        for number in 1...count {
+        for ordinal in 1...count {
             let (stop, stopped) = (Wakeup(), Wakeup())
             let hasStarted = startThread(named: "check") {
                 stop.wait()
@@ -40,8 +40,8 @@ package enum InheritedState {
             }
             guard hasStarted else {
                 throw DeviceError(
-                    .failed, "pthread_create", on: "the system", "cannot create thread \(number) of \(count)",
-                    remedy: "raise the limit (ulimit -u or -v, TasksMax= of the unit, pids.max of the container)")
+                    .failed, "pthread_create", on: "the system", "cannot create thread \(ordinal) of \(count)",
+                    remedy: "raise the limit (ulimit -u or -v, TasksMax= in the unit, pids.max of the container)")
             }
             threads.append((stop, stopped))
         }

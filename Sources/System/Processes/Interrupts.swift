@@ -14,12 +14,12 @@ package enum Interrupts {
         requests.withLock { $0 = (0, nil) }
         TerminationSignals.handle {
             let now = MonotonicClock.nanoseconds
-            let number = requests.withLock { requests -> Int? in
+            let count = requests.withLock { requests -> Int? in
                 if let latest = requests.latest, now - latest < 500_000_000 { return nil }
                 requests = (requests.count + 1, now)
                 return requests.count
             }
-            if let number { handler(number) }
+            if let count { handler(count) }
         }
     }
 

@@ -7,20 +7,20 @@ import Glibc
 ///
 /// For copy i, counted from 0, descriptor 3 + 2 i is its standard input and 4 + 2 i is its standard output.
 package enum ProcessCopies {
-    /// The maximum number of copies.
     package static let maximumCount = 63
 
-    private static let first: Int32 = 3
+    private static let firstDescriptor: Int32 = 3
     /// The first descriptor after those for copies.
-    static let firstUnusedDescriptor = first + 2 * Int32(maximumCount)
+    static let firstUnusedDescriptor = firstDescriptor + 2 * Int32(maximumCount)
 
-    static func input(_ copy: Int) -> Int32 { first + 2 * Int32(copy) }
+    static func input(_ copy: Int) -> Int32 { firstDescriptor + 2 * Int32(copy) }
     static func output(_ copy: Int) -> Int32 { input(copy) + 1 }
 
     /// Forks copies of the calling process, which have only the calling thread. Call this only once per process.
     ///
     /// Each copy has its own standard input and output. The copies are reparented to the nearest subreaper, which is
     /// the parent of this program (see `ChildProcess`).
+    ///
     /// - Parameter count: The number of copies, up to `maximumCount`.
     /// - Returns: The copies' process IDs, possibly fewer than `count` if the system permits no more; nil in a copy.
     package static func make(_ count: Int) -> [Int32]? {

@@ -41,7 +41,8 @@ package struct SandboxedProcess: Sendable {
         let child = try ChildProcess(program, arguments: arguments, showsErrors: false)
         child.limit(
             memory: limits.memory + Self.programAddressSpace, data: limits.memory, cpuSeconds: limits.cpuSeconds)
-        // The child reads all input before it answers. A child that hangs (SIGSTOP, a hung disk) is killed.
+        // The child reads all input before it answers. If it hangs (SIGSTOP, a disk that does not respond), it is
+        // killed.
         let seconds = Int(limits.cpuSeconds) * Self.wallFactor
         do throws(DeviceError) {
             try rethrowing { try bytes.withUnsafeBytes { try child.pipes.write($0, timeoutSeconds: seconds) } }
@@ -63,7 +64,7 @@ package struct SandboxedProcess: Sendable {
         return answer
     }
 
-    /// Returns the error if the child gave no answer.
+    /// Returns the error for a child that gave no answer.
     ///
     /// - Parameter status: The exit status; nil if the child did not exit.
     private func failure(_ name: String, _ status: Int32?) -> DeviceError {
@@ -89,7 +90,7 @@ package struct SandboxedProcess: Sendable {
     /// - Parameter answer: Returns the answer to the input. It has no access to files, processes or the network.
     /// - Throws: `DeviceError` if the system does not support the sandbox, or if the parent has exited.
     package static func serve(_ answer: ([UInt8]) -> [UInt8]) throws(DeviceError) {
-        // This process should be killed first when memory runs out. The service's sandbox may forbid the change; the
+        // If memory runs out, the kernel should kill this process first. The service's sandbox may forbid this; the
         // limits apply anyway.
         if let file = try? FileDescriptor(opening: "/proc/self/oom_score_adj", O_WRONLY) {
             try? rethrowing { try Array("1000".utf8).withUnsafeBytes { try file.write($0) } }

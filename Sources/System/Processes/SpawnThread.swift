@@ -8,15 +8,14 @@ enum SpawnThread {
     /// A process ID, or a value of 0 or less with an errno.
     typealias Outcome = (id: Int32, status: Int32)
 
-    /// The thread, with its process, since a forked copy has only the thread that called fork.
+    /// The thread and its process. A forked copy has only the thread that called fork, so it needs a new one.
     private static let current = Mutex<(process: pid_t, thread: WorkThread)?>(nil)
 
-    /// Starts the thread with the calling thread's niceness, which later threads can only increase.
+    /// Starts the thread with the calling thread's niceness. Without privileges, it could not be decreased later.
     ///
     /// - Throws: `DeviceError` if the system permits no further threads.
     static func prepare() throws(DeviceError) { _ = try thread() }
 
-    /// Runs a body on the thread and returns its result.
     static func run(_ body: @escaping @Sendable () -> Outcome) throws(DeviceError) -> Outcome {
         let result = BlockingResult<Outcome>()
         try thread().start { result.set(body()) }
@@ -24,7 +23,7 @@ enum SpawnThread {
     }
 
     private static func thread() throws(DeviceError) -> WorkThread {
-        let result = current.withLock { current -> WorkThread? in
+        let spawnThread = current.withLock { current -> WorkThread? in
             if let (process, thread) = current, process == getpid() { return thread }
             let thread = WorkThread(named: "spawn")
             guard thread.hasStarted else { return nil }
@@ -34,7 +33,7 @@ enum SpawnThread {
             current = (getpid(), thread)
             return thread
         }
-        guard let result else { throw .system("pthread_create", status: EAGAIN, on: "spawn") }
-        return result
+        guard let spawnThread else { throw .system("pthread_create", status: EAGAIN, on: "spawn") }
+        return spawnThread
     }
 }

@@ -1,6 +1,6 @@
 /// Returns the command-line arguments after the program's name.
 ///
-/// - Throws: `UsageError` for an argument that is not UTF-8, because repairing it would change a file name.
+/// - Throws: `UsageError` for an argument that is not UTF-8. Replacing its invalid bytes could name another file.
 func commandLineArguments() throws -> [String] {
     let arguments = Array(CommandLine.arguments.dropFirst())
     for (index, argument) in arguments.enumerated() {
@@ -18,7 +18,6 @@ func commandLineArguments() throws -> [String] {
 package struct Arguments: Sendable {
     package let command: String
     private let program: String
-    /// The values given for each option.
     private var values: [String: [String]] = [:]
     /// The positional arguments, including everything after `--`.
     package private(set) var rest: [String] = []
@@ -41,7 +40,7 @@ package struct Arguments: Sendable {
             }
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let option = options.first(where: { $0.name == parts[0] }) else {
-                throw unknown(parts[0], among: options.map(\.name))
+                throw unknownOption(parts[0], among: options.map(\.name))
             }
             if option.valueName == nil {
                 guard parts.count == 1 else { throw usage("\(parts[0]) takes no value") }
@@ -71,14 +70,14 @@ package struct Arguments: Sendable {
     /// Checks the number of positional arguments.
     ///
     /// - Parameter missingName: The name of the argument that is missing if there are too few.
-    /// - Throws: `UsageError` if the number is different.
+    /// - Throws: `UsageError` if there are more or fewer.
     package func expect(_ count: Int, _ missingName: String) throws(UsageError) {
         guard rest.count == count else {
             throw usage(rest.count > count ? "unexpected argument \(rest[count])" : "\(missingName) is missing")
         }
     }
 
-    private func unknown(_ option: String, among names: [String]) -> UsageError {
+    private func unknownOption(_ option: String, among names: [String]) -> UsageError {
         guard let nearest = nearestName(to: [option], among: names) else {
             return usage("unknown option \(option)")
         }

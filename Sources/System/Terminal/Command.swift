@@ -38,7 +38,7 @@ extension Command {
         return forms
     }
 
-    /// Returns the output of `--help`.
+    /// Returns the output of the command's `--help`.
     static func helpText(in program: Program, width: Int) -> String {
         let usage = forms.enumerated().flatMap { index, arguments in
             let start = "\(index == 0 ? "usage:" : "      ") \(program.name) \(name)"
@@ -47,7 +47,8 @@ extension Command {
             return Terminal.wrapped(line, to: width, hanging: 11).map { $0.replacing("\u{A0}", with: " ") }
         }
         var parts = help
-        parts.insert(contentsOf: program.common, at: (parts.lastIndex { $0 is any HelpRow } ?? parts.count - 1) + 1)
+        let lastRow = parts.lastIndex { $0 is any HelpRow } ?? parts.count - 1
+        parts.insert(contentsOf: program.commonOptions, at: lastRow + 1)
         let column = 4 + (parts.compactMap { ($0 as? any HelpRow)?.title.count }.max() ?? 0)
         var blocks = [[summary], usage]
         var isAfterRow = false

@@ -1,6 +1,6 @@
 /// Returns the candidate that is most similar to a mistyped name; nil if none is similar.
 ///
-/// - Parameter names: Variants of the mistyped name. The most similar variant counts.
+/// - Parameter names: Variants of the mistyped name. The one that is most similar to a candidate counts.
 package func nearestName(to names: [String], among candidates: [String]) -> String? {
     let matches = candidates.compactMap { candidate in
         let maximum = max(2, candidate.count / 3)

@@ -102,7 +102,7 @@ package struct Option<Value: Sendable>: AnyOption {
 
     func check(_ values: [String]) throws(UsageError) { _ = try parse(values) }
 
-    /// Creates an option whose last value is parsed.
+    /// Creates an option that parses its value. If the option is repeated, the last value applies.
     ///
     /// - Parameters:
     ///   - name: The name, including dashes.

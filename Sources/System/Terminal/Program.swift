@@ -3,14 +3,11 @@ import Glibc
 
 /// A program with several commands.
 package struct Program {
-    /// The executable's name.
     package let name: String
     private let summary: String
     private let groups: [(title: String, commands: [any Command.Type])]
-    /// Commands that only services and other commands start.
-    private let hidden: [any Command.Type]
-    /// The options that every command has.
-    let common: [any HelpRow]
+    private let hiddenCommands: [any Command.Type]
+    let commonOptions: [any HelpRow]
     private let hint: String
 
     /// - Parameters:
@@ -24,19 +21,19 @@ package struct Program {
         hidden: [any Command.Type] = [], common: [any HelpRow] = [], hint: String = ""
     ) {
         (self.name, self.summary, self.groups) = (name, summary, groups)
-        (self.hidden, self.common, self.hint) = (hidden, common, hint)
+        (hiddenCommands, commonOptions, self.hint) = (hidden, common, hint)
     }
 
-    private var listed: [any Command.Type] { groups.flatMap(\.commands) }
+    private var listedCommands: [any Command.Type] { groups.flatMap(\.commands) }
 
     private func find(_ name: String?) -> (any Command.Type)? {
-        (listed + hidden).first { $0.name == name || name.map($0.aliases.contains) ?? false }
+        (listedCommands + hiddenCommands).first { $0.name == name || name.map($0.aliases.contains) ?? false }
     }
 
     /// Runs the command given on the command line. If it fails, prints the error in one line. Exits with the command's
     /// status.
     ///
-    /// - Parameter readIncoming: Reads an untrusted file in a process with only one thread.
+    /// - Parameter readIncoming: Reads an untrusted file; called while the process has only one thread.
     package static func main(
         _ program: @escaping @Sendable () -> Program, readIncoming: (Arguments) throws -> Void
     ) -> Never {
@@ -50,7 +47,7 @@ package struct Program {
             exit(current.readInSandbox(Array(arguments.dropFirst()), readIncoming))
         }
         current.checkSystem(for: current.find(arguments.first))
-        // The spawn thread inherits this thread's niceness, before other threads change theirs.
+        // The spawn thread must inherit the main thread's niceness, not a background thread's.
         try? SpawnThread.prepare()
         Task.detached { exit(await program().status()) }
         // An asynchronous main would exit this thread but keep its kernel task as root, since setresuid does not affect
@@ -67,10 +64,11 @@ package struct Program {
         if let problem = Log.filter.problem { Terminal.say("\(name): \(problem)") }
     }
 
-    private func readInSandbox(_ words: [String], _ body: (Arguments) throws -> Void) -> Int32 {
+    private func readInSandbox(_ commandLine: [String], _ body: (Arguments) throws -> Void) -> Int32 {
         do {
             let rows: [any HelpRow] = [Argument("KIND", "the kind of file"), Option.incomingName]
-            let arguments = try Arguments(words, of: SandboxedProcess.command, in: name, rows: rows + common)
+            let arguments = try Arguments(
+                commandLine, of: SandboxedProcess.command, in: name, rows: rows + commonOptions)
             try arguments.expect(1, "the kind of file")
             try body(arguments)
             return 0
@@ -117,14 +115,14 @@ package struct Program {
             if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
                 return try Terminal.print(command.helpText(in: self, width: width))
             }
-            let rows = command.rows + common
+            let rows = command.rows + commonOptions
             try await command.run(Arguments(rest, of: command.name, in: self.name, rows: rows))
         }
     }
 
     private func command(_ name: String) throws(UsageError) -> any Command.Type {
         if let command = find(name) { return command }
-        let names = listed.flatMap { [$0.name] + $0.aliases } + ["--help", "--version"]
+        let names = listedCommands.flatMap { [$0.name] + $0.aliases } + ["--help", "--version"]
         let nearest = nearestName(to: [name.lowercased()], among: names)
         throw UsageError(
             "\(name): no such command; \(nearest.map { "did you mean \($0)?" } ?? "see \(self.name) --help")")
@@ -133,11 +131,11 @@ package struct Program {
     private var width: Int { min(Terminal.outputWidth, 100) }
 
     private var help: String {
-        let column = 2 + (listed.map { $0.name.count }.max() ?? 0)
+        let column = 2 + (listedCommands.map { $0.name.count }.max() ?? 0)
         let sections = groups.map { title, commands in
             "\(title)\n\(commands.map { "  \($0.name.padded(to: column))\($0.summary)\n" }.joined())\n"
         }
-        let options = common.map { " \($0.usage)" }.joined()
+        let options = commonOptions.map { " \($0.usage)" }.joined()
         return """
             \(summary)
 
@@ -157,18 +155,18 @@ extension Program {
         var command: (any Command.Type)?
         var action: String?
         while let next = before.popFirst() {
-            let options = ((command?.rows ?? []) + common).compactMap { $0 as? any AnyOption }
+            let options = ((command?.rows ?? []) + commonOptions).compactMap { $0 as? any AnyOption }
             if let option = options.first(where: { $0.name == next }), option.valueName != nil {
                 if before.popFirst() == nil { return option.completion.lines }
             } else if command == nil {
-                command = listed.first { $0.name == next || $0.aliases.contains(next) }
+                command = listedCommands.first { $0.name == next || $0.aliases.contains(next) }
                 if command == nil { return [] }
             } else if !next.hasPrefix("-") {
                 action = action ?? next
             }
         }
-        guard let command else { return listed.map { $0.name } + ["--help", "--version"] }
-        let rows = command.rows + common
+        guard let command else { return listedCommands.map { $0.name } + ["--help", "--version"] }
+        let rows = command.rows + commonOptions
         if word.hasPrefix("-") { return rows.compactMap { ($0 as? any AnyOption)?.name } + ["--help"] }
         return rows.compactMap { $0 as? Argument }.flatMap { argument in
             if argument.isAction, action == nil { return [argument.action] }
@@ -219,6 +217,6 @@ extension Program {
                         parts: command.help.compactMap(Description.Part.init))
                 })
         }
-        return Description(groups: groups, common: common.compactMap(Description.Part.init))
+        return Description(groups: groups, common: commonOptions.compactMap(Description.Part.init))
     }
 }

@@ -15,12 +15,12 @@ package enum TextStyle: String, Sendable {
     }
 }
 
-/// Text with attributes on some pieces. Attributes become escape sequences; escape sequences in the pieces themselves
-/// are replaced.
+/// Text with attributes on some pieces. Attributes become escape sequences. Control characters in the pieces are
+/// replaced, so that the pieces themselves cannot contain escape sequences.
 package struct StyledText: ExpressibleByStringInterpolation, Sendable {
     /// The text without attributes.
     package private(set) var plain = ""
-    /// The text with attributes. Control characters in the pieces are replaced.
+    /// The text with escape sequences for its attributes.
     package private(set) var styled = ""
 
     /// Creates a text without attributes.

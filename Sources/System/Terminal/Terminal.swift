@@ -44,11 +44,11 @@ package enum Terminal {
                 || ("\u{202A}"..."\u{202E}").contains(scalar) || ("\u{2066}"..."\u{2069}").contains(scalar)
         }
         guard text.unicodeScalars.contains(where: isControl) else { return text }
-        // Lines in CSV end with CR LF, which is a single Character.
+        // Keeps the CR LF at the end of lines in CSV, which is a single Character.
         return text.split(separator: "\r\n", omittingEmptySubsequences: false).map { line in
-            var shown = String.UnicodeScalarView()
-            for scalar in line.unicodeScalars { shown.append(isControl(scalar) ? "\u{FFFD}" : scalar) }
-            return String(shown)
+            var sanitized = String.UnicodeScalarView()
+            for scalar in line.unicodeScalars { sanitized.append(isControl(scalar) ? "\u{FFFD}" : scalar) }
+            return String(sanitized)
         }.joined(separator: "\r\n")
     }
 
@@ -63,16 +63,16 @@ package enum Terminal {
     /// The width, in columns, of the terminal on standard output.
     package static var outputWidth: Int { columns(of: STDOUT_FILENO) }
 
-    private static func columns(of number: Int32) -> Int {
+    private static func columns(of descriptor: Int32) -> Int {
         var size = winsize()
-        return ioctl(number, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+        return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
     }
 
-    private static func write(_ text: String, to number: Int32, named name: String) throws(DeviceError) {
-        try write(Array(text.utf8), to: number, named: name)
+    private static func write(_ text: String, to descriptor: Int32, named name: String) throws(DeviceError) {
+        try write(Array(text.utf8), to: descriptor, named: name)
     }
 
-    private static func write(_ bytes: [UInt8], to number: Int32, named name: String) throws(DeviceError) {
-        try rethrowing { try bytes.withUnsafeBytes { try FileDescriptor.write($0, to: number, named: name) } }
+    private static func write(_ bytes: [UInt8], to descriptor: Int32, named name: String) throws(DeviceError) {
+        try rethrowing { try bytes.withUnsafeBytes { try FileDescriptor.write($0, to: descriptor, named: name) } }
     }
 }

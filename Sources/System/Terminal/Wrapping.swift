@@ -42,11 +42,11 @@ extension Terminal {
     /// Joins the lines of each paragraph and wraps the paragraphs. Lines that begin with a space stay as they are.
     static func filled(_ text: String, to width: Int) -> [String] {
         var lines: [String] = []
-        var isOpen = false
+        var continuesParagraph = false
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             let isText = !line.isEmpty && !line.hasPrefix(" ")
-            if isText, isOpen { lines[lines.count - 1] += " \(line)" } else { lines.append(String(line)) }
-            isOpen = isText
+            if isText, continuesParagraph { lines[lines.count - 1] += " \(line)" } else { lines.append(String(line)) }
+            continuesParagraph = isText
         }
         return lines.flatMap { $0.hasPrefix(" ") ? [$0] : wrapped($0, to: width, hanging: 0) }
     }

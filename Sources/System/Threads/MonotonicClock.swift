@@ -7,12 +7,11 @@ package enum MonotonicClock {
     /// Nanoseconds on CLOCK_MONOTONIC. Does not allocate, and on most machines needs no system call.
     package static var nanoseconds: Int64 { read(CLOCK_MONOTONIC) }
 
-    /// Seconds on CLOCK_MONOTONIC.
     package static var seconds: Double { Double(nanoseconds) / 1e9 }
 
     /// Seconds since 1970-01-01T00:00:00Z according to the wall clock.
     package static var wallSeconds: Double {
-        // Not computed from nanoseconds, because an unset clock may be after 2262, when those overflow.
+        // Not computed from nanoseconds, because a wrong clock may be after 2262, when an Int64 of them overflows.
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

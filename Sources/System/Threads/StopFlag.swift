@@ -6,7 +6,6 @@ package final class StopFlag: Sendable {
 
     package init() {}
 
-    /// Whether the flag is raised.
     package var isRaised: Bool { raised.load(ordering: .acquiring) }
 
     /// Raises the flag. Returns false if it was already raised.

@@ -36,10 +36,10 @@ func startThread(named name: String, niceness: Int32 = 0, _ body: @escaping @Sen
     }.launch()
 }
 
-/// Tells the thread sanitizer that a thread's results are ordered before the tasks that read them.
+/// Tells the thread sanitizer that a thread writes its result before a task reads it.
 ///
-/// If a continuation is resumed before its task awaits it, the sanitizer cannot see this order, because the runtime,
-/// which is built without the sanitizer, then synchronizes in a way that the sanitizer does not observe.
+/// The sanitizer does not see this order if a continuation is resumed before its task awaits it, because the runtime is
+/// built without the sanitizer.
 final class ThreadResults: Sendable {
     private let count = Atomic<Int>(0)
 

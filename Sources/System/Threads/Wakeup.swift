@@ -8,7 +8,7 @@ import Synchronization
 package final class Wakeup: @unchecked Sendable {
     // Safety: allocated once and freed in deinit, so its address never changes. sem_t may be shared between threads.
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-    private let signalled = Atomic<Bool>(false)
+    private let isSignalled = Atomic<Bool>(false)
 
     /// Creates a wakeup with no pending signal.
     package init() {
@@ -25,7 +25,7 @@ package final class Wakeup: @unchecked Sendable {
     /// Ends the current wait or, if no thread is waiting, the next one. The waiting thread sees everything that the
     /// calling thread has written.
     package func signal() {
-        if !signalled.exchange(true, ordering: .acquiringAndReleasing) { sem_post(semaphore) }
+        if !isSignalled.exchange(true, ordering: .acquiringAndReleasing) { sem_post(semaphore) }
     }
 
     /// Waits for a signal. Returns false at the timeout.
@@ -41,7 +41,7 @@ package final class Wakeup: @unchecked Sendable {
     }
 
     // An exchange instead of a store, to synchronize with signals that found the flag already set.
-    private func accept() -> Bool { signalled.exchange(false, ordering: .acquiringAndReleasing) }
+    private func accept() -> Bool { isSignalled.exchange(false, ordering: .acquiringAndReleasing) }
 
     private static func deadline(after timeout: Duration) -> timespec {
         let (seconds, attoseconds) = timeout.components

@@ -64,7 +64,6 @@ private final class WorkQueue: Sendable {
         wakeup.signal()
     }
 
-    /// Runs work until the queue is finished.
     func serve() {
         while true {
             runQueued()
@@ -73,7 +72,6 @@ private final class WorkQueue: Sendable {
         }
     }
 
-    /// Runs the queued work.
     func runQueued() {
         while let complete = runNext() { complete() }
     }

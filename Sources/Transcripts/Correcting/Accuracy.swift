@@ -2,14 +2,14 @@ import Core
 
 /// The accuracy of a transcription, measured against a person's corrections.
 ///
-/// Nobody checks all of a long recording, so there are two error rates, and the true one is between them: in `whole`,
-/// unchecked words count as right; in `checked`, they do not count at all.
+/// Nobody checks all of a long recording, so there are two error rates. `whole` takes every line of the corrected
+/// transcript as right; `checked` counts only the checked lines. The true rate is probably between them.
 package struct Accuracy: Hashable, Sendable {
-    /// A count of words in a range of confidence.
+    /// The words in one range of confidence.
     package struct Bin: Hashable, Sendable {
-        /// The number of words in segments that a person changed or confirmed.
+        /// The number of recognized words in segments that a person changed or confirmed.
         package var words = 0
-        /// The number of those words that the person left unchanged.
+        /// The number of those words that the corrected transcript also has.
         package var right = 0
     }
 
@@ -20,28 +20,28 @@ package struct Accuracy: Hashable, Sendable {
     /// Words by confidence: below 0.25, below 0.5, below 0.75, and 0.75 or more.
     package private(set) var bins = [Bin](repeating: Bin(), count: 4)
 
-    /// Creates an empty count.
+    /// Creates an accuracy with all counts 0.
     package init() {}
 
     /// - Parameters:
     ///   - recognized: The engine's transcript.
     ///   - base: The transcript that the person saw.
-    ///   - corrected: The corrected transcript, with the same segments as `base`.
+    ///   - corrected: The corrected transcript. A segment whose range is not in `base` counts as checked.
     package init(of recognized: [Segment], base: [Segment], corrected: [Segment]) {
-        // Segments are found by range, because added lines change their ids.
-        let before = Dictionary(base.map { ($0.range, $0) }) { first, _ in first }
+        // Segments are found by range: their ids change when a person adds lines.
+        let baseSegments = Dictionary(base.map { ($0.range, $0) }) { first, _ in first }
         let words = recognized.flatMap(\.words)
-        var next = 0
+        var nextWord = 0
         for (index, segment) in corrected.enumerated() {
-            // The words up to the start of the next segment. The engine's segments may be different.
+            // Takes the words up to the next segment, because the engine's own segments may differ.
             let end = index + 1 < corrected.count ? corrected[index + 1].range.start : SamplePosition(.max)
-            let first = next
-            while next < words.count, words[next].range.middle < end { next += 1 }
-            let segmentWords = Array(words[first..<next])
+            let firstWord = nextWord
+            while nextWord < words.count, words[nextWord].range.middle < end { nextWord += 1 }
+            let segmentWords = Array(words[firstWord..<nextWord])
             let recognizedText = segmentWords.map(\.text).joined(separator: " ")
             let errors = WordErrors(referenceText: segment.text, hypothesisText: recognizedText)
             whole = whole + errors
-            guard Self.isChecked(segment, before[segment.range]) else { continue }
+            guard Self.isChecked(segment, baseSegments[segment.range]) else { continue }
             checked = checked + errors
             count(segmentWords, segment)
         }
@@ -60,10 +60,10 @@ package struct Accuracy: Hashable, Sendable {
     }
 
     /// Whether a person changed or confirmed anything in a segment.
-    private static func isChecked(_ segment: Segment, _ before: Segment?) -> Bool {
-        guard let before else { return true }
-        return segment.text != before.text
-            || zip(segment.words, before.words).contains { $0.confidence == 1 && $1.confidence < 1 }
+    private static func isChecked(_ segment: Segment, _ base: Segment?) -> Bool {
+        guard let base else { return true }
+        return segment.text != base.text
+            || zip(segment.words, base.words).contains { $0.confidence == 1 && $1.confidence < 1 }
     }
 
     private mutating func count(_ words: [Word], _ segment: Segment) {
@@ -95,9 +95,9 @@ package struct AccuracyRow: Encodable {
     /// The engine's profile; nil in the office.
     package var profile: String?
     private var words, errors, heardWords, heardErrors: Int
-    /// The word error rate of the whole transcript.
+    /// The word error rate of the whole transcript, in percent.
     package private(set) var percent: Double
-    /// The word error rate of lines that a person changed or confirmed.
+    /// The word error rate of the lines that a person changed or confirmed, in percent.
     package private(set) var heardPercent: Double
 
     /// Creates a row without the optional fields.
@@ -124,16 +124,16 @@ extension ArchiveReading {
     /// - Throws: `DeviceError` if the archive cannot be read.
     package func measuredPasses(of recording: Int) async throws -> [MeasuredPass] {
         let passes = try await passes(of: recording)
-        guard let shown = try await shownPass(of: recording), shown.correction != nil,
-            let basePass = passes.enginePass(under: shown),
-            let corrected = try await transcript(of: recording, pass: shown.id)?.1.segments,
+        guard let correctedPass = try await shownPass(of: recording), correctedPass.correction != nil,
+            let basePass = passes.enginePass(under: correctedPass),
+            let corrected = try await transcript(of: recording, pass: correctedPass.id)?.1.segments,
             let base = try await transcript(of: recording, pass: basePass.id)?.1.segments
         else { return [] }
         var measured: [MeasuredPass] = []
         for (index, pass) in passes.enumerated() where pass.correction == nil && pass.isComplete {
             guard let recognized = try await transcript(of: recording, pass: pass.id)?.1.segments else { continue }
             let accuracy = Accuracy(of: recognized, base: base, corrected: corrected)
-            // A person may have added only notes.
+            // There are no checked words if the person only added notes.
             guard accuracy.checked.words + accuracy.checked.errors > 0 else { continue }
             measured.append(MeasuredPass(number: index + 1, pass: pass, accuracy: accuracy))
         }

@@ -9,10 +9,8 @@ package struct CorrectedSegment: Hashable, Sendable {
     package private(set) var isConfirmed = false
     /// Whether a person moved the segment or a word in it.
     package private(set) var isMoved = false
-    /// Whether the words must fill the segment's range, which a person set.
-    private var isFilled = false
-    /// The minimum gap for an inserted word: 100 ms, in samples. If the gap is shorter, the word takes half of the
-    /// previous word's range.
+    private var mustFillRange = false
+    /// 100 ms, in samples. Words inserted into a shorter gap also take the second half of the previous word's range.
     private static let minimumGap: Int64 = 1_600
 
     /// Creates an unchanged segment.
@@ -24,52 +22,52 @@ package struct CorrectedSegment: Hashable, Sendable {
     /// - Parameters:
     ///   - old: The original segment.
     ///   - words: The new words, without spaces in them.
-    ///   - confirmed: Whether a person confirmed the word at an index.
+    ///   - confirmed: Returns whether a person confirmed the new word at an index.
     package init(_ old: Segment, words: [String], confirmed: (Int) -> Bool = { _ in false }) {
         let (newKeys, oldKeys) = (words.map(NumberedWords.key), old.words.map { NumberedWords.key(of: $0.text) })
         let counterparts = TextAlignment.counterparts(of: newKeys, in: oldKeys)
         var result: [Word] = []
         changes = []
-        var (next, index) = (0, 0)
-        while index < words.count || next < old.words.count {
+        var (oldIndex, newIndex) = (0, 0)
+        while newIndex < words.count || oldIndex < old.words.count {
             let isSame = { (index: Int) in
-                guard let other = counterparts[index] else { return false }
-                return oldKeys[other] == newKeys[index]
+                guard let counterpart = counterparts[index] else { return false }
+                return oldKeys[counterpart] == newKeys[index]
             }
-            if index < words.count, isSame(index), counterparts[index] == next {
-                var word = old.words[next]
-                if word.text != words[index] {
+            if newIndex < words.count, isSame(newIndex), counterparts[newIndex] == oldIndex {
+                var word = old.words[oldIndex]
+                if word.text != words[newIndex] {
                     changes.append(
-                        WordChange(segment: old.id, range: word.range, was: [word.text], now: [words[index]]))
+                        WordChange(segment: old.id, range: word.range, was: [word.text], now: [words[newIndex]]))
                 }
-                if confirmed(index), word.confidence < 1 { isConfirmed = true }
-                if word.text != words[index] || confirmed(index) { word.confidence = 1 }
-                word.text = words[index]
+                if confirmed(newIndex), word.confidence < 1 { isConfirmed = true }
+                if word.text != words[newIndex] || confirmed(newIndex) { word.confidence = 1 }
+                word.text = words[newIndex]
                 result.append(word)
-                (next, index) = (next + 1, index + 1)
+                (oldIndex, newIndex) = (oldIndex + 1, newIndex + 1)
                 continue
             }
             // The changed words, up to the next unchanged word in both texts.
-            let end = (index..<words.count).first(where: isSame) ?? words.count
-            let last = end < words.count ? counterparts[end] ?? old.words.count : old.words.count
-            let removed = Array(old.words[next..<max(next, last)])
-            let new = Array(words[index..<end])
+            let newEnd = (newIndex..<words.count).first(where: isSame) ?? words.count
+            let oldEnd = newEnd < words.count ? counterparts[newEnd] ?? old.words.count : old.words.count
+            let removed = Array(old.words[oldIndex..<max(oldIndex, oldEnd)])
+            let new = Array(words[newIndex..<newEnd])
             let range = Self.range(
-                of: removed, before: result.last, after: last < old.words.count ? old.words[last] : nil, in: old)
+                of: removed, before: result.last, after: oldEnd < old.words.count ? old.words[oldEnd] : nil, in: old)
             if removed.isEmpty, let previous = result.last, previous.range.end > range.start {
                 result[result.count - 1].range = SampleRange(
                     previous.range.start, max(previous.range.start, range.start))
             }
             result += Self.words(new, replacing: removed, in: range)
             changes.append(WordChange(segment: old.id, range: range, was: removed.map(\.text), now: new))
-            (next, index) = (max(next, last), end)
+            (oldIndex, newIndex) = (max(oldIndex, oldEnd), newEnd)
         }
         segment = old
         segment.words = result
         if !changes.isEmpty { segment.alternatives = [] }
     }
 
-    /// Replaces estimated times by measured times.
+    /// Replaces estimated times with measured times.
     ///
     /// - Parameter times: A range for each word. The ranges of words that have measured times are ignored.
     package mutating func apply(times: [SampleRange]) {
@@ -86,7 +84,7 @@ package struct CorrectedSegment: Hashable, Sendable {
             segment.words[index].range = range
             segment.words[index].hasEstimatedTime = false
         }
-        guard isFilled, let first = segment.words.first, let last = segment.words.last else { return }
+        guard mustFillRange, let first = segment.words.first, let last = segment.words.last else { return }
         segment.words[0].range = SampleRange(segment.range.start, first.range.end)
         segment.words[times.count - 1].range = SampleRange(
             segment.words[times.count - 1].range.start, max(last.range.end, segment.range.end))
@@ -105,12 +103,10 @@ package struct CorrectedSegment: Hashable, Sendable {
         if isMoved { limit(to: segment.range) }
     }
 
-    /// Marks the segment as moved.
-    ///
-    /// - Parameter isFilled: Whether the words must fill the segment's range.
-    mutating func markMoved(isFilled: Bool) {
+    /// - Parameter mustFillRange: Whether the first word must start and the last word must end with the segment.
+    mutating func markMoved(mustFillRange: Bool) {
         isMoved = true
-        self.isFilled = isFilled
+        self.mustFillRange = mustFillRange
     }
 
     mutating func renumber(_ id: Int) {
@@ -130,7 +126,7 @@ package struct CorrectedSegment: Hashable, Sendable {
         }
     }
 
-    /// Returns the parts before and after another line's range.
+    /// Returns the parts before and after another line's range, except empty parts.
     func split(around range: SampleRange) -> [CorrectedSegment] {
         let middle = range.middle
         let split = segment.words.firstIndex { $0.range.middle >= middle } ?? segment.words.count
@@ -199,10 +195,12 @@ package struct CorrectedSegment: Hashable, Sendable {
 }
 
 extension CorrectionsFile {
-    /// Whether any lines are split or joined.
+    /// Whether any line is split or joined.
     package var isDivided: Bool { edits.contains { $0.isJoined || !$0.breaks.isEmpty } }
 
-    /// Whether a transcript has all edited segments with these words, ignoring case and punctuation.
+    /// Whether a transcript has every edited segment with the expected words, ignoring case and punctuation.
+    ///
+    /// - Parameter words: Returns the expected words.
     package func matches(_ segments: [Segment], _ words: (Edit) -> [String]) -> Bool {
         func keys(_ words: [String]) -> [String] {
             words.flatMap { $0.split(separator: " ") }.map { Word.key(of: String($0)) }.filter { !$0.isEmpty }
@@ -223,8 +221,9 @@ extension CorrectionsFile {
         }
     }
 
-    /// Returns the result of `lines(over:)` with lines split and joined as on the page. If any was split or joined, all
-    /// lines have new ids.
+    /// Splits and joins lines as on the page. If it splits or joins any line, all lines get new ids.
+    ///
+    /// - Parameter lines: The result of `lines(over:)`.
     package func divided(_ lines: [CorrectedSegment]) -> [CorrectedSegment] {
         guard isDivided else { return lines }
         let edits = Dictionary(edits.map { ($0.segment, $0) }) { first, _ in first }
@@ -242,7 +241,7 @@ extension CorrectionsFile {
     }
 }
 
-/// A person's change to consecutive words.
+/// A change to consecutive words.
 package struct WordChange: Hashable, Sendable {
     /// The segment's id.
     package var segment: Int
@@ -268,11 +267,11 @@ package struct WordChange: Hashable, Sendable {
         return changes
     }
 
-    /// Returns both transcripts with the same segments. If lines were added or moved, each transcript becomes a single
-    /// segment.
+    /// Returns both transcripts with the same segments. If lines were added or moved, each becomes a single segment.
     static func comparable(_ old: [Segment], _ new: [Segment]) -> (old: [Segment], new: [Segment]) {
-        let areSame = old.count == new.count && zip(old, new).allSatisfy { $0.id == $1.id && $0.range == $1.range }
-        if areSame { return (old, new) }
+        let haveSameSegments =
+            old.count == new.count && zip(old, new).allSatisfy { $0.id == $1.id && $0.range == $1.range }
+        if haveSameSegments { return (old, new) }
         let whole = { (segments: [Segment]) in
             Segment(
                 id: 1,

@@ -6,8 +6,7 @@ package struct CorrectedText: Sendable {
     package private(set) var lines: [CorrectedSegment]
     /// The number of words in the file that are also in the original transcript.
     private(set) var sharedCount = 0
-    /// The number of words in the file.
-    package private(set) var words = 0
+    package private(set) var wordCount = 0
     /// The number of words in the file or the original transcript, whichever is longer.
     private var longerCount = 0
 
@@ -15,10 +14,9 @@ package struct CorrectedText: Sendable {
     package var isSimilar: Bool { sharedCount * 2 >= longerCount }
     /// A remark for the user; empty if the file and the original transcript are similar.
     package var remark: String {
-        isSimilar ? "" : "; only \(sharedCount) of its \(words) words are in the recognized text"
+        isSimilar ? "" : "; only \(sharedCount) of its \(wordCount) words are in the recognized text"
     }
-    /// The number of changed lines.
-    package var changed: Int { lines.count { !$0.changes.isEmpty || $0.isMoved } }
+    package var changedLineCount: Int { lines.count { !$0.changes.isEmpty || $0.isMoved } }
 
     /// Aligns a file with a recording's transcript.
     ///
@@ -31,7 +29,7 @@ package struct CorrectedText: Sendable {
         let exported = try? EditedTranscript(format.render(timeline), fileExtension: format.importExtension, name: "")
         if let exported, exported.tiers == transcript.tiers {
             let count = timeline.segments.reduce(0) { $0 + $1.words.count }
-            (sharedCount, words, longerCount) = (count, count, count)
+            (sharedCount, wordCount, longerCount) = (count, count, count)
             return
         }
         let spoken = SpokenWords(timeline, format: transcript.format)
@@ -41,54 +39,59 @@ package struct CorrectedText: Sendable {
                 entries, with: exported.flatMap { index < $0.tiers.count ? $0.tiers[index] : nil } ?? [], of: text,
                 spoken, isWordTier: index > 0)
         }
-        guard let first = tiers.first else { return }
-        (sharedCount, words, longerCount) = (first.sharedCount, first.count, max(first.count, text.keys.count))
-        if first.sharedCount == 0, first.count > 0, transcript.tiers[0].allSatisfy({ $0.range == nil }) {
+        guard let lineTier = tiers.first else { return }
+        sharedCount = lineTier.sharedCount
+        wordCount = lineTier.wordCount
+        longerCount = max(wordCount, text.tokenKeys.count)
+        if sharedCount == 0, wordCount > 0, transcript.tiers[0].allSatisfy({ $0.range == nil }) {
             lines = Self.distribute(transcript.tiers[0].map { spoken.tokens(of: $0.text) }, over: timeline)
             return
         }
-        build(first, tiers.dropFirst().first, text, isCued: format == .srt || format == .vtt, timeline.length)
+        build(
+            lineTier, tiers.dropFirst().first, text, isCued: format == .srt || format == .vtt, length: timeline.length)
     }
 
-    /// Whether the file was more likely made from this transcript than from the other one's.
+    /// Whether the file was more likely made from this transcript than from that of `other`.
     package func isCloser(than other: CorrectedText) -> Bool {
-        isSimilar == other.isSimilar ? changed < other.changed : isSimilar
+        isSimilar == other.isSimilar ? changedLineCount < other.changedLineCount : isSimilar
     }
 
     /// - Parameters:
-    ///   - words: The file's word tier; nil if it has none.
+    ///   - wordTier: Nil if the file has none.
     ///   - isCued: Whether a line starts with its first word and ends with its last.
     private mutating func build(
-        _ first: TierComparison, _ words: TierComparison?, _ text: NumberedWords, isCued: Bool,
-        _ length: SamplePosition
+        _ lineTier: TierComparison, _ wordTier: TierComparison?, _ text: NumberedWords, isCued: Bool,
+        length: SamplePosition
     ) {
-        let movedWords = Set(first.lines.flatMap(\.original))
-        let times = (words?.times ?? [:]).merging(first.times) { _, time in time }
-        // Where a line was moved to, the word tier still has the words that were there before.
-        let coveredSegments = Set(first.lines.flatMap { text.segments(at: $0.range) })
+        let movedWords = Set(lineTier.lines.flatMap(\.originalWords))
+        let times = (wordTier?.times ?? [:]).merging(lineTier.times) { _, time in time }
+        // At the new time of a moved line, the word tier still has the old words, so it does not count there.
+        let coveredSegments = Set(lineTier.lines.flatMap { text.segments(at: $0.range) })
         var remaining: [CorrectedSegment] = []
-        var isInOrder = first.lines.isEmpty
+        var isInOrder = lineTier.lines.isEmpty
         for (index, segment) in text.segments.enumerated() {
             let allWords = text.numbers(ofSegment: index)
             let keptWords = allWords.filter { !movedWords.contains($0) }
-            if keptWords.count < allWords.count, keptWords.isEmpty, first.fileWords[index].isEmpty { continue }
+            if keptWords.count < allWords.count, keptWords.isEmpty, lineTier.fileWords[index].isEmpty { continue }
             var original = segment
             if keptWords.count < allWords.count {
                 original.words = keptWords.compactMap(text.word)
                 original.alternatives = []
             }
-            var fileWords = first.fileWords[index]
-            if let words, !coveredSegments.contains(index), keptWords.count == allWords.count,
+            var fileWords = lineTier.fileWords[index]
+            if let wordTier, !coveredSegments.contains(index), keptWords.count == allWords.count,
                 Self.isSame(fileWords, keptWords, text)
             {
-                fileWords = words.fileWords[index]
+                fileWords = wordTier.fileWords[index]
             }
             remaining.append(Self.line(original, fileWords, keptWords, text, times))
         }
-        var movedLines = first.lines.map { Self.line($0, text, times, isCued: isCued) }
-        if let words {
+        var movedLines = lineTier.lines.map { Self.line($0, text, times, isCued: isCued) }
+        if let wordTier {
             let ranges = movedLines.map(\.segment.range)
-            let strayLines = words.lines.filter { line in !ranges.contains { $0.intersection(line.range) != nil } }
+            let strayLines = wordTier.lines.filter { line in
+                !ranges.contains { $0.intersection(line.range) != nil }
+            }
             movedLines += Self.joined(strayLines).map { Self.line($0, text, times, isCued: false) }
             isInOrder = isInOrder && strayLines.isEmpty
         }
@@ -114,7 +117,7 @@ package struct CorrectedText: Sendable {
             for (index, number) in keptWords.enumerated() { movedTimes[index] = times[number] }
         } else {
             for (index, word) in fileWords.enumerated() {
-                movedTimes[index] = word.range ?? word.original.flatMap { times[$0] }
+                movedTimes[index] = word.range ?? word.originalWord.flatMap { times[$0] }
             }
         }
         line.moveWords(to: movedTimes)
@@ -126,30 +129,30 @@ package struct CorrectedText: Sendable {
         _ line: TierComparison.Line, _ text: NumberedWords, _ times: [Int: SampleRange], isCued: Bool
     ) -> CorrectedSegment {
         var original = Segment(id: 1, range: line.range, words: [], endedBy: .silence)
-        if let first = line.original.first {
+        if let first = line.originalWords.first {
             let segment = text.segments[text.words[first].segment]
             let numbers = text.numbers(ofSegment: text.words[first].segment)
-            if line.original.count == numbers.count, numbers.contains(line.original.last ?? -1) {
+            if line.originalWords.count == numbers.count, numbers.contains(line.originalWords.last ?? -1) {
                 original = segment
                 original.range = line.range
             }
-            original.words = line.original.compactMap(text.word)
+            original.words = line.originalWords.compactMap(text.word)
             move(&original.words, to: line.range, from: line.originalRange, isCued: isCued)
         }
-        var movedLine = Self.line(original, line.fileWords, line.original, text, times)
-        movedLine.markMoved(isFilled: isCued || line.original.isEmpty)
+        var movedLine = Self.line(original, line.fileWords, line.originalWords, text, times)
+        movedLine.markMoved(mustFillRange: isCued || line.originalWords.isEmpty)
         return movedLine
     }
 
-    /// Moves words into another range. If all words were spoken within it, they keep their times; otherwise their times
-    /// are scaled.
+    /// Moves words into another range. If they were spoken within it, only the start of the first word and the end of
+    /// the last word may change. Otherwise, all times are scaled.
     private static func move(
         _ words: inout [Word], to range: SampleRange, from originalRange: SampleRange?, isCued: Bool
     ) {
         guard let first = words.first, let last = words.last else { return }
-        let inner = words.dropFirst().map(\.range.start) + words.dropLast().map(\.range.end)
+        let innerTimes = words.dropFirst().map(\.range.start) + words.dropLast().map(\.range.end)
         if first.range.end > range.start, last.range.start < range.end,
-            inner.allSatisfy({ $0 >= range.start && $0 <= range.end })
+            innerTimes.allSatisfy({ $0 >= range.start && $0 <= range.end })
         {
             let movesStart = isCued && originalRange?.start != range.start || first.range.start < range.start
             let movesEnd = isCued && originalRange?.end != range.end || last.range.end > range.end
@@ -167,7 +170,7 @@ package struct CorrectedText: Sendable {
         }
     }
 
-    /// Joins words that a person added one by one into lines, if less than a second is between them.
+    /// Joins words that a person added one by one into lines. A gap of a second or more starts a new line.
     private static func joined(_ lines: [TierComparison.Line]) -> [TierComparison.Line] {
         var joined: [TierComparison.Line] = []
         for line in lines {
@@ -181,50 +184,52 @@ package struct CorrectedText: Sendable {
         return joined
     }
 
-    /// Merges moved lines, which keep their times, with the other lines, which end where moved lines start.
+    /// Merges moved lines with the remaining lines, which are split or shortened where moved lines overlap them.
     private static func arranged(
         _ remaining: [CorrectedSegment], around movedLines: [CorrectedSegment], length: SamplePosition
     ) -> [CorrectedSegment] {
         let end = max(length, remaining.last?.segment.range.end ?? .zero)
-        var fixed: [CorrectedSegment] = []
+        var fixedLines: [CorrectedSegment] = []
         for var line in movedLines.sorted(by: { $0.segment.range.start < $1.segment.range.start }) {
             var range = SampleRange(min(line.segment.range.start, end), min(line.segment.range.end, end))
-            if let last = fixed.last, last.segment.range.end > range.start {
+            if let last = fixedLines.last, last.segment.range.end > range.start {
                 if range.start > last.segment.range.start {
-                    fixed[fixed.count - 1].limit(to: SampleRange(last.segment.range.start, range.start))
+                    fixedLines[fixedLines.count - 1].limit(to: SampleRange(last.segment.range.start, range.start))
                 } else {
                     range = SampleRange(last.segment.range.end, max(last.segment.range.end, range.end))
                 }
             }
             line.limit(to: range)
-            fixed.append(line)
+            fixedLines.append(line)
         }
         var (lines, next) = ([CorrectedSegment](), 0)
         for line in remaining {
-            while next < fixed.count, fixed[next].segment.range.end <= line.segment.range.start {
-                lines.append(fixed[next])
+            while next < fixedLines.count, fixedLines[next].segment.range.end <= line.segment.range.start {
+                lines.append(fixedLines[next])
                 next += 1
             }
             var rest = [line]
-            while next < fixed.count, let last = rest.last, fixed[next].segment.range.start < last.segment.range.end {
+            while next < fixedLines.count, let last = rest.last,
+                fixedLines[next].segment.range.start < last.segment.range.end
+            {
                 rest.removeLast()
-                let range = fixed[next].segment.range
+                let range = fixedLines[next].segment.range
                 let parts = last.split(around: range)
                 rest += parts.filter { $0.segment.range.end <= range.start }
-                rest.append(fixed[next])
+                rest.append(fixedLines[next])
                 rest += parts.filter { $0.segment.range.end > range.start }
                 next += 1
             }
             lines += rest
         }
-        lines += fixed[next...]
-        var reached = SamplePosition.zero
+        lines += fixedLines[next...]
+        var latestEnd = SamplePosition.zero
         for index in lines.indices {
             let range = lines[index].segment.range
-            if range.start < reached {
-                lines[index].limit(to: SampleRange(reached, max(reached, range.end)))
+            if range.start < latestEnd {
+                lines[index].limit(to: SampleRange(latestEnd, max(latestEnd, range.end)))
             }
-            reached = max(reached, lines[index].segment.range.end)
+            latestEnd = max(latestEnd, lines[index].segment.range.end)
             lines[index].renumber(index + 1)
         }
         return lines

@@ -1,8 +1,9 @@
 import Core
 
-/// English function words. Recognizers know them well, so boosting them gains nothing.
+/// Very common English words: function words, numbers, forms of address. Recognizers know them well, so boosting them
+/// gains nothing.
 enum FunctionWords {
-    /// The keys (`Word.key`) of the function words and of spelled-out numbers.
+    /// The words' keys (`Word.key`).
     static let keys = Set(
         """
         a an the this that these those i me my mine we us our ours you your yours he him his she her hers it its they them

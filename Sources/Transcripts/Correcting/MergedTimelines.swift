@@ -6,8 +6,7 @@ package struct MergedTimelines: Sendable {
     package var timeline: Timeline
     /// The starts of the lines that the two people changed differently.
     package var conflicts: [SamplePosition] = []
-    /// Whether the merged transcript differs from `mine`.
-    package var isMore: Bool
+    package var differsFromMine: Bool
 
     /// Returns nil if the lines of `mine` or `theirs` differ from those of `base`.
     ///
@@ -18,7 +17,7 @@ package struct MergedTimelines: Sendable {
     package init?(_ mine: Timeline, _ theirs: Timeline, over base: Timeline) {
         guard Self.lines(mine) == Self.lines(base), Self.lines(theirs) == Self.lines(base) else { return nil }
         timeline = theirs
-        isMore = false
+        differsFromMine = false
         for (index, segment) in base.segments.enumerated() {
             let own = mine.segments[index]
             let (ownContent, otherContent) = (Self.visibleWords(own), Self.visibleWords(theirs.segments[index]))
@@ -37,8 +36,10 @@ package struct MergedTimelines: Sendable {
         merged.quotations = Self.merged(own.quotations, other.quotations, over: old.quotations)
             .sorted { $0.range.start < $1.range.start }
         var names = other.speakers ?? [:]
-        let (own_, old_) = (own.speakers ?? [:], old.speakers ?? [:])
-        for label in Set(own_.keys).union(old_.keys) where own_[label] != old_[label] { names[label] = own_[label] }
+        let (ownNames, oldNames) = (own.speakers ?? [:], old.speakers ?? [:])
+        for label in Set(ownNames.keys).union(oldNames.keys) where ownNames[label] != oldNames[label] {
+            names[label] = ownNames[label]
+        }
         merged.speakers = names.isEmpty ? nil : names
         if own.turns != old.turns {
             merged.turns = own.turns
@@ -47,7 +48,7 @@ package struct MergedTimelines: Sendable {
         timeline.marks = Self.merged(mine.marks, theirs.marks, over: base.marks).sorted { $0.position < $1.position }
         merged.marks = own.marks == nil && other.marks == nil ? nil : timeline.marks
         timeline.annotations = merged
-        isMore = !Self.areSame(timeline, mine)
+        differsFromMine = !Self.areSame(timeline, mine)
         timeline.engine = mine.engine
     }
 
@@ -60,7 +61,7 @@ package struct MergedTimelines: Sendable {
             && left.marks == right.marks && left.annotations ?? Annotations() == right.annotations ?? Annotations()
     }
 
-    /// Returns a line's visible content: its words, and which of them are certain.
+    /// Returns a line's words as the page shows them: a space after a word marks it as certain.
     package static func visibleWords(_ segment: Segment) -> [String] {
         segment.words.map { "\($0.text)\($0.confidence < 1 ? "" : " ")" }
     }
@@ -69,7 +70,7 @@ package struct MergedTimelines: Sendable {
         timeline.segments.map { [Int64($0.id), $0.range.start.samples, $0.range.end.samples] }
     }
 
-    /// Merges three lists: returns `theirs` without the items that `mine` removed, plus the items that `mine` added.
+    /// Returns `theirs` without the items that `mine` removed, plus the items that `mine` added.
     private static func merged<Item: Hashable>(_ mine: [Item], _ theirs: [Item], over base: [Item]) -> [Item] {
         let (own, other, old) = (Set(mine), Set(theirs), Set(base))
         return theirs.filter { own.contains($0) || !old.contains($0) }

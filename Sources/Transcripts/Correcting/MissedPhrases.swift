@@ -6,11 +6,11 @@ package struct MissedPhrases: Hashable, Sendable {
     package struct Phrase: Hashable, Sendable {
         /// The text as first written, without surrounding punctuation: `Awa Ouedraogo`.
         package var text: String
-        /// How often the phrase replaced other words.
+        /// How often a person inserted the phrase or replaced other words with it.
         package var times = 1
-        /// How often the phrase was recognized correctly; only for single words.
+        /// How often the word was recognized correctly; 0 for consecutive names.
         var recognizedTimes = 0
-        /// Whether the phrase was capitalized within a sentence.
+        /// Whether the phrase is several names, an acronym, or a word that was capitalized within a sentence.
         var isName = false
     }
 
@@ -24,19 +24,19 @@ package struct MissedPhrases: Hashable, Sendable {
 
     /// - Parameters:
     ///   - recognized: The engine's transcript.
-    ///   - corrected: The corrected transcript, with the same segments.
+    ///   - corrected: The corrected transcript. Segments whose range is not in `recognized` do not count.
     package init(recognized: [Segment], corrected: [Segment]) {
-        // Segments are found by range, because added lines change their ids.
+        // Segments are found by range: their ids change when a person adds lines.
         let recognizedByRange = Dictionary(recognized.map { ($0.range, $0) }) { first, _ in first }
-        var right: [String: Int] = [:]
+        var recognizedTimes: [String: Int] = [:]
         for segment in corrected {
             guard let old = recognizedByRange[segment.range] else { continue }
             let words = segment.words.map { WrittenWord($0.text) }
             let isMissed = Self.missed(words, old.words.map { WrittenWord($0.text).key })
-            for (word, isMissed) in zip(words, isMissed) where !isMissed { right[word.key, default: 0] += 1 }
+            for (word, isMissed) in zip(words, isMissed) where !isMissed { recognizedTimes[word.key, default: 0] += 1 }
             add(words, isMissed)
         }
-        for key in phrases.keys { phrases[key]?.recognizedTimes = right[key] ?? 0 }
+        for key in phrases.keys { phrases[key]?.recognizedTimes = recognizedTimes[key] ?? 0 }
     }
 
     /// Adds counts.
@@ -77,7 +77,7 @@ package struct MissedPhrases: Hashable, Sendable {
         }
     }
 
-    /// The dictionary words in a phrase: `sought-after` has two.
+    /// Returns the words that a dictionary may have: two for `sought-after`.
     private static func parts(of text: String) -> [String] {
         text.lowercased().split { $0 == " " || $0 == "-" }.map { String($0).replacing("’", with: "'") }
     }
@@ -86,11 +86,11 @@ package struct MissedPhrases: Hashable, Sendable {
     /// `shop boy` from `shop-boy`, do not count.
     private static func missed(_ words: [WrittenWord], _ old: [String]) -> [Bool] {
         let counterparts = TextAlignment.counterparts(of: words.map(\.key), in: old)
-        let same = zip(words, counterparts).map { word, index in index.map { old[$0] == word.key } ?? false }
-        var missed = same.map { !$0 }
+        let isSame = zip(words, counterparts).map { word, index in index.map { old[$0] == word.key } ?? false }
+        var missed = isSame.map { !$0 }
         var index = 0
         while index < words.count {
-            let end = words.indices[index...].first { same[$0] } ?? words.count
+            let end = words.indices[index...].first { isSame[$0] } ?? words.count
             let from = index > 0 ? (counterparts[index - 1] ?? -1) + 1 : 0
             let to = end < words.count ? counterparts[end] ?? old.count : old.count
             let replaced = old[from..<max(from, to)]
@@ -131,10 +131,9 @@ package struct MissedPhrases: Hashable, Sendable {
     }
 }
 
-/// A written word, with and without punctuation.
 private struct WrittenWord {
     let key: String
-    /// The word without surrounding punctuation and a final 's.
+    /// The word without surrounding punctuation or a final `'s`.
     let bare: String
     /// Whether punctuation follows the word.
     let endsPhrase: Bool
@@ -158,7 +157,7 @@ private struct WrittenWord {
     /// Whether the word is all capitals, such as `UNICEF`. It then counts as a name anywhere in a sentence.
     var isAcronym: Bool { bare.count > 1 && bare.allSatisfy(\.isUppercase) }
 
-    /// Whether the word can be in a vocabulary: it has at least two letters, no digits, and is not a function word.
+    /// Whether the word can be in a vocabulary: at least two letters, at most 64 bytes, no digits, not a function word.
     var canBeLearned: Bool {
         bare.utf8.count <= 64 && key.count > 1 && bare.allSatisfy { $0.isLetter || "'’-".contains($0) }
             && !FunctionWords.keys.contains(key)

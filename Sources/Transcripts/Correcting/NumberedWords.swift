@@ -9,47 +9,45 @@ struct NumberedWords {
         var index: Int
         var text: String
         var range: SampleRange
-        /// The range of the word's tokens in `texts`; may be empty.
+        /// The range of the word's tokens in `tokenTexts`; may be empty.
         var tokens: Range<Int>
     }
 
     let segments: [Segment]
     /// The number of each segment's first word, followed by the total number of words.
-    private var starts: [Int] = []
+    private var firstWords: [Int] = []
     private(set) var words: [Entry] = []
-    /// Each token's text, without spaces.
-    private(set) var texts: [String] = []
-    /// Each token's key for comparison.
-    private(set) var keys: [String] = []
+    private(set) var tokenTexts: [String] = []
+    private(set) var tokenKeys: [String] = []
     /// The number of each token's word.
-    private(set) var tokens: [Int] = []
+    private(set) var wordNumbers: [Int] = []
 
     init(_ segments: [Segment], _ spoken: SpokenWords) {
         self.segments = segments
         for (segmentIndex, segment) in segments.enumerated() {
-            starts.append(words.count)
+            firstWords.append(words.count)
             for (index, word) in segment.shownWords.enumerated() {
                 let wordTokens = spoken.tokens(ofWord: word.text)
-                let start = texts.count
-                texts += wordTokens
-                keys += wordTokens.map { Self.key(of: $0) }
-                tokens += wordTokens.map { _ in words.count }
+                let start = tokenTexts.count
+                tokenTexts += wordTokens
+                tokenKeys += wordTokens.map { Self.key(of: $0) }
+                wordNumbers += wordTokens.map { _ in words.count }
                 words.append(
                     Entry(
                         segment: segmentIndex, index: index, text: word.text, range: word.range,
-                        tokens: start..<texts.count))
+                        tokens: start..<tokenTexts.count))
             }
         }
-        starts.append(words.count)
+        firstWords.append(words.count)
     }
 
-    /// Returns the word with a number; nil if its segment is unclear.
+    /// Returns nil if the word's segment is unclear.
     func word(_ number: Int) -> Word? {
         let segment = segments[words[number].segment]
         return segment.words.indices.contains(words[number].index) ? segment.words[words[number].index] : nil
     }
 
-    func numbers(ofSegment index: Int) -> Range<Int> { starts[index]..<starts[index + 1] }
+    func numbers(ofSegment index: Int) -> Range<Int> { firstWords[index]..<firstWords[index + 1] }
 
     /// Returns the index of the segment that contains at least half of a range; nil if there is none.
     func segment(at range: SampleRange) -> Int? {

@@ -1,11 +1,12 @@
 import Core
 
-/// Removes the insertions that formats make between words: gaps, marks, speakers and time stamps.
+/// Splits the text in a file into words, without what formats insert between them: gaps, bookmarks, speakers and time
+/// stamps.
 struct SpokenWords {
     /// Bracketed insertions by their first two words, longest first.
     private var insertions: [ArraySlice<UInt8>: [[UInt8]]] = [:]
-    /// The speaker prefixes, longest first: one name may start with another.
-    private let people: [[UInt8]]
+    /// Longest first: one name may start with another.
+    private let speakerPrefixes: [[UInt8]]
     private let hasTimeStamps: Bool
     private let hasOverlaps: Bool
 
@@ -14,7 +15,7 @@ struct SpokenWords {
         hasTimeStamps = format == "qda" || format == "text"
         for text in Transcripts.insertions(in: timeline) {
             let line = oneLine(text)
-            let bytes = Array((hasTimeStamps ? escapingSigns(line) : line).utf8)
+            let bytes = Array((hasTimeStamps ? escapingTimeStamps(line) : line).utf8)
             insertions[Self.head(bytes[...]), default: []].append(bytes)
         }
         for head in insertions.keys { insertions[head]?.sort { $0.count > $1.count } }
@@ -23,21 +24,21 @@ struct SpokenWords {
         let names = (0..<(hasNames ? timeline.speakers?.count ?? 0 : 0)).flatMap {
             [oneLine(timeline.name(ofSpeaker: $0)), Speakers.label($0)]
         }
-        // The names as such, as SubRip writes them, and without time stamps and pauses.
+        // Each name unchanged, as SubRip writes it, and without time stamps and pauses.
         let variants = names.flatMap { [$0, withoutArrow($0), withoutTimeStamps("\($0) #00:00:00-0#")] }
-        people = Set(variants).map { Array("\($0): ".utf8) }.sorted { $0.count > $1.count }
+        speakerPrefixes = Set(variants).map { Array("\($0): ".utf8) }.sorted { $0.count > $1.count }
     }
 
     /// Returns the words in an entry of a file, without overlap marks.
     func tokens(of entry: String) -> [String] {
         var line = withoutInsertions(oneLine(entry))
         if hasTimeStamps { line = withoutTimeStamps(line) }
-        let words = words(in: people.isEmpty ? line : withoutSpeaker(line))
+        let words = words(in: speakerPrefixes.isEmpty ? line : withoutSpeaker(line))
         let isPlain = !hasOverlaps && line.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: ">") }
         return isPlain ? words : words.map(bare).filter { !$0.isEmpty }
     }
 
-    /// Returns the tokens of a recognized word, in the same form.
+    /// Returns the words that `tokens(of:)` finds if an export contains a recognized word.
     func tokens(ofWord word: String) -> [String] {
         if !hasOverlaps, !word.isEmpty, word.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x3E }) {
             return [word]
@@ -58,32 +59,33 @@ struct SpokenWords {
 
     private func withoutSpeaker(_ line: String) -> String {
         let bytes = line.utf8
-        guard let person = people.first(where: { bytes.starts(with: $0) }) else { return line }
-        return String(Substring(bytes.dropFirst(person.count)))
+        guard let prefix = speakerPrefixes.first(where: { bytes.starts(with: $0) }) else { return line }
+        return String(Substring(bytes.dropFirst(prefix.count)))
     }
 
     private func withoutInsertions(_ line: String) -> String {
         let open = UInt8(ascii: "[")
         guard line.utf8.contains(open) else { return line }
         let bytes = Array(line.utf8)
-        var kept: [UInt8] = []
+        var keptBytes: [UInt8] = []
         var isFirst = true
         var index = 0
         while index < bytes.count {
             if bytes[index] == open, let end = endOfInsertion(bytes[index...], isFirst: isFirst) {
-                kept.append(0x20)
+                keptBytes.append(0x20)
                 index = end
             } else {
                 isFirst = isFirst && bytes[index] == 0x20
-                kept.append(bytes[index])
+                keptBytes.append(bytes[index])
                 index += 1
             }
         }
-        return oneLine(String(decoding: kept, as: UTF8.self))
+        return oneLine(String(decoding: keptBytes, as: UTF8.self))
     }
 
-    /// Returns the end of the insertion at the start of `rest`; nil if there is none. Also recognizes insertions by
-    /// their form, because the insertions in the file differ if the recording has changed.
+    /// Returns the end of the insertion at the start of `rest`; nil if there is none.
+    ///
+    /// Also recognizes insertions by their form, because the file may have insertions from an older transcript.
     ///
     /// - Parameter isFirst: Whether `rest` starts the entry, as a bookmark does.
     private func endOfInsertion(_ rest: ArraySlice<UInt8>, isFirst: Bool) -> Int? {

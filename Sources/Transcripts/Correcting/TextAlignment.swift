@@ -5,7 +5,7 @@ import Core
 /// Runs of three words that are unique in both texts are anchors. Words between anchors are aligned by a shortest edit
 /// script.
 enum TextAlignment {
-    /// The maximum product of two passages' lengths. Longer passages are not aligned and count as replaced.
+    /// The maximum product of two passages' lengths. Words in longer passages have no counterparts.
     private static let maxCompared = 4_000_000
 
     /// Returns, for each word in `new`, the index of the word in `old` that it equals or replaces; nil if inserted.
@@ -50,19 +50,19 @@ enum TextAlignment {
     /// Returns the longest sequence of pairs in which both numbers increase.
     static func rising(_ unordered: [(Int, Int)]) -> [(Int, Int)] {
         let pairs = unordered.sorted { $0.0 < $1.0 }
-        // For each length, the last pair of the sequence with the smallest end.
+        // For each length, the last pair of the rising sequence with the smallest end.
         var ends: [Int] = []
-        var before = [Int?](repeating: nil, count: pairs.count)
+        var predecessors = [Int?](repeating: nil, count: pairs.count)
         for index in pairs.indices {
             let low = ends.indices.partitionPoint { pairs[ends[$0]].1 >= pairs[index].1 }
-            before[index] = low > 0 ? ends[low - 1] : nil
+            predecessors[index] = low > 0 ? ends[low - 1] : nil
             if low == ends.count { ends.append(index) } else { ends[low] = index }
         }
         var sequence: [(Int, Int)] = []
         var next = ends.last
         while let index = next {
             sequence.append(pairs[index])
-            next = before[index]
+            next = predecessors[index]
         }
         return sequence.reversed()
     }

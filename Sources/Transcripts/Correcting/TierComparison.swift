@@ -7,8 +7,8 @@ struct TierComparison {
     struct FileWord {
         var text: String
         /// The number of the transcript's word that it equals or replaces; nil if there is none.
-        var original: Int?
-        /// The word's new range if a person moved it; otherwise nil.
+        var originalWord: Int?
+        /// Nil unless a person moved the word.
         var range: SampleRange?
     }
 
@@ -17,21 +17,19 @@ struct TierComparison {
         var range: SampleRange
         var fileWords: [FileWord]
         /// The numbers of the transcript's words in the line; empty if the line was added.
-        var original: [Int] = []
-        /// The original range of these words.
+        var originalWords: [Int] = []
+        /// The range in our export; nil unless the line has all words that are left of one entry.
         var originalRange: SampleRange?
     }
 
     /// The file's words for each segment of the transcript.
     private(set) var fileWords: [[FileWord]]
-    /// Moved or added lines.
     private(set) var lines: [Line] = []
     /// The new ranges of moved words, by the word's number.
     private(set) var times: [Int: SampleRange] = [:]
-    /// The number of words in both the file and the transcript.
+    /// The number of words in the file that are also in the transcript.
     private(set) var sharedCount = 0
-    /// The number of words in the file.
-    private(set) var count = 0
+    private(set) var wordCount = 0
 
     private struct Token {
         var text: String
@@ -50,7 +48,7 @@ struct TierComparison {
     private let exportedTokenRanges: [Range<Int>]
     /// For each token of the file, the corresponding token of our export.
     private var counterparts: [Int?]
-    /// For each token of our export, the transcript's token.
+    /// For each token of our export, the transcript's token; nil if our export inserts it.
     private let originalTokens: [Int?]
     /// The indices of entries whose times are not in our export.
     private var movedEntries: Set<Int> = []
@@ -75,11 +73,12 @@ struct TierComparison {
         exportedTokens = Self.tokens(exported, spoken)
         fileTokenRanges = Self.tokenRanges(fileTokens, fileEntries.count)
         exportedTokenRanges = Self.tokenRanges(exportedTokens, exported.count)
-        count = fileTokens.count
+        wordCount = fileTokens.count
         let keys = exportedTokens.map(\.key)
         let found =
-            keys == text.keys ? Array(keys.indices) : TextAlignment.counterparts(of: keys, in: text.keys)
-        originalTokens = zip(keys, found).map { key, index in index.flatMap { text.keys[$0] == key ? $0 : nil } }
+            keys == text.tokenKeys
+            ? Array(keys.indices) : TextAlignment.counterparts(of: keys, in: text.tokenKeys)
+        originalTokens = zip(keys, found).map { key, index in index.flatMap { text.tokenKeys[$0] == key ? $0 : nil } }
         counterparts = [Int?](repeating: nil, count: fileTokens.count)
         fileWords = [[FileWord]](repeating: [], count: text.segments.count)
         align()
@@ -150,13 +149,13 @@ struct TierComparison {
 
     /// Assigns each token to its segment or to a moved line.
     private mutating func assignTokens() {
-        var remaining = [Int](repeating: 0, count: exportedEntries.count)
+        var remainingCounts = [Int](repeating: 0, count: exportedEntries.count)
         for token in fileTokens.indices where originalToken(token) != nil {
             sharedCount += 1
-            if let counterpart = counterparts[token] { remaining[exportedTokens[counterpart].entry] += 1 }
+            if let counterpart = counterparts[token] { remainingCounts[exportedTokens[counterpart].entry] += 1 }
         }
-        var owners = fileTokens.indices.map { token in
-            counterparts[token].flatMap { originalTokens[$0] }.map { text.words[text.tokens[$0]].segment }
+        var segmentIndices = fileTokens.indices.map { token in
+            counterparts[token].flatMap { originalTokens[$0] }.map { text.words[text.wordNumbers[$0]].segment }
         }
         var isInMovedLine = [Bool](repeating: false, count: fileTokens.count)
         for (index, entry) in fileEntries.enumerated() {
@@ -164,15 +163,17 @@ struct TierComparison {
             guard let range = entry.range, !indices.isEmpty,
                 exportedEntries.first?.range != nil || text.words.isEmpty
             else { continue }
-            if let unmoved = exportedEntry(at: range), let owner = owner(exportedTokenRanges[unmoved], range) {
-                for token in indices where originalToken(token) == nil { owners[token] = owner }
+            if let unmoved = exportedEntry(at: range),
+                let segment = segmentIndex(exportedTokenRanges[unmoved], range)
+            {
+                for token in indices where originalToken(token) == nil { segmentIndices[token] = segment }
                 continue
             }
             movedEntries.insert(index)
             let found = indices.compactMap { originalToken($0) }
             guard !found.isEmpty else {
-                if isWordTier, let owner = text.segment(at: range) {
-                    for token in indices { owners[token] = owner }
+                if isWordTier, let segment = text.segment(at: range) {
+                    for token in indices { segmentIndices[token] = segment }
                     continue
                 }
                 for token in indices { isInMovedLine[token] = true }
@@ -180,54 +181,55 @@ struct TierComparison {
                 continue
             }
             if isWordTier {
-                for number in Set(found.map { text.tokens[$0] }) { times[number] = range }
+                for number in Set(found.map { text.wordNumbers[$0] }) { times[number] = range }
                 continue
             }
-            guard let line = movedLine(indices, to: range, remaining) else { continue }
+            guard let line = movedLine(indices, to: range, remainingCounts) else { continue }
             for token in indices { isInMovedLine[token] = true }
             lines.append(line)
         }
-        assignMissingOwners(&owners, isInMovedLine)
+        assignMissingSegments(&segmentIndices, isInMovedLine)
         var start = 0
         while start < fileTokens.count {
-            guard !isInMovedLine[start], let owner = owners[start] else {
+            guard !isInMovedLine[start], let segment = segmentIndices[start] else {
                 start += 1
                 continue
             }
             var end = start + 1
-            while end < fileTokens.count, !isInMovedLine[end], owners[end] == owner { end += 1 }
-            fileWords[owner] += fileWords(start..<end)
+            while end < fileTokens.count, !isInMovedLine[end], segmentIndices[end] == segment { end += 1 }
+            fileWords[segment] += fileWords(start..<end)
             start = end
         }
         restoreHiddenWords()
     }
 
-    /// Restores words that exports do not show, because nobody can have removed them.
+    /// Restores the words that exports do not show: nobody can have removed them from the file.
     private mutating func restoreHiddenWords() {
         var isShown = [Bool](repeating: false, count: text.words.count)
-        for case let token? in originalTokens { isShown[text.tokens[token]] = true }
+        for case let token? in originalTokens { isShown[text.wordNumbers[token]] = true }
         for (number, word) in text.words.enumerated() where !isShown[number] {
-            let next = fileWords[word.segment].firstIndex { $0.original ?? -1 > number }
-            let previous = fileWords[word.segment].lastIndex { $0.original ?? .max < number }
+            let next = fileWords[word.segment].firstIndex { $0.originalWord ?? -1 > number }
+            let previous = fileWords[word.segment].lastIndex { $0.originalWord ?? .max < number }
             let isHiddenSegment = !text.numbers(ofSegment: word.segment).contains { isShown[$0] }
             let end = isHiddenSegment ? fileWords[word.segment].count : nil
             guard let index = previous.map({ $0 + 1 }) ?? next ?? end else { continue }
-            fileWords[word.segment].insert(FileWord(text: word.text, original: number), at: index)
+            fileWords[word.segment].insert(FileWord(text: word.text, originalWord: number), at: index)
         }
     }
 
     /// Assigns new words to the segment of the previous word in the same entry or, if there is none, of the next word.
-    private func assignMissingOwners(_ owners: inout [Int?], _ isInMovedLine: [Bool]) {
+    private func assignMissingSegments(_ segmentIndices: inout [Int?], _ isInMovedLine: [Bool]) {
         let unmoved = fileTokens.indices.filter { !isInMovedLine[$0] }
         for (previous, index) in zip(unmoved, unmoved.dropFirst())
-        where owners[index] == nil && fileTokens[index].entry == fileTokens[previous].entry {
-            owners[index] = owners[previous]
+        where segmentIndices[index] == nil && fileTokens[index].entry == fileTokens[previous].entry {
+            segmentIndices[index] = segmentIndices[previous]
         }
-        for (next, index) in zip(unmoved.reversed(), unmoved.reversed().dropFirst()) where owners[index] == nil {
-            owners[index] = owners[next]
+        for (next, index) in zip(unmoved.reversed(), unmoved.reversed().dropFirst())
+        where segmentIndices[index] == nil {
+            segmentIndices[index] = segmentIndices[next]
         }
-        let last = unmoved.last.flatMap { owners[$0] } ?? text.words.last?.segment
-        for index in unmoved where owners[index] == nil { owners[index] = last }
+        let last = unmoved.last.flatMap { segmentIndices[$0] } ?? text.words.last?.segment
+        for index in unmoved where segmentIndices[index] == nil { segmentIndices[index] = last }
     }
 
     /// Returns the tokens in a range as words.
@@ -242,27 +244,27 @@ struct TierComparison {
             let entry = fileTokens[index].entry
             let range = isWordTier && movedEntries.contains(entry) ? fileEntries[entry].range : nil
             guard let token = originalToken(index) else {
-                let replaced = counterparts[index].flatMap { originalTokens[$0] }.map { text.tokens[$0] }
-                words.append(FileWord(text: fileTokens[index].text, original: replaced, range: range))
+                let replaced = counterparts[index].flatMap { originalTokens[$0] }.map { text.wordNumbers[$0] }
+                words.append(FileWord(text: fileTokens[index].text, originalWord: replaced, range: range))
                 index += 1
                 continue
             }
-            let number = text.tokens[token]
+            let number = text.wordNumbers[token]
             let word = text.words[number]
-            // If none of a word's tokens is missing, they stay one word.
+            // A word whose tokens are all unchanged stays one word.
             let candidates = index..<min(indices.upperBound, index + word.tokens.count)
             let isWhole =
                 candidates.count == word.tokens.count
                 && zip(candidates, word.tokens).allSatisfy {
-                    originalToken($0) == $1 && fileTokens[$0].text == text.texts[$1]
+                    originalToken($0) == $1 && fileTokens[$0].text == text.tokenTexts[$1]
                 }
-            words.append(FileWord(text: isWhole ? word.text : fileTokens[index].text, original: number))
+            words.append(FileWord(text: isWhole ? word.text : fileTokens[index].text, originalWord: number))
             index += isWhole ? candidates.count : 1
         }
         return words
     }
 
-    /// Returns the index of the entry in our export with these times; nil if there is none.
+    /// Returns the index of the entry with these times in our export, within the tolerance; nil if there is none.
     private func exportedEntry(at range: SampleRange) -> Int? {
         let earliest = range.start - Self.tolerance
         var low = exportedEntries.indices.partitionPoint { (exportedEntries[$0].range?.start ?? .zero) >= earliest }
@@ -274,32 +276,33 @@ struct TierComparison {
         return nil
     }
 
-    private func owner(_ indices: Range<Int>, _ range: SampleRange) -> Int? {
-        indices.lazy.compactMap { originalTokens[$0] }.first.map { text.words[text.tokens[$0]].segment }
+    private func segmentIndex(_ indices: Range<Int>, _ range: SampleRange) -> Int? {
+        indices.lazy.compactMap { originalTokens[$0] }.first.map { text.words[text.wordNumbers[$0]].segment }
             ?? text.segment(at: range)
     }
 
     /// Returns an entry as a moved line; nil if its words were spoken at that time anyway.
     ///
-    /// - Parameter remaining: For each entry of our export, the number of its words that are still in the file.
-    private func movedLine(_ indices: Range<Int>, to range: SampleRange, _ remaining: [Int]) -> Line? {
+    /// - Parameter remainingCounts: For each entry of our export, the number of its words that are still in the file.
+    private func movedLine(_ indices: Range<Int>, to range: SampleRange, _ remainingCounts: [Int]) -> Line? {
         var shares: [Int: Int] = [:]
         for token in indices where originalToken(token) != nil {
             if let counterpart = counterparts[token] { shares[exportedTokens[counterpart].entry, default: 0] += 1 }
         }
-        let numbers = indices.compactMap { originalToken($0) }.map { text.tokens[$0] }
+        let numbers = indices.compactMap { originalToken($0) }.map { text.wordNumbers[$0] }
         // All remaining words of one exported entry, and no words of another.
-        if shares.count == 1, let (entry, share) = shares.first, share == remaining[entry] {
-            let whole = exportedTokenRanges[entry].compactMap { originalTokens[$0] }.map { text.tokens[$0] }
+        if shares.count == 1, let (entry, share) = shares.first, share == remainingCounts[entry] {
+            let whole = exportedTokenRanges[entry].compactMap { originalTokens[$0] }.map { text.wordNumbers[$0] }
             return Line(
-                range: range, fileWords: fileWords(indices), original: Self.unique(whole + numbers),
+                range: range, fileWords: fileWords(indices), originalWords: Self.unique(whole + numbers),
                 originalRange: exportedEntries[entry].range)
         }
         let words = numbers.map { text.words[$0].range }
         let isUnmoved = words.allSatisfy {
             $0.start >= range.start - Self.tolerance && $0.end <= range.end + Self.tolerance
         }
-        return isUnmoved ? nil : Line(range: range, fileWords: fileWords(indices), original: Self.unique(numbers))
+        if isUnmoved { return nil }
+        return Line(range: range, fileWords: fileWords(indices), originalWords: Self.unique(numbers))
     }
 
     private static func unique(_ numbers: [Int]) -> [Int] { Set(numbers).sorted() }

@@ -6,7 +6,7 @@ package struct Punctuator: Sendable {
     /// with the word next to the boundary.
     package typealias SentenceOdds = @Sendable (_ before: [String], _ after: [String]) -> Double
 
-    /// Returns the odds, when they are first needed; nil if no sentence should end automatically.
+    /// Returns the function for the odds; nil if no sentence should end automatically.
     package typealias OddsSource = @Sendable () throws(DeviceError) -> SentenceOdds?
 
     /// A boundary between two words where a sentence may end.
@@ -16,7 +16,7 @@ package struct Punctuator: Sendable {
         package var pauseSeconds: Double
         /// The log odds from `SentenceOdds`.
         package var odds: Double
-        /// How far the voice fell before the boundary, in semitones; nil except at a segment's end.
+        /// How far the voice fell before the boundary, in semitones; nil within a segment or if unknown.
         var lowering: Double?
 
         package init(word: Int, pauseSeconds: Double, odds: Double, lowering: Double? = nil) {
@@ -35,12 +35,12 @@ package struct Punctuator: Sendable {
         }
 
         private static let weights = [-1.8, 4.8, 0.5, 0.25]
-        /// Longer pauses count as this one.
+        /// A longer pause counts as this one.
         private static let maxPauseSeconds = 1.0
         private static let maxOdds = 10.0
         /// The fall in semitones that changes the score in neither direction.
         private static let neutralLowering = 3.0
-        /// Deeper falls, in semitones, count as this one.
+        /// In semitones; a deeper fall counts as this one.
         private static let maxLowering = 8.0
     }
 
@@ -59,25 +59,29 @@ package struct Punctuator: Sendable {
     ]
     static let newLine = "\u{2028}"
     private static let newParagraph = newLine + newLine
-    /// The number of words on either side that the language model gets.
+    /// The number of words on each side of a boundary that the language model gets.
     private static let contextWords = 2
 
     private let punctuation: Punctuation
-    private let odds: OddsSource
+    private let oddsSource: OddsSource
     private let engines: Set<String>
 
     /// - Parameters:
     ///   - engines: The names of the engines that write punctuation and capitals themselves.
     ///   - odds: Nil if no sentence should end automatically.
     init(_ punctuation: Punctuation, writtenBy engines: Set<String> = [], odds: SentenceOdds? = nil) {
-        self.init(punctuation, writtenBy: engines, asking: { () throws(DeviceError) in odds })
+        self.init(punctuation, writtenBy: engines, oddsSource: { () throws(DeviceError) in odds })
     }
 
-    /// - Parameter source: Called for each transcript that needs the odds.
-    package init(_ punctuation: Punctuation, writtenBy engines: Set<String> = [], asking source: @escaping OddsSource) {
+    /// - Parameters:
+    ///   - engines: The names of the engines that write punctuation and capitals themselves.
+    ///   - oddsSource: Called for each transcript that needs the odds.
+    package init(
+        _ punctuation: Punctuation, writtenBy engines: Set<String> = [], oddsSource: @escaping OddsSource
+    ) {
         self.punctuation = punctuation
         self.engines = engines
-        odds = source
+        self.oddsSource = oddsSource
     }
 
     /// Returns the transcript with punctuation added or removed. Drops segments that consist only of punctuation or its
@@ -94,7 +98,7 @@ package struct Punctuator: Sendable {
         }
         var entries = Self.entries(of: timeline)
         if punctuation.isSpoken { entries = Self.withSpokenMarks(entries, hasPunctuation: hasPunctuation) }
-        if punctuation.isAutomatic, let odds = try odds() {
+        if punctuation.isAutomatic, let odds = try oddsSource() {
             for boundary in Self.boundaries(entries, odds) where boundary.score > 0 {
                 entries[boundary.word].mark = "." + entries[boundary.word].mark
             }
@@ -139,10 +143,10 @@ package struct Punctuator: Sendable {
 
     private static func entries(of timeline: Timeline) -> [PunctuatedWord] {
         timeline.segments.enumerated().flatMap { index, segment in
-            segment.words.enumerated().map { number, word in
+            segment.words.enumerated().map { wordIndex, word in
                 PunctuatedWord(
                     segment: index, word: word,
-                    lowering: number == segment.words.count - 1 ? segment.voice?.finalLowering : nil)
+                    lowering: wordIndex == segment.words.count - 1 ? segment.voice?.finalLowering : nil)
             }
         }
     }
@@ -172,7 +176,7 @@ package struct Punctuator: Sendable {
             if let name {
                 rest = rest.dropFirst(name.words.count)
                 guard let last = result.indices.last else { continue }
-                // Replaces the punctuation that the engine wrote for the pause before the spoken name.
+                // The engine may have written punctuation for the pause before the spoken name.
                 if hasPunctuation, name.mark.first?.isPunctuation ?? false, result[last].word.text.count > 1,
                     let mark = result[last].word.text.last, ",.;:".contains(mark)
                 {

@@ -8,14 +8,12 @@ package struct RecordingDetails: Hashable, Sendable {
     var started: String?
     /// The start as RFC 3339; nil if unknown.
     var startedAt: String?
-    /// Whether the clock was set at the start.
     var clock: RecordingSummary.Clock?
-    /// The position since power-on, if the clock was not set.
+    /// Nil if the clock was set.
     var powerOn: PowerOn?
     var device: String?
     /// Identifies the recording when the file is imported; nil if unknown.
     package var identity: RecordingIdentity?
-    /// The name of the audio file in the page's folder.
     package var audio: String
     /// The relative link to the list of recordings; nil if there is none.
     var index: String?

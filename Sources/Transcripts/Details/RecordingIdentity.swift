@@ -51,7 +51,7 @@ package struct RecordingIdentity: Hashable, Sendable, Codable {
 }
 
 extension RecordingIdentity {
-    /// Finds the identity in the transcripts beside a file in a copy's folder. Returns nil if none has one.
+    /// Finds the identity in the transcripts beside a file. Returns nil if none contains one.
     package init?(beside path: String) {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
         for format in TranscriptFormat.allCases where format.holdsIdentity {

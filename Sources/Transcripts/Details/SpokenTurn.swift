@@ -41,7 +41,7 @@ extension Timeline {
         }
     }
 
-    /// Whether a line's text starts like a speaker's name. The line then needs the actual speaker's name before it.
+    /// Whether a line starts with words that look like a speaker's name. It then needs the actual speaker's name first.
     func startsLikeName(_ line: String) -> Bool {
         guard hasSeveralSpeakers, line.utf8.contains(UInt8(ascii: ":")) else { return false }
         return (0..<(speakers?.count ?? 0)).contains { speaker in
@@ -58,7 +58,7 @@ extension Timeline {
     }
 }
 
-/// Marks the start and the end of simultaneous speech, as interview transcripts do.
+/// Marks the start and the end of simultaneous speech, as in interview transcripts.
 let overlapSign = "//"
 
 /// Returns a word without overlap marks.

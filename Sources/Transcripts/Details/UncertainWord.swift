@@ -12,9 +12,9 @@ struct UncertainWord: Hashable, Sendable {
     var isUnclear = false
 
     private static let contextWords = 4
-    /// Words with at least this confidence are certain.
-    private static let certainConfidence = 0.5
-    /// Words of up to this length, such as `the` and `in`, are not worth learning.
+    /// Words below this confidence count together if they have the same key.
+    private static let groupingConfidence = 0.5
+    /// Words of up to this length, such as `the` and `in`, are never counted together.
     private static let maxShortLength = 3
 
     /// Returns up to `maxCount` words: unclear segments first, then words in the order of `reviewOrder`. Ignores lone
@@ -32,8 +32,8 @@ struct UncertainWord: Hashable, Sendable {
             return word.confidence < threshold && !word.key.isEmpty
         }
         let order = reviewOrder(uncertain.map { $0.0.words[$0.1] })
-        let worst = order.prefix(max(0, maxCount - unclear.count)).map { number in
-            let (segment, index) = uncertain[number]
+        let worst = order.prefix(max(0, maxCount - unclear.count)).map { position in
+            let (segment, index) = uncertain[position]
             let text = { (words: ArraySlice<Word>) in words.map(\.text).joined(separator: " ") }
             return UncertainWord(
                 segment: segment.id, word: segment.words[index],
@@ -45,14 +45,14 @@ struct UncertainWord: Hashable, Sendable {
 
     /// Returns the indices of the words in the order in which a person should review them.
     ///
-    /// If a word is uncertain in several positions, its least certain occurrence represents them all and comes first:
-    /// the answer is probably the same for all, and a name that is often missed is worth the most. The other
-    /// occurrences follow by confidence, then by time.
+    /// If a word is uncertain several times, its least certain occurrence represents them all: the answer is probably
+    /// the same for all, and a name that is often missed is worth the most. The other occurrences are sorted by their
+    /// own confidence, then by time.
     static func reviewOrder(_ words: [Word]) -> [Int] {
         var leastCertain: [String: Int] = [:]
         var sums: [String: Double] = [:]
         for (index, word) in words.enumerated()
-        where word.confidence < certainConfidence && word.key.count > maxShortLength {
+        where word.confidence < groupingConfidence && word.key.count > maxShortLength {
             sums[word.key, default: 0] += 1 - word.confidence
             let earlier = leastCertain[word.key]
             if earlier.map({ word.confidence < words[$0].confidence }) ?? true { leastCertain[word.key] = index }
@@ -89,9 +89,7 @@ package struct UncertainWordRow: Encodable {
         unclear = word.isUnclear ? true : nil
     }
 
-    /// The start of the word.
     package var position: SamplePosition { SamplePosition(seconds: start) }
-    /// The confidence in percent.
     package var percent: Int { Int(nearest: confidence * 100) }
     /// The word in brackets, in its context.
     package var context: String {

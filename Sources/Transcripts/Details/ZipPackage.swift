@@ -14,7 +14,6 @@ package struct ZipPackage {
         var hasDescriptor: Bool
     }
 
-    /// Values from this one on do not fit into 32-bit fields and need ZIP64.
     private let limit: Int64
     private var entries: [Entry] = []
     private var offset: Int64 = 0

@@ -37,7 +37,7 @@ private func mediaType(_ name: String) -> String {
     }
 }
 
-/// Collects time slots and tiers. Slots are numbered in chronological order, as ELAN does.
+/// Collects time slots and tiers. Slots are numbered in chronological order, as in ELAN's own files.
 private struct AnnotationDocument {
     private var slots: [(time: Int64, id: Int)] = []
     private var tiers:

@@ -13,18 +13,18 @@ extension TranscriptFormat {
 func commaSeparated(_ timeline: Timeline) -> String {
     var entries: [(start: SamplePosition, rows: [[String]])] = []
     for segment in timeline.segments {
-        let number = String(segment.id)
-        let label = { (speaker: Int?) in speaker.map { timeline.name(ofSpeaker: $0) } ?? "" }
+        let id = String(segment.id)
+        let speakerName = { (speaker: Int?) in speaker.map { timeline.name(ofSpeaker: $0) } ?? "" }
         var rows = [
             row(
-                "segment", number, segment.range, segment.shownText, segment.confidence, segment.endedBy.rawValue,
-                label(timeline.speaker(of: segment)))
+                "segment", id, segment.range, segment.shownText, segment.confidence, segment.endedBy.rawValue,
+                speakerName(timeline.speaker(of: segment)))
         ]
         rows += segment.words.map { word in
             let isOverlapped = timeline.speakers?.isOverlapped(word.range) ?? false
             return row(
-                "word", number, word.range, word.text, word.confidence, isOverlapped ? "overlap" : "",
-                label(timeline.speakers?.speaker(of: word.range)))
+                "word", id, word.range, word.text, word.confidence, isOverlapped ? "overlap" : "",
+                speakerName(timeline.speakers?.speaker(of: word.range)))
         }
         entries.append((segment.range.start, rows))
     }

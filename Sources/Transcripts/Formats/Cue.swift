@@ -1,19 +1,19 @@
 import Core
 
-/// A subtitle from `start` to `end` in milliseconds: one or two spoken lines, below any lines with marks.
+/// A subtitle, with times in milliseconds. Its lines are bookmarks, followed by up to two spoken lines or by a gap.
 struct Cue: Equatable {
     var start: Int64
     var end: Int64
     var lines: [String]
     /// The speaker's name; nil if unknown or if there is only one speaker.
     var speaker: String?
-    /// The number of spoken lines; the lines above them are marks.
+    /// The number of spoken lines, which come last; 0 for a gap.
     var spokenCount = 0
 }
 
 /// Limits of readable subtitles.
 enum CueLimits {
-    /// Characters per line; exceeded only by a single longer word.
+    /// In characters. Only a longer word or a speaker's name can exceed it.
     static let lineLength = 42
     static let maxMilliseconds: Int64 = 7_000
     /// The minimum display time, if the next cue leaves enough time.
@@ -43,8 +43,8 @@ func cues(of timeline: Timeline) -> [Cue] {
     return marked(spaced(merged(spoken, gapCues), length: length), marksWithText(of: timeline), length: length)
 }
 
-/// Puts each mark above the cue at its time or up to a second later, otherwise in its own cue. So cues never overlap;
-/// some players do not support overlaps.
+/// Puts each mark above the cue at its time or up to a second later. If there is no such cue, the mark gets its own.
+/// So cues never overlap, which some players do not support.
 private func marked(_ cues: [Cue], _ marks: [(time: SamplePosition, line: String)], length: Int64) -> [Cue] {
     var cues = cues
     // Backwards, so that the earliest of several marks above one cue is on top.
@@ -66,15 +66,15 @@ private func marked(_ cues: [Cue], _ marks: [(time: SamplePosition, line: String
 func markLines(_ line: String) -> [String] {
     let words = line.split(separator: " ").map(String.init)
     if fitsTwoLines(words.map(\.count)) { return lines(words) }
-    var kept: [String] = []
+    var keptWords: [String] = []
     for word in words {
-        guard fitsTwoLines((kept + [word, "…]"]).map(\.count)) else { break }
-        kept.append(word)
+        guard fitsTwoLines((keptWords + [word, "…]"]).map(\.count)) else { break }
+        keptWords.append(word)
     }
-    return lines(kept + ["…]"])
+    return lines(keptWords + ["…]"])
 }
 
-/// Splits a segment's words into cues: when two lines are full, at the maximum duration, and at gaps.
+/// Splits a turn's words into cues: when two lines are full, at the maximum duration, and at gaps.
 private func groups(of words: [Word], in range: SampleRange, brokenBy gaps: [Gap]) -> [[Word]] {
     let breaks = gaps.map(\.range.start).filter { range.start <= $0 && $0 < range.end }
     var groups: [[Word]] = []
@@ -136,8 +136,8 @@ private func merged(_ spoken: [Cue], _ gapCues: [Cue]) -> [Cue] {
     return merged + rest
 }
 
-/// Ends each cue when the next starts, or delays the next if the cue would be empty, even if an engine's times are out
-/// of order.
+/// Removes overlaps, even if an engine's times are out of order. Extends short cues if there is time, and shortens long
+/// cues to the maximum.
 private func spaced(_ cues: [Cue], length: Int64) -> [Cue] {
     var spaced: [Cue] = []
     for (index, cue) in cues.enumerated() {

@@ -6,7 +6,7 @@ package enum DocumentParagraph: Sendable {
     case fact(String)
     /// A turn, or a segment if there is only one speaker.
     case turn(speaker: String?, start: SamplePosition, text: String)
-    /// A bookmark, a note, a gap, a pause, a redaction, or the end of an incomplete text.
+    /// A bookmark, a note, a gap, or how much of the recording is transcribed.
     case note(String)
 }
 
@@ -29,10 +29,10 @@ package func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetail
     let notes = annotations.notes.map { ($0, oneLine($0.text)) }.filter { !$1.isEmpty }
         .map { (time: $0.position, line: "[note \(clockTime($0.position)): \($1)]", isGap: false) }
     var remainingNotes = (linesBetweenWords(of: timeline) + notes).stablySorted(by: \.time)[...]
-    var open: (speaker: Int?, start: SamplePosition, words: [String])?
-    func close() {
-        guard let turn = open else { return }
-        open = nil
+    var openTurn: (speaker: Int?, start: SamplePosition, words: [String])?
+    func closeTurn() {
+        guard let turn = openTurn else { return }
+        openTurn = nil
         let name = turn.speaker.map { oneLine(timeline.name(ofSpeaker: $0)) }
         body.append(.turn(speaker: name, start: turn.start, text: turn.words.joined(separator: " ")))
     }
@@ -42,25 +42,25 @@ package func documentParagraphs(_ timeline: Timeline, _ details: RecordingDetail
                 let text = oneLine(word.text)
                 guard !text.isEmpty else { continue }
                 while let note = remainingNotes.first, note.time <= word.range.start {
-                    close()
+                    closeTurn()
                     body.append(.note(note.line))
                     remainingNotes = remainingNotes.dropFirst()
                 }
-                let isNew = turn.speaker == nil ? word == segment.shownWords.first : turn.speaker != open?.speaker
-                if isNew { close() }
-                open = open ?? (turn.speaker, word.range.start, [])
-                open?.words.append(text)
+                let isNew = turn.speaker == nil ? word == segment.shownWords.first : turn.speaker != openTurn?.speaker
+                if isNew { closeTurn() }
+                openTurn = openTurn ?? (turn.speaker, word.range.start, [])
+                openTurn?.words.append(text)
             }
         }
     }
-    close()
+    closeTurn()
     for note in remainingNotes { body.append(.note(note.line)) }
     if let progress = transcriptionProgress(timeline) { body.append(.note("[\(progress)]")) }
     return body
 }
 
 extension Annotations {
-    /// A person's remarks on the recording besides its title and notes. Each text is a single, non-empty line.
+    /// What a person entered about the whole recording, except its title. Each text is a single, non-empty line.
     var remarks: [(name: String, text: String)] {
         [("People", people), ("Place", place), ("Note", note), ("Consent", consent)]
             .map { ($0, oneLine($1)) }.filter { !$1.isEmpty }

@@ -15,7 +15,7 @@ func plainText(_ timeline: Timeline) -> String {
     var followsNote = false
     func addNotes(upTo end: SamplePosition) {
         while let note = notes.first, note.time <= end {
-            text += "\(escapingSigns(note.line))\n"
+            text += "\(escapingTimeStamps(note.line))\n"
             followsNote = true
             if note.isGap { gaps = gaps.dropFirst() }
             notes = notes.dropFirst()
@@ -53,11 +53,11 @@ func plainText(_ timeline: Timeline) -> String {
 /// Returns a segment's words as one line, or as several if somebody said "new line".
 private func spokenLines(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
-        let line = escapingSigns(oneLine(text))
+        let line = escapingTimeStamps(oneLine(text))
         return line.isEmpty ? "" : line + "\n"
     }
     var spoken = text.split(separator: Punctuator.newLine, omittingEmptySubsequences: false)
-        .map { escapingSigns(oneLine(String($0))) }
+        .map { escapingTimeStamps(oneLine(String($0))) }
     if spoken.last == "" { spoken.removeLast() }
     return spoken.map { $0 + "\n" }.joined()
 }

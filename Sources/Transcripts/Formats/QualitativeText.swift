@@ -23,37 +23,38 @@ func qualitativeText(_ timeline: Timeline, minPauseSeconds: Int) -> String {
             for word in turn.words {
                 var text = oneLine(word.text)
                 guard !text.isEmpty else { continue }
-                text = escapingSigns(text, after: previousText)
+                text = escapingTimeStamps(text, after: previousText)
                 previousText = text
-                var before: [String] = []
+                var insertions: [String] = []
                 let last = paragraphs.last?.end ?? .zero
                 var gapEnd = SamplePosition.zero
                 while let gap = gaps.first, gap.range.start <= word.range.start {
-                    before.append(description(of: gap))
+                    insertions.append(description(of: gap))
                     gapEnd = max(gapEnd, gap.range.end)
                     gaps = gaps.dropFirst()
                 }
                 let pause = SampleRange(max(last, gapEnd), word.range.start).seconds
                 if !paragraphs.isEmpty, pause >= Double(minPauseSeconds) {
-                    before.append("(\(Int(pause.rounded())) s)")
+                    insertions.append("(\(Int(pause.rounded())) s)")
                 }
                 let isNew =
                     turn.speaker == nil ? word == segment.shownWords.first : turn.speaker != paragraphs.last?.speaker
                 if isNew || paragraphs.isEmpty {
-                    paragraphs.append(Paragraph(speaker: turn.speaker, text: before + [text], end: word.range.end))
+                    paragraphs.append(Paragraph(speaker: turn.speaker, text: insertions + [text], end: word.range.end))
                 } else {
-                    paragraphs[paragraphs.count - 1].text += before + [text]
+                    paragraphs[paragraphs.count - 1].text += insertions + [text]
                     paragraphs[paragraphs.count - 1].end = word.range.end
                 }
             }
         }
     }
-    let rest = gaps.map { description(of: $0) + "\n" } + (transcriptionProgress(timeline).map { ["[\($0)]\n"] } ?? [])
+    let progress = transcriptionProgress(timeline).map { ["[\($0)]\n"] } ?? []
+    let lastLines = gaps.map { description(of: $0) + "\n" } + progress
     return
         (paragraphs.map { paragraph in
             let name = paragraph.speaker.map { "\(oneLine(timeline.name(ofSpeaker: $0))): " } ?? ""
             return name + paragraph.text.joined(separator: " ") + " " + timeStamp(paragraph.end) + "\n"
-        } + rest).joined(separator: "\n")
+        } + lastLines).joined(separator: "\n")
 }
 
 /// Returns hours, minutes, seconds and tenths of a second: `#00:01:23-4#`.
@@ -68,11 +69,11 @@ func withoutTimeStamps(_ line: String) -> String {
     guard line.utf8.contains(UInt8(ascii: "#")) else { return line }
     let words = line.utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }
     guard words.contains(where: isTimeStamp) else { return line }
-    var kept: [Substring] = []
+    var keptWords: [Substring] = []
     for word in words where !isTimeStamp(word) {
-        if isPause(kept.last ?? "", word) { kept.removeLast() } else { kept.append(word) }
+        if isPause(keptWords.last ?? "", word) { keptWords.removeLast() } else { keptWords.append(word) }
     }
-    return kept.joined(separator: " ")
+    return keptWords.joined(separator: " ")
 }
 
 /// Whether a word is `#00:01:23-4#`, with any number of digits for hours.
@@ -93,7 +94,7 @@ private func isPause(_ word: Substring, _ next: Substring) -> Bool {
 /// Inserts an invisible character into words that look like time stamps or pauses.
 ///
 /// - Parameter last: The word before the line.
-func escapingSigns(_ line: String, after last: String = "") -> String {
+func escapingTimeStamps(_ line: String, after last: String = "") -> String {
     guard line.utf8.contains(where: { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: ")") }) else { return line }
     var words: [String] = []
     for word in line.utf8.split(separator: UInt8(ascii: " ")).map({ Substring($0) }) {

@@ -37,26 +37,26 @@ func timecode(_ milliseconds: Int64, decimal: String) -> String {
 }
 
 /// Keeps players from finding markup or cue times in a text. SubRip has no escapes, so this function inserts an
-/// invisible character after `<`, `{` and `\\`, and within the arrow `-->`.
+/// invisible character after `<`, `{` and `\`, and within the arrow `-->`.
 private func withoutMarkup(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 == 0x3C || $0 == 0x3E || $0 == 0x7B || $0 == 0x5C }) else { return text }
-    var shown = String.UnicodeScalarView()
+    var escaped = String.UnicodeScalarView()
     var dashes = 0
     for scalar in text.unicodeScalars {
-        if scalar == ">", dashes > 1 { shown.append(wordJoiner) }
-        shown.append(scalar)
-        if scalar == "<" || scalar == "{" || scalar == "\\" { shown.append(wordJoiner) }
+        if scalar == ">", dashes > 1 { escaped.append(wordJoiner) }
+        escaped.append(scalar)
+        if scalar == "<" || scalar == "{" || scalar == "\\" { escaped.append(wordJoiner) }
         dashes = scalar == "-" ? dashes + 1 : 0
     }
-    return String(shown)
+    return String(escaped)
 }
 
 /// An invisible character that separates two characters which would otherwise be read as markup.
 let wordJoiner: Unicode.Scalar = "\u{2060}"
 
-/// Replaces `-->` by `→`: it separates cue times, and not every format can escape it.
+/// Replaces `-->` with `→`: subtitles use the arrow between times, and not every format can escape it.
 func withoutArrow(_ text: String) -> String {
-    // Compares scalars: a combining mark makes the arrow another `Character`, although its bytes are the same.
+    // Compares scalars: with a combining mark after it, `>` would be a different `Character`.
     var scalars: [Unicode.Scalar] = []
     for scalar in text.unicodeScalars {
         if scalar == ">" && scalars.suffix(2) == ["-", "-"] {

@@ -64,13 +64,13 @@ private func header(_ number: Int, _ kind: String, _ name: String, _ end: String
 /// Fills the gaps of an interval tier with empty intervals.
 private func tiled(_ spans: [Tiers.Span], end: Int64) -> [Tiers.Span] {
     var tiled: [Tiers.Span] = []
-    var reached: Int64 = 0
+    var latestEnd: Int64 = 0
     for span in spans {
-        if span.start > reached { tiled.append(Tiers.Span(start: reached, end: span.start, text: "")) }
+        if span.start > latestEnd { tiled.append(Tiers.Span(start: latestEnd, end: span.start, text: "")) }
         tiled.append(span)
-        reached = span.end
+        latestEnd = span.end
     }
-    if reached < end { tiled.append(Tiers.Span(start: reached, end: end, text: "")) }
+    if latestEnd < end { tiled.append(Tiers.Span(start: latestEnd, end: end, text: "")) }
     return tiled
 }
 

@@ -15,7 +15,7 @@ struct Tiers {
     var gaps: [Span] = []
     /// Each speaker's turns, with the name and a unique tier name; empty if there is only one speaker.
     var speakers: [(name: String, tier: String, spans: [Span])] = []
-    /// Ranges in which several people speak at once, with their names: `A, B`.
+    /// Ranges in which two people speak at once, with their names: `A, B`.
     var overlaps: [Span] = []
     /// Marks at distinct points in time.
     var marks: [(time: Int64, text: String)] = []
@@ -85,16 +85,16 @@ struct Tiers {
             return (names[speaker], "speaker \(tier)", separated)
         }
         let overlapSpans = timeline.speakers?.alongside.compactMap { turn -> Span? in
-            guard let speakers = timeline.speakers, let other = speakers.speaker(of: turn.range), other != turn.speaker
+            guard let speakers = timeline.speakers, let main = speakers.speaker(of: turn.range), main != turn.speaker
             else { return nil }
-            let both = [other, turn.speaker].sorted().map { names[$0] }
-            return Span(start: unit(turn.range.start), end: unit(turn.range.end), text: both.joined(separator: ", "))
+            let pair = [main, turn.speaker].sorted().map { names[$0] }
+            return Span(start: unit(turn.range.start), end: unit(turn.range.end), text: pair.joined(separator: ", "))
         }
         overlaps = Self.separated(overlapSpans ?? [], from: 0)
         end = max(end, overlaps.last?.end ?? 0)
     }
 
-    /// Ends each span when the next starts, or delays the next if the span would be empty.
+    /// Shortens each span that overlaps the next. If the span would be empty, delays the next instead.
     private static func separated(_ spans: [Span], from first: Int64) -> [Span] {
         var separated: [Span] = []
         for (index, span) in spans.enumerated() {

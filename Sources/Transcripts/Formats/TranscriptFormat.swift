@@ -1,13 +1,10 @@
 import Core
 import System
 
-/// An export format. Each is declared in the file that writes it, and listed in `allCases`.
+/// An export format. Each is declared in the file that implements it, and listed in `allCases`.
 package struct TranscriptFormat: Sendable {
-    /// The name in `--format` and `export.formats`.
     package let rawValue: String
-    /// The extension without the dot.
     package let fileExtension: String
-    /// The file name in a recording's folder.
     package let fileName: String
     /// Whether the format is in the default of `export.formats`.
     package let isUsual: Bool
@@ -61,8 +58,8 @@ package struct TranscriptFormat: Sendable {
 }
 
 extension TranscriptFormat: RawRepresentable, CaseIterable, Hashable, CustomStringConvertible {
-    /// All formats, in the manual's order. A copy's first format shows whether its text has changed
-    /// (`CopySettings.comparedFormat`), so putting a new format first would rewrite every copy.
+    /// All formats, in the manual's order. A new format must not come first: `CopySettings.comparedFormat` would
+    /// change, and all copies would be written again.
     package static let allCases: [TranscriptFormat] = [
         .text, .json, .jsonl, .srt, .vtt, .csv, .textgrid, .eaf, .labels, .html, .qda, .docx,
         .odt, .markdown,

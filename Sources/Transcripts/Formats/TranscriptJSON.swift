@@ -49,14 +49,14 @@ struct TranscriptJSON: Encodable {
 
 struct HeaderJSON: Encodable {
     var file: String
-    /// Only if a person gave the recording a title, or an added file has one.
+    /// Nil unless a person gave the recording a title or an added file has one.
     var title: String?
     var duration: Double
     var sampleRate = SamplePosition.rate
     var engine: EngineDescription
-    /// The end of the transcribed part in seconds; only if the transcript is incomplete.
+    /// The end of the transcribed part, in seconds; nil if the transcript is complete.
     var writtenUpTo: Double?
-    /// Only if diarized.
+    /// Nil if the timeline is not diarized.
     var speakers: [SpeakerJSON]?
 
     init(_ timeline: Timeline) {
@@ -74,7 +74,7 @@ struct HeaderJSON: Encodable {
 struct SpeakerJSON: Encodable {
     /// `A`, `B` ...
     var speaker: String
-    /// Only if the speaker has a name.
+    /// Nil if the speaker has only a label.
     var name: String?
     /// The speaker's total speaking time.
     var seconds: Double
@@ -96,13 +96,12 @@ struct SegmentJSON: Encodable {
     var endedBy: EndReason
     var words: [WordJSON]
     var alternatives: [Alternative]
-    /// True if the engine rejected its result, the first alternative, as improbable.
+    /// True if the engine rejected its result, the first alternative, as improbable; otherwise nil.
     var unclear: Bool?
-    /// Only if known.
     var voice: VoiceAnalytics?
-    /// Only if there are words.
+    /// Nil if there are no words.
     var metadata: MetadataJSON?
-    /// Only if diarized.
+    /// Nil if unknown.
     var speaker: String?
     /// True if somebody else speaks during at least half of the segment; otherwise nil.
     var overlap: Bool?
@@ -147,7 +146,7 @@ struct WordJSON: Encodable {
     var confidence: Double
     /// True if the times are estimated; otherwise nil.
     var timeEstimated: Bool?
-    /// Only if diarized.
+    /// Nil if unknown.
     var speaker: String?
     /// True if somebody else speaks during at least half of the word; otherwise nil.
     var overlap: Bool?

@@ -56,7 +56,7 @@ private let wordSettings =
     xmlStart + #"<w:settings xmlns:w="\#(wordNamespace)"><w:compat><w:compatSetting w:name="compatibilityMode""#
     + #" w:uri="http://schemas.microsoft.com/office/word" w:val="15"/></w:compat></w:settings>"# + "\n"
 
-/// The same styles as in `odt`, with the same names and sizes.
+/// The same styles as in `odt`, with the same sizes.
 private let wordStyles: String = {
     func style(_ type: String, _ name: String, isDefault: Bool = false, _ properties: String) -> String {
         let attributes = isDefault ? #" w:default="1""# : name == "Title" ? "" : #" w:customStyle="1""#

@@ -1,7 +1,7 @@
 import Core
 
 /// The accuracy of one pass in the plot.
-package struct PlottedReading: Hashable, Sendable {
+package struct PlottedPass: Hashable, Sendable {
     var recording: Int
     var title: String
     /// The engine and profile, such as `moonshine final`.
@@ -20,7 +20,7 @@ package struct PlottedReading: Hashable, Sendable {
     }
 }
 
-/// Plots word error rates over time as SVG, with a symbol for each pass, and adds a table; empty if there is no pass.
+/// Plots word error rates over time as SVG, with a symbol for each pass and with a table.
 struct AccuracyPlot {
     private static let size = (width: 640, height: 220)
     private static let margin = (left: 44, right: 12, top: 14, bottom: 26)
@@ -28,37 +28,36 @@ struct AccuracyPlot {
     private static let symbolCount = 4
     /// The maximum number of recordings; only the latest are plotted.
     private static let maxRecordings = 60
-    /// Passes, the oldest recording first; the passes of a recording are adjacent.
-    private let readings: [PlottedReading]
+    private let passes: [PlottedPass]
     private let recordings: [(id: Int, title: String)]
     private let engines: [String]
     private let top: Double
 
-    /// - Parameter readings: Passes, the oldest recording first; the passes of a recording are adjacent.
-    init(_ readings: [PlottedReading]) {
+    /// - Parameter passes: The oldest recording's first. The passes of a recording are adjacent.
+    init(_ passes: [PlottedPass]) {
         var recordings: [(id: Int, title: String)] = []
-        for reading in readings where recordings.last?.id != reading.recording {
-            recordings.append((reading.recording, reading.title))
+        for pass in passes where recordings.last?.id != pass.recording {
+            recordings.append((pass.recording, pass.title))
         }
         recordings = recordings.suffix(Self.maxRecordings)
         let plottedRecordings = Set(recordings.map(\.id))
-        self.readings = readings.filter { plottedRecordings.contains($0.recording) }
+        self.passes = passes.filter { plottedRecordings.contains($0.recording) }
         self.recordings = recordings
-        engines = Set(self.readings.map(\.engine)).sorted()
-        let highestRate = self.readings.map { max($0.whole, $0.checked) }.max() ?? 0
+        engines = Set(self.passes.map(\.engine)).sorted()
+        let highestRate = self.passes.map { max($0.whole, $0.checked) }.max() ?? 0
         top = min(100, max(10, (highestRate / 10).rounded(.up) * 10))
     }
 
-    /// The figure as HTML.
+    /// The figure as HTML; empty if there is no pass.
     var markup: String {
-        if readings.isEmpty { return "" }
+        if passes.isEmpty { return "" }
         let legend = engines.enumerated().map { index, engine in
             #"<span><svg viewBox="-7 -7 14 14" aria-hidden="true">\#(symbol(index, 0, 0))</svg> "#
                 + "\(Transcripts.markup(engine))</span>"
         }
-        let rows = readings.map { reading in
-            #"<tr><td dir="auto">\#(Transcripts.markup(reading.title))</td><td>\#(Transcripts.markup(reading.engine))</td>"#
-                + "<td>\(tenths(reading.whole))</td><td>\(tenths(reading.checked))</td></tr>\n"
+        let rows = passes.map { pass in
+            #"<tr><td dir="auto">\#(Transcripts.markup(pass.title))</td><td>\#(Transcripts.markup(pass.engine))</td>"#
+                + "<td>\(tenths(pass.whole))</td><td>\(tenths(pass.checked))</td></tr>\n"
         }
         return """
             <figure class="accuracy">
@@ -66,8 +65,8 @@ struct AccuracyPlot {
             <p class="legend">\(legend.joined(separator: " "))</p>
             \(svg)
             <figcaption>The percentage of wrong words in each recording that somebody has corrected, the latest on the \
-            right. A symbol counts unchanged words as right; its line extends to the error rate of the lines that \
-            somebody changed or confirmed. The true rate is in between.</figcaption>
+            right. A symbol shows the rate if all unchanged words are right. Its line extends to the rate in the \
+            lines that somebody changed or confirmed. The true rate is in between.</figcaption>
             <details><summary>As a table</summary>
             <table><thead><tr><th>Recording</th><th>Transcribed by</th><th>All words, %</th><th>Checked lines, %</th></tr></thead>
             <tbody>
@@ -94,15 +93,15 @@ struct AccuracyPlot {
             let position = last == 0 ? x(0) : index == 0 ? Double(left) : Double(width - right)
             parts.append(text(position, Double(height - 8), String(recording.title.prefix(40)), anchor))
         }
-        for reading in readings {
-            guard let index = recordings.firstIndex(where: { $0.id == reading.recording }),
-                let engine = engines.firstIndex(of: reading.engine)
+        for pass in passes {
+            guard let index = recordings.firstIndex(where: { $0.id == pass.recording }),
+                let engine = engines.firstIndex(of: pass.engine)
             else { continue }
             // A recording's engines are side by side.
             let offset = Double(engine * 2 - engines.count + 1) * 4
-            let (centre, low, high) = (x(index) + offset, y(reading.whole), y(reading.checked))
-            let rates = "\(tenths(reading.whole)) to \(tenths(reading.checked)) %"
-            let tooltip = "\(reading.title), \(reading.engine): \(rates)"
+            let (centre, low, high) = (x(index) + offset, y(pass.whole), y(pass.checked))
+            let rates = "\(tenths(pass.whole)) to \(tenths(pass.checked)) %"
+            let tooltip = "\(pass.title), \(pass.engine): \(rates)"
             let span = line(centre, low, centre, high, "span e\(engine % Self.symbolCount)")
             parts.append(
                 "<g><title>\(Transcripts.markup(tooltip))</title>\(span)\(symbol(engine, centre, low))</g>")

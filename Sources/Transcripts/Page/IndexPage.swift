@@ -3,13 +3,12 @@ import System
 
 /// A recording in the index of a folder.
 package struct IndexEntry: Hashable, Sendable {
-    /// The recorder's name, which is the heading.
+    /// The recorder's name, which is a heading on the page.
     var device: String
     /// The relative link to the page; each component has only letters, digits, `-`, `_` and `.`.
     var link: String
-    /// The title on the recording's page.
     var title: String
-    /// Short facts, such as the length.
+    /// Short texts such as the length.
     var facts: [String]
     /// The whole transcript; empty if unavailable.
     var text: String
@@ -27,8 +26,8 @@ package struct IndexEntry: Hashable, Sendable {
 ///
 /// - Parameters:
 ///   - entries: The recordings; those of a recorder must be adjacent.
-///   - readings: The measured accuracy of corrected recordings, oldest first; the passes of a recording are adjacent.
-package func indexPage(_ entries: [IndexEntry], readings: [PlottedReading] = []) throws -> String {
+///   - passes: The measured accuracy of corrected recordings, oldest first. The passes of a recording are adjacent.
+package func indexPage(_ entries: [IndexEntry], passes: [PlottedPass] = []) throws -> String {
     var list = ""
     var device: String?
     for entry in entries {
@@ -55,7 +54,7 @@ package func indexPage(_ entries: [IndexEntry], readings: [PlottedReading] = [])
         <output id="hits" for="find"></output></form>
         </div></div></section>
         <main>
-        \(list)\(device == nil ? "" : "</ul>\n")\(AccuracyPlot(readings).markup)</main>
+        \(list)\(device == nil ? "" : "</ul>\n")\(AccuracyPlot(passes).markup)</main>
         <footer><p>Each folder contains the sound, the transcript in several formats, and SHA256SUMS, with which \
         <kbd>sha256sum -c</kbd> checks that the files are intact.</p></footer>
         """
@@ -65,7 +64,7 @@ package func indexPage(_ entries: [IndexEntry], readings: [PlottedReading] = [])
     ).text
 }
 
-/// Returns the first words of a text, about two lines of them.
+/// Returns the first words of a text, about two lines.
 package func beginning(of text: String) -> String {
     var beginning = ""
     for word in oneLine(text).split(separator: " ") {

@@ -15,7 +15,7 @@ func correctingButtons(isShown: Bool) -> String {
 
 /// Returns the correction tools in the bar's menu.
 ///
-/// - Parameter isShown: As for the buttons.
+/// - Parameter isShown: Whether corrections can be saved.
 func correctingTools(isShown: Bool) -> String {
     """
     <div class="row correcting"\(isShown ? "" : " hidden")>
@@ -60,7 +60,7 @@ func correctingPanel(_ timeline: Timeline, proposals: [String: String] = [:]) ->
         <option>red</option></select></label>
         <button id="keep-quotation" type="button" aria-keyshortcuts="q">Quote the selection</button> \
         <button id="quotations-csv" type="button" disabled>Download as CSV</button><ul id="quotations"></ul>
-        <h2>Marks</h2><button id="add-mark" type="button">Add a mark here</button><ul id="marks"></ul>
+        <h2>Bookmarks</h2><button id="add-mark" type="button">Add a bookmark here</button><ul id="marks"></ul>
         <h2>Recording</h2>
         <label>Title <input id="about-title" dir="auto"></label>
         <label>People <input id="about-people" dir="auto"></label>

@@ -14,21 +14,20 @@ struct PageData: Encodable {
         var digest = PagePart.bridgeScript.digest
     }
 
-    /// The duration in milliseconds. All times are in milliseconds, except those of notes and quotations (seconds).
+    /// Positions are in milliseconds, except those of notes and quotations, which are in seconds.
     private var duration: Int64
     private var peaks: String
     private var gaps: [[Int64]]
     private var marks: [Int64]
-    /// Nil if the recording's identity is unknown; its corrections could then not be imported.
+    /// Nil if the identity is unknown: corrections could not be imported.
     private var recording: IdentityJSON?
     private var markTexts: [String]?
     private var details: DetailsJSON?
     private var notes: [MarkJSON]?
     private var quotations: [QuotationJSON]?
     private var bridge: Bridge?
-    /// The speakers' names by label.
     private var speakers: [String: String]?
-    /// Turns during other speakers' turns: start, end and speaker.
+    /// Turns during other speakers' turns: start, end and the speaker's index.
     private var alongside: [[Int64]]?
     /// The recorder's name, for the names of downloaded files.
     private var recorder: String?
@@ -50,7 +49,7 @@ struct PageData: Encodable {
         quotations = annotations.quotations.map(QuotationJSON.init)
         bridge = Bridge()
         server = page.served.flatMap { served in
-            served.saves.map { Server(save: $0, reading: served.reading, name: served.person, now: served.now) }
+            served.saves.map { Server(save: $0, reading: served.transcriptID, name: served.person, now: served.now) }
         }
         speakers = annotations.speakers
         if timeline.hasSeveralSpeakers, let turns = timeline.speakers?.alongside, !turns.isEmpty {

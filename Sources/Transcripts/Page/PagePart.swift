@@ -5,7 +5,6 @@ import System
 struct PagePart: Sendable {
     /// Shared by the player page and the index, with colours for light mode, dark mode and print.
     static let sharedStyle = PagePart(of: page_shared_css())
-    /// For the transcript and its player.
     static let playerStyle = PagePart(of: page_player_css())
 
     /// Plays, searches and corrects. The transcript is readable without the script.
@@ -15,9 +14,7 @@ struct PagePart: Sendable {
 
     /// Sends the content of a corrections page to the recording's page.
     static let bridgeScript = PagePart(of: page_bridge_js())
-    /// For the list of recordings.
     static let indexStyle = PagePart(of: page_index_css())
-    /// Searches all transcripts.
     static let indexScript = PagePart(of: page_words_js(), page_index_js())
     /// The content of the `style` or `script` element.
     let text: String

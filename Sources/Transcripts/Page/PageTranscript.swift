@@ -100,7 +100,7 @@ func chip(_ timeline: Timeline, _ speaker: Int, _ attributes: String = "") -> St
 /// The number of colours for speakers in player.css.
 private let speakerColours = 12
 
-/// Marks the start or end of simultaneous speech.
+/// Returns the sign for the start or end of simultaneous speech.
 private func overlap(_ time: Int64) -> String {
     #"<span class="both" data-t="\#(max(0, time))" title="several people speak at once">\#(overlapSign)</span>"#
 }

@@ -26,7 +26,7 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
     facts.append(("Length", clockTime(timeline.length)))
     if timeline.hasSeveralSpeakers, let speakers = timeline.speakers {
         let times = speakers.seconds.enumerated().filter { $1 > 0 }.map { speaker, seconds in
-            // Some people speak only where the transcript has no words; the page can play that, too.
+            // Somebody may speak only where the transcript has no words. The page can play that, too.
             let start = speakers.all.first { $0.speaker == speaker }?.range.start ?? .zero
             return chip(timeline, speaker, #" data-from="\#(milliseconds(start))""#) + "&nbsp;"
                 + clockTime(SamplePosition(seconds: seconds))
@@ -34,10 +34,10 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
         facts.append(("Who spoke", times.joined(separator: ", ")))
     }
     facts += (timeline.annotations?.remarks ?? []).map { ($0.name, markup($0.text)) }
-    if let readings = details.served?.readings, readings.count > 1 {
-        let links = readings.map { reading in
-            let title = markup(reading.title)
-            return reading.isHere ? title : #"<a href="\#(markup(reading.link))">\#(title)</a>"#
+    if let transcripts = details.served?.transcripts, transcripts.count > 1 {
+        let links = transcripts.map { transcript in
+            let title = markup(transcript.title)
+            return transcript.isShown ? title : #"<a href="\#(markup(transcript.link))">\#(title)</a>"#
         }
         facts.append(("Transcripts", links.joined(separator: " · ")))
     }
@@ -71,7 +71,7 @@ private func head(_ timeline: Timeline, _ details: RecordingDetails) -> String {
 }
 
 private func player(_ timeline: Timeline, _ details: RecordingDetails) -> String {
-    let isCorrected = details.identity != nil
+    let canBeCorrected = details.identity != nil
     return """
         <section class="bar" id="bar" aria-label="Player"><div>
         <audio id="audio" preload="metadata" src="\(relativeLink(details.audio))"></audio>
@@ -87,7 +87,7 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails) -> String
         autocomplete="off" spellcheck="false" aria-keyshortcuts="/"><output id="hits" for="find"></output>\
         <button id="previous" type="button" aria-label="Previous hit" disabled>↑</button>\
         <button id="next" type="button" aria-label="Next hit" disabled>↓</button></form>
-        \(correctingButtons(isShown: isCorrected))<button id="menu-button" type="button" aria-label="Menu" aria-expanded="false" \
+        \(correctingButtons(isShown: canBeCorrected))<button id="menu-button" type="button" aria-label="Menu" aria-expanded="false" \
         aria-controls="tools"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M4 7h16M4 12h16M4 17h16"/></svg>\
         <span>Menu</span></button>
         </div>
@@ -99,12 +99,12 @@ private func player(_ timeline: Timeline, _ details: RecordingDetails) -> String
         <label><input id="silence" type="checkbox"> Skip silence</label>
         \(speakerChoice(timeline))    <button id="download" type="button" aria-haspopup="menu">Download</button>
         <button id="help-button" type="button" aria-label="Keyboard help" aria-keyshortcuts="?">?</button>
-        \(correctingTools(isShown: isCorrected))</div>
+        \(correctingTools(isShown: canBeCorrected))</div>
         \(correctingForms)<p class="trouble" id="trouble" role="alert" hidden>\(markup(details.audio)) cannot be played: \(
         details.served == nil ? "it must be in this page’s folder" : "it is missing from the copy, or damaged"). \
         The transcript is complete without it.</p>
         </div></section>
-        <output class="kept" id="kept"></output>
+        <output class="status" id="status"></output>
 
         """
 }

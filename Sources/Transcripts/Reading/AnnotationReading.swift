@@ -50,8 +50,8 @@ func annotationTiers(_ text: String) throws(EditedTranscript.Problem) -> [[Edite
     return orderedTiers
 }
 
-/// A pull parser for the XML that ELAN writes. Rejects document types, because a small file with one can expand to a
-/// huge one.
+/// A pull parser for the XML that ELAN writes. Rejects document type declarations: with one, a small file can expand to
+/// a huge one.
 private struct MarkupScanner {
     enum Event {
         case opening(String, [String: String])
@@ -61,9 +61,9 @@ private struct MarkupScanner {
 
     private let bytes: [UInt8]
     private var offset = 0
-    private var open: [String] = []
-    /// The name of an empty element, whose end tag is the next event.
-    private var closing: String?
+    private var openElements: [String] = []
+    /// The name of an empty element whose closing event comes next.
+    private var emptyElement: String?
     private var line = 1
     private static let maxDepth = 64
     private static let maxAttributes = 64
@@ -71,8 +71,8 @@ private struct MarkupScanner {
     init(_ text: String) { bytes = Array(text.utf8) }
 
     mutating func next() throws(EditedTranscript.Problem) -> Event? {
-        if let name = closing {
-            closing = nil
+        if let name = emptyElement {
+            emptyElement = nil
             return .closing(name)
         }
         while offset < bytes.count {
@@ -89,41 +89,41 @@ private struct MarkupScanner {
             } else if starts(with: "<!") {
                 throw problem("has a document type, which ELAN does not write")
             } else {
-                return try tag()
+                return try scanTag()
             }
         }
-        guard open.isEmpty else { throw problem("ends within \(open.last ?? "")") }
+        if let name = openElements.last { throw problem("ends within \(name)") }
         return nil
     }
 
-    private mutating func tag() throws(EditedTranscript.Problem) -> Event {
+    private mutating func scanTag() throws(EditedTranscript.Problem) -> Event {
         offset += 1
         if starts(with: "/") {
             offset += 1
-            let name = self.name()
+            let name = scanName()
             skipSpaces()
-            guard starts(with: ">"), open.popLast() == name else {
+            guard starts(with: ">"), openElements.popLast() == name else {
                 throw problem("</\(name)> does not match an opening tag")
             }
             offset += 1
             return .closing(name)
         }
-        let name = self.name()
-        guard !name.isEmpty, open.count < Self.maxDepth else { throw problem("is not well-formed") }
+        let name = scanName()
+        guard !name.isEmpty, openElements.count < Self.maxDepth else { throw problem("is not well-formed") }
         var attributes: [String: String] = [:]
         while true {
             skipSpaces()
             if starts(with: "/>") {
                 offset += 2
-                closing = name
+                emptyElement = name
                 return .opening(name, attributes)
             }
             if starts(with: ">") {
                 offset += 1
-                open.append(name)
+                openElements.append(name)
                 return .opening(name, attributes)
             }
-            let attribute = self.name()
+            let attribute = scanName()
             guard !attribute.isEmpty, attributes.count < Self.maxAttributes, starts(with: "=\"") || starts(with: "='")
             else { throw problem("is not well-formed") }
             let quote = bytes[offset + 1]
@@ -139,8 +139,8 @@ private struct MarkupScanner {
         return offset + pattern.count <= bytes.count && bytes[offset..<offset + pattern.count].elementsEqual(pattern)
     }
 
-    /// Truncated to 80 bytes for error messages; Fieldscribe writes no longer name.
-    private mutating func name() -> String {
+    /// Truncates the name to 80 bytes for error messages: Fieldscribe writes no longer name.
+    private mutating func scanName() -> String {
         String(
             decoding: scan { byte in
                 switch byte {

@@ -34,16 +34,16 @@ extension CorrectionsFile.Document: ScannedJSON {
 
 extension CorrectionsFile.Document.Editor: ScannedJSON {
     init(scanning scanner: inout JSONScanner) throws(JSONScanner.Unexpected) {
-        var (editor, saved): (String?, Double?) = (nil, nil)
+        var (editorName, saved): (String?, Double?) = (nil, nil)
         try scanner.object { (scanner, name) throws(JSONScanner.Unexpected) in
             switch name {
-            case "name": try scanner.set(&editor)
+            case "name": try scanner.set(&editorName)
             case "saved": try scanner.set(&saved)
             default: try scanner.skip()
             }
         }
-        guard let editor, let saved else { throw JSONScanner.Unexpected() }
-        self.init(name: editor, saved: saved)
+        guard let editorName, let saved else { throw JSONScanner.Unexpected() }
+        self.init(name: editorName, saved: saved)
     }
 }
 

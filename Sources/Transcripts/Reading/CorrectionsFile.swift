@@ -9,9 +9,7 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         package var segment: Int
         /// The words that the page showed, to check that they are still the segment's words.
         package var was: [String]
-        /// The new words.
         package var words: [String]
-        /// The indices of the words that the person confirmed.
         package var confirmed: Set<Int>
         /// The indices of words that begin a new line, in ascending order.
         package var breaks: [Int]
@@ -53,20 +51,20 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
     /// Parses corrections that a page saved.
     ///
     /// - Parameter name: The file's name for errors.
-    /// - Throws: `DeviceError` with `damaged` if the text is not a complete corrections file, `unsupported` if a later
-    ///   version wrote it.
+    /// - Throws: `DeviceError` with `damaged` if the text is not a complete corrections file or is too long, or with
+    ///   `unsupported` if a later version wrote it.
     package init(_ text: String, name: String) throws(DeviceError) {
         guard text.utf8.count <= Self.maxFileBytes else {
             throw Self.refusal(name, "contains more than any recording can")
         }
-        let read: Document
+        let document: Document
         do {
-            read = try JSONScanner.read(
+            document = try JSONScanner.read(
                 JSONStrings.check(Self.json(in: text)), maxElements: Self.maxElements
             ) { (scanner) throws(JSONScanner.Unexpected) in
-                let document = try Document(scanning: &scanner)
+                let scanned = try Document(scanning: &scanner)
                 guard scanner.isAtEnd() else { throw JSONScanner.Unexpected() }
-                return document
+                return scanned
             }
         } catch {
             let isTooLong = (error as? JSONScanner.Unexpected)?.isTooLong ?? false
@@ -76,37 +74,37 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
                     ? "contains more than any recording can" : "is incomplete, or not a Fieldscribe corrections file"
             )
         }
-        guard read.format == "fieldscribe-corrections" else {
+        guard document.format == "fieldscribe-corrections" else {
             throw Self.refusal(name, "is not a Fieldscribe corrections file")
         }
-        guard (1...Self.version).contains(read.version) else {
+        guard (1...Self.version).contains(document.version) else {
             throw DeviceError(
                 .unsupported, "import", on: name, "was written by a later version", remedy: "update fieldscribe")
         }
         guard
             let identity = RecordingIdentity(
-                in: RecordingIdentity(recording: read.recording.id, sound: read.recording.sound).text)
+                in: RecordingIdentity(recording: document.recording.id, sound: document.recording.sound).text)
         else { throw Self.refusal(name, "does not name its recording") }
         self.identity = identity
-        pass = read.recording.pass
-        let details = read.details ?? DetailsJSON(title: "", Annotations())
+        pass = document.recording.pass
+        let details = document.details ?? DetailsJSON(title: "", Annotations())
         var texts = [
-            read.editor.name, details.title, details.people, details.place, details.note, details.consent,
+            document.editor.name, details.title, details.people, details.place, details.note, details.consent,
         ]
-        for edit in read.segments { texts += [edit.was, edit.text] }
-        for note in read.notes ?? [] { texts.append(note.text) }
-        for mark in read.marks ?? [] { texts.append(mark.text) }
-        texts += (read.speakers ?? [:]).values
-        for quotation in read.quotations ?? [] { texts += [quotation.text, quotation.word, quotation.colour] }
+        for edit in document.segments { texts += [edit.was, edit.text] }
+        for note in document.notes ?? [] { texts.append(note.text) }
+        for mark in document.marks ?? [] { texts.append(mark.text) }
+        texts += (document.speakers ?? [:]).values
+        for quotation in document.quotations ?? [] { texts += [quotation.text, quotation.word, quotation.colour] }
         guard texts.allSatisfy({ $0.utf8.count <= Self.maxStringBytes }) else {
             throw Self.refusal(name, "contains more than any recording can")
         }
-        guard Set(read.segments.map(\.id)).count == read.segments.count else {
+        guard Set(document.segments.map(\.id)).count == document.segments.count else {
             throw Self.refusal(name, "contains the same segment twice")
         }
-        person = oneLine(read.editor.name)
-        savedAt = read.editor.saved
-        edits = read.segments.sorted { $0.id < $1.id }.map { edit in
+        person = oneLine(document.editor.name)
+        savedAt = document.editor.saved
+        edits = document.segments.sorted { $0.id < $1.id }.map { edit in
             let words = words(in: edit.text)
             let confirmed = edit.checked == true ? Array(words.indices) : edit.confirmed ?? []
             return Edit(
@@ -122,13 +120,13 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         annotations.note = details.note
         annotations.consent = details.consent
         var speakers: [String: String] = [:]
-        for (label, name) in read.speakers ?? [:] {
+        for (label, name) in document.speakers ?? [:] {
             guard let speaker = Speakers.speaker(labelled: label) else { continue }
             let name = oneLine(name)
             if !name.isEmpty { speakers[Speakers.label(speaker)] = name }
         }
         annotations.speakers = speakers.isEmpty ? nil : speakers
-        annotations.turns = read.turns.map { turns in
+        annotations.turns = document.turns.map { turns in
             Speakers(
                 turns: turns.compactMap { turn in
                     Speakers.speaker(labelled: turn.speaker).map {
@@ -136,9 +134,9 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
                     }
                 })
         }
-        annotations.notes = Self.bookmarks(read.notes ?? [])
-        annotations.marks = read.marks.map(Self.bookmarks)
-        annotations.quotations = (read.quotations ?? []).map {
+        annotations.notes = Self.bookmarks(document.notes ?? [])
+        annotations.marks = document.marks.map(Self.bookmarks)
+        annotations.quotations = (document.quotations ?? []).map {
             Quotation(
                 ParsedTranscript.range($0.start, $0.end), text: oneLine($0.text), word: oneLine($0.word),
                 colour: oneLine($0.colour))
@@ -150,7 +148,7 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
             .sorted { $0.position < $1.position }
     }
 
-    /// Returns the JSON of a file, or the content of the element `corrections` of a page.
+    /// Returns the JSON in a file: the whole file or, if it is a page, the content of the element `corrections`.
     private static func json(in text: String) -> [UInt8] {
         let bytes = Array(text.utf8)
         let first = bytes.first { ![0x20, 0x0A, 0x0D, 0x09].contains($0) }
@@ -165,7 +163,7 @@ package struct CorrectionsFile: Hashable, Sendable, Codable {
         DeviceError(.damaged, "import", on: name, reason, remedy: "nothing was changed; save it again on the page")
     }
 
-    /// The JSON that the page writes.
+    /// The corrections as JSON, as the page writes them.
     package var text: String {
         let needsLatestVersion = annotations.turns != nil || isDivided
         let document = Document(

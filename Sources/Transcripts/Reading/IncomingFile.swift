@@ -1,7 +1,7 @@
 import Core
 import FoundationEssentials
 
-/// An untrusted file, parsed by a sandboxed process. Its content is validated, and limited by the message's size.
+/// An untrusted file that a sandboxed process parsed. Its content is validated.
 package struct IncomingFile: Sendable {
     /// The kind of file, which decides how it is parsed.
     package enum Kind: String, Sendable {
@@ -20,7 +20,6 @@ package struct IncomingFile: Sendable {
     /// The parsed content of a file.
     package enum Content: Hashable, Sendable {
         case corrections(CorrectionsFile)
-        /// A transcript edited in another program.
         case text(EditedTranscript)
     }
 
@@ -51,7 +50,7 @@ package struct IncomingFile: Sendable {
         }
     }
 
-    /// The JSON message between the processes.
+    /// The sandboxed process's answer in JSON.
     private struct Message: Codable {
         var corrections: String?
         var text: EditedTranscript?
@@ -67,7 +66,7 @@ package struct IncomingFile: Sendable {
         var remedy: String?
     }
 
-    /// Returns the sandboxed process's answer: the content or the error.
+    /// Returns the sandboxed process's answer: the content or the error. A file that is only validated has no content.
     package static func answer(to bytes: [UInt8], as kind: Kind, name: String) -> [UInt8] {
         var message = Message()
         do throws(DeviceError) {
@@ -114,9 +113,9 @@ package struct IncomingFile: Sendable {
     package init(answer: [UInt8], name: String) throws(DeviceError) {
         let message = try Self.message(answer, name)
         if let corrections = message.corrections {
-            let read = try CorrectionsFile(corrections, name: name)
-            content = .corrections(read)
-            identity = read.identity
+            let file = try CorrectionsFile(corrections, name: name)
+            content = .corrections(file)
+            identity = file.identity
         } else if let text = message.text {
             content = .text(text)
             identity = message.identity.flatMap { RecordingIdentity(in: $0) }

@@ -23,7 +23,6 @@ struct JSONScanner {
 
     // Safety: valid during the call to `read`; every index is checked against the end.
     private let bytes: UnsafeBufferPointer<UInt8>
-    /// The maximum number of elements of each list that is not skipped.
     fileprivate let maxElements: Int
     private(set) var offset = 0
 
@@ -34,7 +33,7 @@ struct JSONScanner {
 
     /// - Parameters:
     ///   - bytes: JSON with well-formed strings (`JSONStrings`).
-    ///   - maxElements: The maximum number of elements of each list that is not skipped.
+    ///   - maxElements: The maximum number of elements in each list that is not skipped.
     static func read<Value>(
         _ bytes: [UInt8], maxElements: Int = .max, _ read: (inout JSONScanner) throws(Unexpected) -> Value
     ) throws(Unexpected) -> Value {
@@ -71,7 +70,7 @@ struct JSONScanner {
         while next == 0x20 || next == 0x0A || next == 0x0D || next == 0x09 { offset += 1 }
     }
 
-    /// Skips whitespace, and then this byte if it follows. Returns whether it followed.
+    /// Skips whitespace, and then the byte if it follows. Returns whether it followed.
     private mutating func consume(_ byte: UInt8) -> Bool {
         skipWhitespace()
         guard next == byte else { return false }
@@ -112,7 +111,6 @@ struct JSONScanner {
         guard consume(UInt8(ascii: "}")) else { throw Unexpected() }
     }
 
-    /// - Parameter maxElements: The maximum number of elements.
     fileprivate mutating func list<Element>(
         maxElements: Int, _ element: (inout JSONScanner) throws(Unexpected) -> Element
     ) throws(Unexpected) -> [Element] {
@@ -170,7 +168,7 @@ struct JSONScanner {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes `\\uXXXX`, or a surrogate pair; moves `index` from the `u` to the last digit.
+    /// Decodes `\uXXXX`, or a surrogate pair; moves `index` from the `u` to the last digit.
     private func scalar(_ index: inout Int, upTo end: Int) throws(Unexpected) -> Unicode.Scalar {
         guard let first = unit(at: index, upTo: end) else { throw Unexpected() }
         index += 4

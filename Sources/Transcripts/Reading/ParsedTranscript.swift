@@ -11,17 +11,17 @@ package struct ParsedTranscript: Sendable {
     /// - Parameter name: The file's name for errors.
     /// - Throws: `DeviceError` with `damaged` if the file is not such a transcript.
     package init(_ bytes: [UInt8], name: String) throws(DeviceError) {
-        let read: TranscriptDocument
-        do { read = try TranscriptDocument(JSONStrings.check(bytes)) } catch {
+        let document: TranscriptDocument
+        do { document = try TranscriptDocument(JSONStrings.check(bytes)) } catch {
             throw DeviceError(.damaged, "read", on: name, "is not a Fieldscribe transcript")
         }
-        let count = read.segments.reduce(read.segments.count) { $0 + ($1.words?.count ?? 0) }
-        guard count <= Self.maxItems, read.sampleRate == SamplePosition.rate else {
+        let count = document.segments.reduce(document.segments.count) { $0 + ($1.words?.count ?? 0) }
+        guard count <= Self.maxItems, document.sampleRate == SamplePosition.rate else {
             throw DeviceError(.damaged, "read", on: name, "contains more than any recording can")
         }
         var end = SamplePosition.zero
         var segments: [Segment] = []
-        for record in read.segments.sorted(by: { ($0.start, $0.id) < ($1.start, $1.id) }) {
+        for record in document.segments.sorted(by: { ($0.start, $0.id) < ($1.start, $1.id) }) {
             let segment = record.segment
             // Skips segments that Fieldscribe cannot have written: overlapping ones, and ones without a valid id.
             guard segment.id > 0, segment.range.start >= end else { continue }
@@ -29,10 +29,11 @@ package struct ParsedTranscript: Sendable {
             end = segment.range.end
         }
         timeline = Timeline(
-            name: read.file, length: Self.position(read.duration), engine: read.engine, segments: segments,
-            gaps: (read.gaps ?? []).map { Gap(Self.range($0.start, $0.end), cause: $0.cause) },
-            marks: (read.marks ?? []).map { Bookmark(Self.position($0.time), text: $0.text) },
-            transcribedUpTo: read.writtenUpTo.map(Self.position), annotations: read.annotations, speakers: read.turns)
+            name: document.file, length: Self.position(document.duration), engine: document.engine, segments: segments,
+            gaps: (document.gaps ?? []).map { Gap(Self.range($0.start, $0.end), cause: $0.cause) },
+            marks: (document.marks ?? []).map { Bookmark(Self.position($0.time), text: $0.text) },
+            transcribedUpTo: document.writtenUpTo.map(Self.position), annotations: document.annotations,
+            speakers: document.turns)
     }
 
     static func position(_ seconds: Double) -> SamplePosition {
@@ -48,7 +49,6 @@ package struct ParsedTranscript: Sendable {
 package struct ParsedPage: Sendable {
     /// The recording, pass and sound; nil if the page does not name them.
     package private(set) var identity: RecordingIdentity?
-    /// The annotations; nil if there are none.
     package private(set) var annotations: Annotations?
     /// The waveform's peaks, 0 to 255, for equal parts of the recording; may be empty.
     package private(set) var peaks: [UInt8]
@@ -56,30 +56,32 @@ package struct ParsedPage: Sendable {
     /// - Parameter name: The file's name for errors.
     /// - Throws: `DeviceError` with `damaged` if the file is not a Fieldscribe page.
     package init(_ page: [UInt8], name: String) throws(DeviceError) {
-        let read: Document
+        let document: Document
         let json = Self.data(in: page)
-        do { read = try decodedJSON(Document.self, from: json) } catch {
+        do { document = try decodedJSON(Document.self, from: json) } catch {
             throw DeviceError(.damaged, "read", on: name, "is not a Fieldscribe page")
         }
-        identity = read.recording.flatMap { json in
+        identity = document.recording.flatMap { json in
             RecordingIdentity(
                 in: RecordingIdentity(recording: json.id, pass: json.pass, sound: json.sound).text)
         }
-        peaks = bytes(ofHexadecimal: read.peaks ?? "")
-        var found = Annotations()
-        if let details = read.details {
-            found.title = details.title
-            found.people = details.people
-            found.place = details.place
-            found.note = details.note
-            found.consent = details.consent
+        peaks = bytes(ofHexadecimal: document.peaks ?? "")
+        var pageAnnotations = Annotations()
+        if let details = document.details {
+            pageAnnotations.title = details.title
+            pageAnnotations.people = details.people
+            pageAnnotations.place = details.place
+            pageAnnotations.note = details.note
+            pageAnnotations.consent = details.consent
         }
-        found.notes = (read.notes ?? []).map { Bookmark(ParsedTranscript.position($0.time), text: $0.text) }
-        found.quotations = (read.quotations ?? []).map {
+        pageAnnotations.notes = (document.notes ?? []).map {
+            Bookmark(ParsedTranscript.position($0.time), text: $0.text)
+        }
+        pageAnnotations.quotations = (document.quotations ?? []).map {
             Quotation(ParsedTranscript.range($0.start, $0.end), text: $0.text, word: $0.word, colour: $0.colour)
         }
-        if let names = read.speakers, !names.isEmpty { found.speakers = names }
-        annotations = found.isEmpty ? nil : found
+        if let names = document.speakers, !names.isEmpty { pageAnnotations.speakers = names }
+        annotations = pageAnnotations.isEmpty ? nil : pageAnnotations
     }
 
     /// Returns the page's JSON, up to the next `<`, which JSON in a page never contains.

@@ -2,18 +2,17 @@ import Core
 
 /// The maximum content that a recording's length allows. Larger files are rejected before they take time to process.
 package struct RecordingCapacity: Hashable, Sendable {
-    /// The maximum number of words, ten per second. Nobody speaks more than five per second.
-    let words: Int
-    /// The maximum number of notes, bookmarks, quotations or turns, each.
-    let items: Int
-    /// The maximum length of a word in bytes.
+    /// Ten per second: nobody speaks more than five.
+    let maxWords: Int
+    /// Applies to notes, bookmarks, quotations and turns separately.
+    let maxItems: Int
     private static let maxWordBytes = 4_096
 
     /// - Parameter length: The recording's length.
     package init(_ length: SamplePosition) {
         let seconds = Int(max(0, length.seconds))
-        words = 1_000 + 10 * seconds
-        items = 1_000 + 2 * seconds
+        maxWords = 1_000 + 10 * seconds
+        maxItems = 1_000 + 2 * seconds
     }
 
     /// Returns the maximum file size in bytes.
@@ -27,7 +26,7 @@ package struct RecordingCapacity: Hashable, Sendable {
             case "csv", "textgrid": 512
             default: 1_024
             }
-        return 65_536 + words * perWord
+        return 65_536 + maxWords * perWord
     }
 
     /// Returns why a file of this size is too large; nil if it is not too large.
@@ -53,7 +52,7 @@ package struct RecordingCapacity: Hashable, Sendable {
                     }
                 }
             }
-            if count > words { return excess("words", count, words) }
+            if count > maxWords { return excess("words", count, maxWords) }
         }
         return nil
     }
@@ -61,12 +60,12 @@ package struct RecordingCapacity: Hashable, Sendable {
     /// Returns why corrections are too large; nil if they are not too large.
     package func excess(of file: CorrectionsFile) -> String? {
         let count = file.edits.reduce(0) { $0 + $1.words.count }
-        if count > words { return excess("words", count, words) }
+        if count > maxWords { return excess("words", count, maxWords) }
         let additions = [
             ("notes", file.annotations.notes.count), ("bookmarks", file.annotations.marks?.count ?? 0),
             ("quotations", file.annotations.quotations.count), ("turns", file.annotations.turns?.all.count ?? 0),
         ]
-        for (name, count) in additions where count > items { return excess(name, count, items) }
+        for (name, count) in additions where count > maxItems { return excess(name, count, maxItems) }
         return nil
     }
 

@@ -20,7 +20,7 @@ func cues(in text: String, isWeb: Bool) throws(EditedTranscript.Problem) -> [Edi
             if isWeb, line.utf8.starts(with: "NOTE".utf8) { isComment = true }
             if !isComment, line.utf8.firstOccurrence(of: "-->") != nil { cue = (cueTimes(line), []) }
         } else if let range = cueTimes(line) {
-            // The next cue, without a blank line before it. The line above may be the cue's number.
+            // The next cue starts without a blank line. The previous line may be its number.
             if let last = cue?.lines.last, last.utf8.allSatisfy(\.isASCIIDigit) {
                 cue?.lines.removeLast()
             }

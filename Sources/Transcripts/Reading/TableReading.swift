@@ -1,8 +1,7 @@
 import Core
 
-/// Parses a table. Returns its segment rows and, if there are any, its word rows.
-///
-/// Spreadsheets separate columns by commas, semicolons or tabs.
+/// Parses a table whose columns are separated by commas or, as some spreadsheets write it, by semicolons or tabs.
+/// Returns its segment rows and, if there are any, its word rows.
 func tableTiers(_ text: String) throws(EditedTranscript.Problem) -> [[EditedTranscript.Entry]] {
     guard
         let separator = ",;\t".utf8.first(where: {
@@ -54,7 +53,7 @@ func tableTiers(_ text: String) throws(EditedTranscript.Problem) -> [[EditedTran
 }
 
 private struct Table {
-    /// Our table has eight columns. Columns that a person added are ignored.
+    /// Later columns are ignored. Our own table has at most eight.
     static let maxColumns = 64
 
     private(set) var segments: [EditedTranscript.Entry] = []

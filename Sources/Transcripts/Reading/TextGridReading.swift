@@ -33,12 +33,12 @@ func textGridTiers(_ text: String) throws(EditedTranscript.Problem) -> [[EditedT
     return textTiers
 }
 
-/// A tokenizer for Praat's text files. Tokens are free-standing numbers and quoted strings; the rest is comments.
+/// A tokenizer for Praat's text files. Tokens are free-standing numbers and quoted strings; all else is a comment.
 private struct TextGridTokens {
     private let bytes: [UInt8]
     private var offset = 0
     private var line = 1
-    /// The maximum count in a file, so that a small file cannot claim more.
+    /// The maximum number of tiers, or of intervals in a tier, that a file can claim to have.
     private static let maxCount = 10_000_000
     private static let maxNumberBytes = 64
 

@@ -70,13 +70,13 @@ struct TranscriptDocument: Decodable, Equatable {
         self.segments = segments
     }
 
-    /// The speakers' names.
+    /// Annotations with the speakers' names; nil if no speaker has a name.
     var annotations: Annotations? {
         var names: [String: String] = [:]
         for speaker in speakers ?? [] {
-            guard let number = Speakers.speaker(labelled: speaker.speaker), let name = speaker.name, !name.isEmpty
+            guard let index = Speakers.speaker(labelled: speaker.speaker), let name = speaker.name, !name.isEmpty
             else { continue }
-            names[Speakers.label(number)] = name
+            names[Speakers.label(index)] = name
         }
         guard !names.isEmpty else { return nil }
         var annotations = Annotations()

@@ -9,7 +9,7 @@ enum AccuracyCommand: Command {
         Argument.recordings("all corrected recordings"), Option.json("print one JSON object"), Option.directory,
         """
         Each transcript has two figures; the true error rate lies between them. The first counts the errors per 100
-        words of the whole text, as if every unchanged word were right. The second counts only lines that a person
+        words of the whole text, as if every unchanged word were correct. The second counts only lines that a person
         changed or confirmed.
         """,
     ]
@@ -38,12 +38,12 @@ enum AccuracyCommand: Command {
         var rows: [AccuracyRow] = []
         var engines: [String: Accuracy] = [:]
         for summary in recordings where requested.isEmpty || requested.contains(summary.id) {
-            for measured in try await archive.measuredPasses(of: summary.id) {
-                let (pass, accuracy) = (measured.pass, measured.accuracy)
+            for measuredPass in try await archive.measuredPasses(of: summary.id) {
+                let (pass, accuracy) = (measuredPass.pass, measuredPass.accuracy)
                 let engine = "\(pass.engine.name) \(pass.profile)"
                 engines[engine] = (engines[engine] ?? Accuracy()) + accuracy
                 var row = AccuracyRow(recording: summary.id, engine: pass.engine, accuracy)
-                (row.started, row.pass, row.profile) = (wallTime(summary.startedAt), measured.number, pass.profile)
+                (row.started, row.pass, row.profile) = (wallTime(summary.startedAt), measuredPass.number, pass.profile)
                 rows.append(row)
             }
         }
@@ -65,15 +65,15 @@ enum AccuracyCommand: Command {
         }
         for (engine, accuracy) in engines.sorted(by: { $0.key < $1.key }) {
             try Terminal.print(
-                "\(engine): \(accuracy.whole.roundedPercent) to \(accuracy.checked.roundedPercent) % wrong; of the words "
-                    + "\(Self.rightWords(accuracy.bins))\n")
+                "\(engine): \(accuracy.whole.roundedPercent) to \(accuracy.checked.roundedPercent) % wrong; "
+                    + "right words by confidence: \(Self.rightWords(accuracy.bins))\n")
         }
     }
 
     private static func rightWords(_ bins: [Accuracy.Bin]) -> String {
-        let names = ["0-25", "25-50", "50-75", "75-100"]
-        return zip(names, bins).filter { $1.words > 0 }.map { name, bin in
-            "\(name) % sure: \(Int(nearest: 100 * Double(bin.right) / Double(bin.words))) % were right"
+        let confidences = ["0-25", "25-50", "50-75", "75-100"]
+        return zip(confidences, bins).filter { $1.words > 0 }.map { confidence, bin in
+            "\(Int(nearest: 100 * Double(bin.right) / Double(bin.words))) % (\(confidence) %)"
         }.joined(separator: ", ")
     }
 }

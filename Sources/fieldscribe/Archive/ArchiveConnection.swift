@@ -5,13 +5,13 @@ import Glibc
 import Maintenance
 import System
 
-/// An open archive: the one that the options or the configuration specify.
+/// A connection to the archive that the options or the configuration specify.
 struct ArchiveConnection {
     enum Mode {
         case direct(SQLiteArchive)
         /// The running appliance has the archive open.
         case appliance(RemoteArchive)
-        /// The archive is read-only for this user.
+        /// This user can read the archive, but not change it.
         case readOnly(any ArchiveReading)
 
         var archive: any ArchiveReading {
@@ -22,7 +22,6 @@ struct ArchiveConnection {
             }
         }
 
-        /// Returns the error for a command that has to write to a read-only archive.
         static func readOnlyError(_ directory: String, _ command: String) -> DeviceError {
             DeviceError(
                 .denied, command,
@@ -47,44 +46,43 @@ struct ArchiveConnection {
         }
     }
 
-    /// Opens the archive. The process switches to the archive's owner, unless the appliance has it open.
+    /// Opens the archive. Root becomes the archive's owner, unless the appliance has the archive open.
     ///
-    /// - Parameter staysRoot: whether root switches to the owner only for work in the archive.
-    /// - Throws: `DeviceError` with `missing` if there is no archive, `denied` if it belongs to another user.
+    /// - Parameter staysRoot: whether root becomes the owner only for work in the archive.
+    /// - Throws: `DeviceError` with `missing` if there is no archive, `denied` if this user may not read it.
     init(_ arguments: Arguments, staysRoot: Bool = false) async throws {
         var configuration = try arguments.configuration()
         if let directory = arguments[.directory] { configuration.storage.directory = directory }
         directory = configuration.storage.directory
-        // A running appliance has the archive open.
         let remote = RemoteArchive(configuration, directory: directory)
         if (try? await remote.isAvailable) ?? false {
             mode = .appliance(remote)
             archiveOwner = nil
             return
         }
-        let holder = try ArchiveOwner(of: directory)
-        archiveOwner = holder
+        let owner = try ArchiveOwner(of: directory)
+        archiveOwner = owner
         let path = configuration.archivePath
-        if !staysRoot, holder.canBe { try holder.switchToOwner() }
+        if !staysRoot, owner.canActAsOwner { try owner.switchToOwner() }
         guard pathExists(path) else {
-            // This user cannot list the folder, so whether it holds an archive is unknown.
-            if !holder.canBe, access(directory, X_OK) != 0 {
+            // If this user cannot enter the folder, it is unknown whether the folder holds an archive.
+            if !owner.canActAsOwner, access(directory, X_OK) != 0 {
                 throw DeviceError(
                     .denied, "access", status: EACCES, on: directory, "only its owner can read this archive",
                     remedy: "use sudo, or, while the appliance runs, join its group (control.group)")
             }
             throw DeviceError(
                 .missing, "lstat", status: ENOENT,
-                "\(path): there is no archive yet; record first, or pass its folder with --directory or "
+                "\(path): there is no archive yet; record first, or set its folder with --directory or "
                     + "storage.directory")
         }
         // An archive that belongs to another user or is on a read-only disk may still be readable.
-        guard holder.canBe else {
+        guard owner.canActAsOwner else {
             mode = .readOnly(try ReadOnlyArchive(path: path))
             return
         }
         let folder = directory
-        mode = try await holder.act { () throws -> Mode in
+        mode = try await owner.act { () throws -> Mode in
             access(folder, W_OK) == 0
                 ? .direct(try SQLiteArchive(path: path)) : .readOnly(try ReadOnlyArchive(path: path))
         }

@@ -2,7 +2,7 @@ import Core
 import System
 import Transcripts
 
-/// The corrections of a recording: changes of the recognized text, and where two people differ.
+/// The corrections of a recording: changes to the recognized text, and differences between people's corrections.
 struct CorrectionList {
     let archive: any ArchiveReading
     let punctuator: Punctuator
@@ -22,18 +22,18 @@ struct CorrectionList {
 
     func print(_ format: TranscriptFormat) async throws {
         let passes = try await archive.passes(of: recording)
-        guard let shown = try await archive.shownPass(of: recording) else {
+        guard let shownPass = try await archive.shownPass(of: recording) else {
             throw DeviceError.noRecording(recording, "show")
         }
         var rows: [Row] = []
-        if let correction = shown.correction, let original = passes.enginePass(under: shown) {
-            rows += try await self.rows(from: original.id, to: shown.id, correction.person)
-            // The last correction of each other person.
-            var seen: Set<String> = [correction.person]
+        if let correction = shownPass.correction, let original = passes.enginePass(under: shownPass) {
+            rows += try await self.rows(from: original.id, to: shownPass.id, correction.person)
+            // Each other person's latest correction.
+            var people: Set<String> = [correction.person]
             for pass in passes.reversed() {
-                guard let other = pass.correction, seen.insert(other.person).inserted else { continue }
+                guard let other = pass.correction, people.insert(other.person).inserted else { continue }
                 rows += try await self.rows(
-                    from: pass.id, to: shown.id, correction.person, other: other.person)
+                    from: pass.id, to: shownPass.id, correction.person, other: other.person)
             }
         }
         if format == .json { return try Terminal.print(jsonText(rows)) }

@@ -8,16 +8,16 @@ enum DeleteCommand: Command {
     static let summary = "Erase recordings and all their text."
     static let help: [any HelpPart] = [
         """
-        Erases sound, text, index entries and the ledger of copies, so that no text is left in the archive's files.
-        Words learned only from these recordings are removed from learned.txt. Copies on sticks remain. A flash card may
-        keep old blocks that only the card itself can reach.
+        Erases sound and text, also from the index and the ledger of copies, so that no text is left in the archive's
+        files. Words learned only from these recordings are removed from learned.txt. Copies on sticks remain. A flash
+        card may keep old blocks that only the card itself can reach.
         """,
         Argument("ID...", "recording numbers, as shown by fieldscribe list", .recordings), Option.yes, Option.directory,
     ]
 
     static func run(_ arguments: Arguments) async throws {
-        var seen: Set<Int> = []
-        let ids = try arguments.recordings.filter { seen.insert($0).inserted }
+        var uniqueIDs: Set<Int> = []
+        let ids = try arguments.recordings.filter { uniqueIDs.insert($0).inserted }
         guard !ids.isEmpty else {
             throw arguments.usage("give at least one recording number")
         }

@@ -7,14 +7,14 @@ enum HistoryCommand: Command {
     static let summary = "Show what was done to recordings, and when."
     static let help: [any HelpPart] = [
         """
-        Lists what was recorded, transcribed, corrected, copied (to which stick), sealed, opened, erased, redacted and
-        paused: one entry per line, with the time in UTC and whether the clock was set. If the clock was not
-        set, the entry has the seconds since power-on. Each entry holds the SHA-256 of the previous one, so that
-        fieldscribe verify finds missing, changed and moved entries. The history remains when recordings are erased; it
-        contains neither text nor names.
+        Lists what was recorded, paused, transcribed, corrected, copied (to which stick), sealed, opened, redacted and
+        erased: one entry per line, with the time in UTC. If the clock was not set, the entry says so and has the
+        seconds since power-on. Each entry contains the SHA-256 of the previous one, so that fieldscribe verify finds
+        missing, changed and moved entries. The history remains when recordings are erased; it contains neither text
+        nor names.
         """,
         Argument(
-            "[ID]", "a recording number, as shown by fieldscribe list, or of an erased recording; default all",
+            "[ID]", "a recording number, as shown by fieldscribe list, or that of an erased recording; default all",
             .recordings),
         Option.json("print one JSON array, with each entry as it is stored"), Option.directory,
     ]
@@ -30,7 +30,7 @@ enum HistoryCommand: Command {
             throw DeviceError.noRecording(id, name)
         }
         if arguments[.json] { return try Terminal.print(historyDocument(lines)) }
-        if lines.isEmpty { return Terminal.say("there is no entry: the recording is older than the history") }
+        if lines.isEmpty { return Terminal.say("there are no entries: recordings may be older than the history") }
         for line in lines {
             let entry = line.entry
             let clock = entry.clock == .synchronized ? "" : "  clock-unverified, \(entry.sinceBoot) s after power-on"

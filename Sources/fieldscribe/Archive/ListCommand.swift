@@ -25,7 +25,7 @@ enum ListCommand: Command {
         var microphone: String
         /// Empty while recording.
         var stopReason: String
-        /// `recording`, `paused` or `stopping`; nil once it has ended.
+        /// `recording`, `paused` or `stopping`; nil once the recording has ended.
         var state: String?
         var missing: Bool
         var audio: String
@@ -37,7 +37,7 @@ enum ListCommand: Command {
 
     static func run(_ arguments: Arguments) async throws {
         let connection = try await ArchiveConnection(arguments)
-        // List the folders before the rows: a new recording gets its row before its folder.
+        // Lists the folders before the rows, because a new recording gets its row before its folder.
         let folders = folders(in: connection.directory)
         let recordings = try await connection.archive.recordings()
         let unlisted = folders.subtracting(recordings.map(\.id)).sorted()

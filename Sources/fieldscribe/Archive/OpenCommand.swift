@@ -19,8 +19,8 @@ enum OpenCommand: Command {
         """,
         key,
         """
-        Exit status: 0 open; 1 not a key, or it opens nothing; 3 the file or age is missing, or nothing is sealed; 5 the
-        appliance is not running.
+        Exit status: 0 open; 1 the file is not a key, or the key opens nothing; 3 the file or age is missing, or nothing
+        is sealed; 5 the appliance is not running.
         """,
     ]
 

@@ -10,11 +10,11 @@ struct PostDiarization {
     let configuration: Configuration
     let archive: SQLiteArchive
 
-    /// Identifies speakers where this is due and enabled. Prints a line for each recording that fails, for example
-    /// because the model is missing.
+    /// Identifies speakers in the recordings where this is due. Prints a line for each recording that fails, for
+    /// example because the model is missing.
     ///
-    /// - Parameter id: nil for all recordings.
-    /// - Returns: the recordings that were processed.
+    /// - Parameter id: the only recording to process; nil for all.
+    /// - Returns: the IDs of the recordings whose speakers were identified.
     func run(only id: Int? = nil, isQuiet: Bool) async throws -> [Int] {
         let hub = EventHub()
         let faults = hub.events(withPartials: false)
@@ -37,7 +37,6 @@ struct PostDiarization {
         return identified
     }
 
-    /// Returns a function that shows the progress of diarization as one bar per recording.
     static func progress() -> @Sendable (_ recording: Int, _ share: Double) -> Void {
         let bars = Mutex<[Int: ShareBar]>([:])
         return { id, share in

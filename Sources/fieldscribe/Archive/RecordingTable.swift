@@ -3,9 +3,8 @@ import Core
 import System
 import Transcripts
 
-/// The table of recordings that `list` prints: number, start, length, and title and state.
+/// The table of recordings that `list` prints: number, start, length, title and state.
 struct RecordingTable {
-    /// The width of the column with the recording numbers.
     let numberWidth: Int
 
     private static let startWidth = 17
@@ -24,18 +23,18 @@ struct RecordingTable {
             [title ?? ""] + Self.states(recording))
     }
 
-    private func line(_ number: String, _ start: String, _ length: String, _ rest: [String]) -> String {
-        let head = [number.padded(to: numberWidth), start.padded(to: Self.startWidth)]
+    private func line(_ id: String, _ start: String, _ length: String, _ rest: [String]) -> String {
+        let head = [id.padded(to: numberWidth), start.padded(to: Self.startWidth)]
         let rest = rest.filter { !$0.isEmpty }.joined(separator: "; ")
         return (head + (rest.isEmpty ? [length] : [length.padded(to: Self.lengthWidth), rest])).joined(separator: "  ")
     }
 
-    /// `2026-11-20 09:30` in local time, with a question mark if the clock was not set.
+    /// Returns the local start time, such as `2026-11-20 09:30`, with a question mark if the clock was not set.
     static func start(_ recording: RecordingSummary) -> String {
         WallTime(recording.startedAt).short + (recording.clock == .synchronized ? "" : "?")
     }
 
-    /// Returns whether its audio is missing or sealed, why it stopped, and how far it is transcribed.
+    /// Returns the parts of a recording's state, such as `sealed`, `recording` or `not transcribed yet`.
     private static func states(_ recording: RecordingSummary) -> [String] {
         var states: [String] = []
         if recording.isMissing { states.append("audio missing") } else if recording.isSealed { states.append("sealed") }
@@ -51,8 +50,8 @@ struct RecordingTable {
             }
         }
         if recording.transcribedUpTo < recording.live?.length ?? recording.length {
-            let reached = RecordingScreen.clock(recording.transcribedUpTo)
-            states.append(recording.transcribedUpTo <= .zero ? "not transcribed yet" : "transcribed up to \(reached)")
+            let end = RecordingScreen.clock(recording.transcribedUpTo)
+            states.append(recording.transcribedUpTo <= .zero ? "not transcribed yet" : "transcribed up to \(end)")
         }
         if let powerOn = recording.powerOn { states.append(powerOn.short) }
         return states

@@ -11,21 +11,23 @@ enum RecoverCommand: Command {
     static let summary = "Repair and transcribe what a power cut interrupted."
     private static let again = Option.flag(
         "--again",
-        "afterwards, transcribe recordings again if another engine or a faster profile transcribed them; the old transcript is kept, and fieldscribe show prints the new one"
+        "afterwards, transcribe recordings again if another engine or a faster profile transcribed them; the old transcripts are kept, and fieldscribe show prints the new ones"
     )
     private static let repairsOnly = Option.flag(
-        "--no-transcribe", "repair only; the appliance or the next recover transcribes and identifies speakers")
+        "--no-transcribe",
+        "repair only; the appliance or the next fieldscribe recover transcribes and identifies speakers")
     static let help: [any HelpPart] = [
         """
         Writes the true length into the headers of interrupted recordings, adds recordings that are missing from the
         archive, and marks those whose sound is missing. A damaged database is renamed archive.sqlite.damaged-N and
-        rebuilt from the journals beside the sound. Sound that another program appended to a closed recording, and a
-        journal of another recording, are renamed too. Nothing is deleted. You may interrupt the command and run it again at any time.
+        rebuilt from the journals beside the sound. Sound that another program appended to a closed recording is also
+        renamed, as are journals in the wrong folder. Nothing is deleted. You may interrupt the command and run it again
+        at any time.
         """,
         again, repairsOnly, Option.json("print one JSON document"), Option.directory, Option.engine,
         """
-        Exit status: 0 all is well, or everything was repaired; 1 the appliance or another command is using the archive; 4 there is
-        damage that could not be repaired.
+        Exit status: 0 all is well, or everything was repaired; 1 the appliance or another command is using the archive;
+        4 there is damage that could not be repaired.
         """,
     ]
 
@@ -91,7 +93,7 @@ enum RecoverCommand: Command {
         let hub = EventHub()
         let backlog = Backlog(configuration: configuration, archive: archive, hub: hub)
         guard try await !backlog.waiting().isEmpty else { return [] }
-        return try await showing(hub, isQuiet: isQuiet) {
+        return try await printingEvents(of: hub, isQuiet: isQuiet) {
             try await backlog.run(pool: try RecordCommand.workers(configuration))
         }
     }
@@ -108,32 +110,32 @@ enum RecoverCommand: Command {
             if !isQuiet { Terminal.say("nothing to transcribe again: \(engine) would be no better") }
             return []
         }
-        let what = { counted($0, "recording", "recordings") }
-        if !isQuiet { Terminal.say("transcribing \(what(count)) again with \(engine)") }
-        let done = try await showing(hub, isQuiet: isQuiet) {
+        let recordings = { counted($0, "recording", "recordings") }
+        if !isQuiet { Terminal.say("transcribing \(recordings(count)) again with \(engine)") }
+        let done = try await printingEvents(of: hub, isQuiet: isQuiet) {
             try await secondPass.run(
                 pool: try configuration.workers(profile: SecondPass.profile, niceness: SecondPass.niceness))
         }
         if !isQuiet {
             for id in done { try Terminal.print("recording \(id): transcribed again by \(engine)\n") }
-            if done.count < count { Terminal.say("\(what(count - done.count)) could not be transcribed again") }
+            if done.count < count { Terminal.say("\(recordings(count - done.count)) could not be transcribed again") }
         }
         return done
     }
 
-    /// Prints events while `body` runs.
-    private static func showing(
-        _ hub: EventHub, isQuiet: Bool, _ body: () async throws -> [Int]
+    /// Prints the hub's events while `body` runs.
+    private static func printingEvents(
+        of hub: EventHub, isQuiet: Bool, _ body: () async throws -> [Int]
     ) async throws -> [Int] {
         let events = hub.events(withPartials: false)
-        async let shown: Void = show(events, isQuiet: isQuiet)
-        let done = await Result.of(body)
+        async let printing: Void = printEvents(events, isQuiet: isQuiet)
+        let result = await Result.of(body)
         hub.finish()
-        await shown
-        return try done.get()
+        await printing
+        return try result.get()
     }
 
-    private static func show(_ events: AsyncStream<Event>, isQuiet: Bool) async {
+    private static func printEvents(_ events: AsyncStream<Event>, isQuiet: Bool) async {
         for await event in events {
             switch event {
             case .final(let recording, let segment) where !isQuiet:
@@ -148,6 +150,5 @@ enum RecoverCommand: Command {
 }
 
 extension StorageFinding {
-    /// The file, the problem and the remedy.
     var line: String { "\(outcome.rawValue): \(file): \(message)" }
 }

@@ -15,7 +15,7 @@ enum RedactCommand: Command {
         Replaces a passage with silence and removes its words from the transcript, the index and the journal. The
         transcript says that something was removed there. Words learned only from that passage are removed from
         learned.txt. Earlier copies are listed, and the next copy replaces them. A flash card may keep old blocks that
-        only the card itself can reach. The command may also be called strike.
+        only the card itself can reach. This command can also be called strike.
         """,
         Argument("[ID]", "a recording number; default the current recording, or the latest one", .recordings),
         Argument("[FROM TO]", "start and end of the passage, such as 754, 12:34 or 1:02:03.5"), last, Option.yes,
@@ -28,7 +28,7 @@ enum RedactCommand: Command {
         let connection = try await ArchiveConnection(arguments)
         let recording = request.recording.map { "of recording \($0) " } ?? ""
         let clock = { RecordingScreen.clock(seconds: $0 ?? 0) }
-        let what = request.last.map { "the last \($0) s" } ?? "from \(clock(request.from)) to \(clock(request.to))"
+        let what = request.last.map { "the last \($0) s" } ?? "\(clock(request.from)) to \(clock(request.to))"
         guard arguments.confirms("erase \(what) \(recording)permanently?") else {
             return Terminal.say("nothing was redacted")
         }

@@ -11,8 +11,8 @@ enum SealCommand: Command {
         """
         Encrypts transcribed recordings with age for the public keys in storage.seal. Sound, text and journal become one
         file, sealed.age, which the recorder cannot open; the readable files are erased. The appliance does this itself
-        once a recording is transcribed, including a second pass if one is due. Use this command while the appliance is
-        not running. You may interrupt it.
+        after a recording's transcription, including a second pass if one is due. Use this command while the appliance
+        is not running. You may interrupt it.
         """,
         Argument.recordings("all that can be sealed"), Option.directory,
     ]
@@ -37,13 +37,13 @@ enum SealCommand: Command {
                     ? "recording \(id) is already sealed"
                     : "recording \(id) is not ready to be sealed: its transcription or second pass is not finished yet")
         }
-        var done: [Int] = []
-        let failures = try await sealing.run(ids.isEmpty ? nil : ids) { done.append($0) }
-        for id in done { try Terminal.print("sealed: \(id)\n") }
+        var sealedIDs: [Int] = []
+        let failures = try await sealing.run(ids.isEmpty ? nil : ids) { sealedIDs.append($0) }
+        for id in sealedIDs { try Terminal.print("sealed: \(id)\n") }
         for (id, error) in failures.sorted(by: { $0.key < $1.key }) {
             Terminal.say("fieldscribe: recording \(id): \(error.message)")
         }
-        for finding in try await Erasure(storage: connection.directory, archive: archive).keptBesideSealed() {
+        for finding in try await Erasure(storage: connection.directory, archive: archive).findingsBesideSealed() {
             Terminal.say("\(finding.file): \(finding.message)")
         }
         if let error = failures.min(by: { $0.key < $1.key })?.value { throw ExitError(status: error.exitStatus) }

@@ -13,7 +13,7 @@ enum SearchCommand: Command {
     static let help: [any HelpPart] = [
         Argument(
             "WORDS...",
-            "words that all occur in one segment or bookmark; the last may be the beginning of a word. The best match comes first, or the newest if there are more than 2,000 matches. Add speaker:A or speaker:Anna to search what that person said, by letter or name"
+            "words that all occur in one segment or bookmark; the last may be the beginning of a word. The best match comes first, or the newest if there are more than 2,000 matches. Add speaker:A or speaker:Anna, a letter or a name, to search only what that person said"
         ), Option.json, limit, context, Option.directory,
         "Exit status: 0 something was found; 1 nothing was found. With --json, it is 0 in both cases.",
     ]
@@ -28,7 +28,7 @@ enum SearchCommand: Command {
         var end: Double
         var text: String
         var excerpt: String
-        /// Nil if `--context` was not given.
+        /// The lines before the result; nil if `--context` was not given.
         var before: [String]?
         var after: [String]?
 
@@ -68,9 +68,9 @@ enum SearchCommand: Command {
                     let segments = try await archive.transcript(of: hit.recording)?.1.segments ?? []
                     segmentsByRecording[hit.recording] = segments.filter { !$0.words.isEmpty }
                 }
-                let others = (segmentsByRecording[hit.recording] ?? []).filter { $0.id != hit.segment }
-                row.before = others.filter { $0.range.start < hit.range.start }.suffix(context).map(\.text)
-                row.after = others.filter { $0.range.start >= hit.range.start }.prefix(context).map(\.text)
+                let otherSegments = (segmentsByRecording[hit.recording] ?? []).filter { $0.id != hit.segment }
+                row.before = otherSegments.filter { $0.range.start < hit.range.start }.suffix(context).map(\.text)
+                row.after = otherSegments.filter { $0.range.start >= hit.range.start }.prefix(context).map(\.text)
             }
             rows.append(row)
         }
@@ -79,32 +79,35 @@ enum SearchCommand: Command {
             Terminal.say("nothing found" + (try await reason(words, archive)))
             throw ExitError(status: 1)
         }
-        var last: Int?
+        var previousRecording: Int?
         for row in rows {
-            if row.recording != last { try Terminal.print(styled: heading(row.recording, summaries[row.recording])) }
-            last = row.recording
-            try print(row, isWhole: context > 0 && row.segment > 0)
+            if row.recording != previousRecording {
+                try Terminal.print(styled: heading(row.recording, summaries[row.recording]))
+            }
+            previousRecording = row.recording
+            try print(row, showsWholeText: context > 0 && row.segment > 0)
         }
         if hasMore { Terminal.say("stopped at \(counted(limit, "result", "results")); --limit N shows more") }
     }
 
-    /// `7  The mill, 2026-11-26 14:51`
+    /// Returns a heading such as `7  The mill, 2026-11-26 14:51`.
     private static func heading(_ id: Int, _ recording: RecordingSummary?) -> StyledText {
-        let about = [recording?.title.map(oneLine), recording.map(RecordingTable.start)].compactMap(\.self)
-        return "\("\(id)", .bold)  \(about.joined(separator: ", "), .bold)\n"
+        let details = [recording?.title.map(oneLine), recording.map(RecordingTable.start)].compactMap(\.self)
+        return "\("\(id)", .bold)  \(details.joined(separator: ", "), .bold)\n"
     }
 
-    private static func print(_ row: Row, isWhole: Bool) throws {
+    private static func print(_ row: Row, showsWholeText: Bool) throws {
         let time = RecordingScreen.clock(seconds: row.start)
         for line in row.before ?? [] { try Terminal.print("          \(line)\n") }
         let excerpt = oneLine(row.excerpt)
         let text: StyledText =
-            isWhole ? "\(row.text)" : Terminal.stylesOutput ? marked(excerpt, of: oneLine(row.text)) : "\(excerpt)"
+            showsWholeText
+            ? "\(row.text)" : Terminal.stylesOutput ? marked(excerpt, of: oneLine(row.text)) : "\(excerpt)"
         try Terminal.print(styled: "   \(time, .dim)  \(text)\n")
         for line in row.after ?? [] { try Terminal.print("          \(line)\n") }
     }
 
-    /// Returns an excerpt in which bracketed words are bold instead. Brackets in the text itself are kept.
+    /// Replaces the brackets around an excerpt's matching words with bold style. Keeps brackets that are in the text.
     static func marked(_ excerpt: String, of text: String) -> StyledText {
         var marked: StyledText = ""
         var rest = excerpt[...]
@@ -120,16 +123,17 @@ enum SearchCommand: Command {
 
     private static func isSpeaker(_ word: String) -> Bool { word.lowercased().hasPrefix("speaker:") }
 
-    /// Returns an explanation that the given speaker is unknown; empty if the speaker is known or none was given.
+    /// Returns an explanation if the search words name an unknown speaker; otherwise an empty string.
     private static func reason(_ words: [String], _ archive: any ArchiveReading) async throws -> String {
-        let all = words.flatMap { $0.split(separator: " ").map(String.init) }
-        guard let named = all.last(where: isSpeaker), named.utf8.count > "speaker:".utf8.count else { return "" }
+        let allWords = words.flatMap { $0.split(separator: " ").map(String.init) }
+        guard let speaker = allWords.last(where: isSpeaker), speaker.utf8.count > "speaker:".utf8.count
+        else { return "" }
         // The first speaker is A.
         if try await archive.search("speaker:A", limit: 1).isEmpty {
             return ": no speakers have been identified yet (recognizer.speakers, or fieldscribe speakers ID)"
         }
-        guard try await archive.search(named, limit: 1).isEmpty else { return "" }
-        let name = String(named.dropFirst("speaker:".count)).replacing("_", with: " ")
+        guard try await archive.search(speaker, limit: 1).isEmpty else { return "" }
+        let name = String(speaker.dropFirst("speaker:".count)).replacing("_", with: " ")
         return ": no speaker is named \(oneLine(name)); speakers are A, B and so on until they are named"
     }
 }

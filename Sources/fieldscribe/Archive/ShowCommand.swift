@@ -44,7 +44,7 @@ enum ShowCommand: Command {
                 .denied, "show", on: "recording \(id)", "is sealed: only the private key opens it",
                 remedy: "on a machine with the key: age -d -i key.txt \(file) | tar x")
         }
-        // Only on a terminal: programs that read the text do not expect a time.
+        // Only on a terminal, because programs do not expect this line.
         if Terminal.showsErrors, let powerOn = summary.powerOn {
             Terminal.say("recording \(id): the clock was not set; \(powerOn.text)")
         }

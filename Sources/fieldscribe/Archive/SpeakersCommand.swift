@@ -16,9 +16,9 @@ enum SpeakersCommand: Command {
     static let help: [any HelpPart] = [
         """
         Identifies the speakers of transcribed recordings again, by the louder of two channels or by their voices, and
-        replaces the previous result; the next copy contains it. The appliance does this once for each recording. Use
-        this command for another number of people or another model, while the appliance is not running. Names stay with
-        their speaker letters; check that they still fit.
+        replaces the previous result. The next copy contains the new one. The appliance does this once for each
+        recording. Use this command for another number of people or another model, while the appliance is not running.
+        Names stay with their speaker letters; check that they still fit.
         """,
         Argument("ID...", "recording numbers, as shown by fieldscribe list", .recordings), speakers, Option.directory,
         Form(
@@ -78,7 +78,7 @@ enum SpeakersCommand: Command {
     }
 
     private static func listVoices(_ arguments: Arguments) throws {
-        try arguments.expect(1, "nothing else")
+        try arguments.expect(1, "an action")
         let storage = try switchToOwner(arguments)
         let store = try VoiceprintStore(in: storage)
         for name in Set(store.voices.map(\.name)).sorted() {
@@ -96,7 +96,7 @@ enum SpeakersCommand: Command {
     private static func forget(_ arguments: Arguments) throws {
         let names = Array(arguments.rest.dropFirst())
         let storage = try switchToOwner(arguments)
-        // The last recording has the highest folder number.
+        // The latest recording has the highest number.
         let folderNames = (try? Folder(opening: "\(storage)/recordings", crossesMounts: true).names()) ?? []
         let last = folderNames.compactMap { Int($0) }.max()
         let count =
@@ -109,9 +109,9 @@ enum SpeakersCommand: Command {
     /// Switches this process to the archive's owner. Returns the archive's folder.
     private static func switchToOwner(_ arguments: Arguments) throws -> String {
         let storage = try arguments.archiveConfiguration().storage.directory
-        let holder = try ArchiveOwner(of: storage)
-        guard holder.canBe else { throw ArchiveConnection.Mode.readOnlyError(storage, name) }
-        try holder.switchToOwner()
+        let owner = try ArchiveOwner(of: storage)
+        guard owner.canActAsOwner else { throw ArchiveConnection.Mode.readOnlyError(storage, name) }
+        try owner.switchToOwner()
         return storage
     }
 }

@@ -2,7 +2,6 @@ import Core
 import System
 import Transcripts
 
-/// Formats a transcript for reading on a terminal.
 enum TerminalTranscript {
     /// Returns the title, the facts, and each turn with its time and speaker, wrapped at words.
     static func lines(_ timeline: Timeline, _ details: RecordingDetails, width: Int) -> [StyledText] {

@@ -8,7 +8,7 @@ enum VerifyCommand: Command {
     static let name = "verify"
     static let summary = "Check that recordings and copies are unaltered."
     private static let quick = Option.flag(
-        "--quick", "do not read the audio, which takes longest")
+        "--quick", "do not read the audio, which takes most of the time")
     private static let verbose = Option.flag("--verbose", "also print unaltered files")
     private static let copy = Option(
         "--copy", "FOLDER", "a copy, or a folder or stick in which to find copies", .folders,
@@ -21,9 +21,9 @@ enum VerifyCommand: Command {
         """
         Checks each file's length and header, its entries in the archive and the journal, the order of segments, words,
         gaps and bookmarks, the silence in gaps, the ledger of copies, and the history. It reads all of the sound and
-        compares it with the recorder's signature or, without one, with the checksums of each second; a note says which.
-        It changes nothing. Each finding is one line with the file and the remedy; the last line is a summary. The
-        current recording is checked up to what is on the disk.
+        compares it with the recorder's signature or, if there is none, with the checksums of each second; a note says
+        which. It changes nothing. Each finding is one line with the file and the remedy; the last line is a summary.
+        The current recording is checked as far as it has been written to the disk.
         """,
         Argument.recordings("all, and the database as a whole"), quick, verbose, Option.json,
         Option.directory,
@@ -97,7 +97,7 @@ enum VerifyCommand: Command {
 
     private static func verify(copy: String, _ arguments: Arguments) throws {
         guard arguments.rest.isEmpty, !arguments[quick], arguments[.directory] == nil else {
-            throw arguments.usage("--copy takes only --key, --verbose and --json")
+            throw arguments.usage("--copy can be combined only with --key, --verbose and --json")
         }
         let verification = CopyVerification(key: try arguments[key].map(publicKey))
         let findings = try verification.run(copy)

@@ -41,15 +41,15 @@ enum AddCommand: Command {
             arguments[TranscribeCommand.channels] ?? (track == .all ? 2 : configuration.capture.recordedChannels)
         let owner = try ArchiveOwner(of: configuration.storage.directory)
         Interrupts.exitOnRequest(printing: "fieldscribe: interrupted; added files are kept")
-        let adding = FileAdder(
+        let adder = FileAdder(
             storage: configuration.storage.directory, reserve: configuration.reserve, channels: channels, track: track)
-        var batch = try await owner.act { try await AddedBatch(configuration, owner: owner, adding: adding) }
+        var batch = try await owner.act { try await FileBatch(configuration, owner: owner, adder: adder) }
         var status: Int32 = 0
         for path in arguments.rest {
             let fileStatus = try await batch.add(path)
             if status == 0 { status = fileStatus }
         }
-        if case .direct(let archive) = batch.archive, !batch.added.isEmpty, !arguments[addOnly] {
+        if case .direct(let archive) = batch.archive, !batch.addedRecordings.isEmpty, !arguments[addOnly] {
             try owner.switchToOwner()
             _ = try await RecoverCommand.transcribe(configuration, archive: archive, isQuiet: false)
             if configuration.recognizer.speakers != .no {
@@ -61,26 +61,26 @@ enum AddCommand: Command {
 }
 
 /// Adds the files of one command to the archive, one by one.
-private struct AddedBatch {
+private struct FileBatch {
     let owner: ArchiveOwner
-    let adding: FileAdder
+    let adder: FileAdder
     let storage: String
     let archive: ArchiveConnection.Mode
     private let history: [HistoryEntry]
     /// The recordings that were added, by the SHA-256 of their files.
-    private(set) var added: [String: Int] = [:]
+    private(set) var addedRecordings: [String: Int] = [:]
 
-    /// The maximum wait for another command that has the archive open. It may be transcribing.
+    /// The maximum wait for another command that has the archive open, because it may be transcribing.
     private static let timeout = Duration.seconds(3_600)
 
     /// Opens the archive, or creates it, unless the appliance has it open.
-    init(_ configuration: Configuration, owner: ArchiveOwner, adding: FileAdder) async throws {
-        (self.owner, self.adding, storage) = (owner, adding, configuration.storage.directory)
+    init(_ configuration: Configuration, owner: ArchiveOwner, adder: FileAdder) async throws {
+        (self.owner, self.adder, storage) = (owner, adder, configuration.storage.directory)
         archive = try await Self.open(configuration)
         history = try await archive.archive.history(of: nil).map(\.entry)
     }
 
-    /// Waits for another command that has the archive open.
+    /// Opens the archive. If another command has it open, waits for that command.
     ///
     /// - Throws: `DeviceError` with `busy` if the other command is not done in time.
     private static func open(_ configuration: Configuration) async throws -> ArchiveConnection.Mode {
@@ -112,8 +112,8 @@ private struct AddedBatch {
         let (prepared, id): (FileAdder.Prepared, Int?)
         do {
             // Opened with the user's rights, not the archive owner's.
-            let given = try InputFile(path)
-            (prepared, id) = try await owner.act { try await prepareAndAdd(given, named: name) }
+            let input = try InputFile(path)
+            (prepared, id) = try await owner.act { try await prepareAndAdd(input, named: name) }
         } catch let error as DeviceError {
             TerminalStatusLine.clear()
             let message = oneLine(error.message)
@@ -125,7 +125,7 @@ private struct AddedBatch {
             Terminal.say("fieldscribe: \(AddedFile.duplicateError(prepared.existingRecording ?? 0, name).message)")
             return 0
         }
-        added[prepared.file.digest] = id
+        addedRecordings[prepared.file.digest] = id
         try Terminal.print("recording \(id): \(name), \(RecordingScreen.clock(prepared.file.length))\n")
         for note in prepared.report.notes { Terminal.say("fieldscribe: \(name): \(note)") }
         guard let damage = prepared.report.damage else { return 0 }
@@ -133,12 +133,14 @@ private struct AddedBatch {
         return 4
     }
 
-    /// - Returns: the prepared file and the number of the new recording, or nil if the file is already in the archive.
-    private func prepareAndAdd(_ given: InputFile, named name: String) async throws -> (FileAdder.Prepared, Int?) {
+    /// - Returns: the prepared file, and the number of the new recording; nil if the archive already has the file.
+    private func prepareAndAdd(_ input: InputFile, named name: String) async throws -> (FileAdder.Prepared, Int?) {
         let bar = ShareBar("adding \(name)")
-        let prepared = try await adding.prepare(
-            given, named: oneLine(given.name),
-            existingRecording: { [added, history] in added[$0] ?? history.recording(addedFrom: $0) },
+        let prepared = try await adder.prepare(
+            input, named: oneLine(input.name),
+            existingRecording: { [addedRecordings, history] in
+                addedRecordings[$0] ?? history.recording(addedFrom: $0)
+            },
             progress: bar.reached)
         if prepared.existingRecording != nil { return (prepared, nil) }
         switch archive {

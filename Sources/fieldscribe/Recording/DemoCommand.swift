@@ -14,7 +14,7 @@ enum DemoCommand: Command {
     static let help: [any HelpPart] = [
         """
         Plays real speech and shows its text as it appears. Lines that begin with ~ are partial text, shown while people
-        speak; the line below is the final text. At the end it shows the word error rate of both.
+        speak; the line below is the final text. At the end, the demo shows the word error rates of both.
         """,
         Option.directory(
             "keep the demo's files in this folder; default a temporary folder in $TMPDIR or /tmp, which is removed at the end"
@@ -25,15 +25,15 @@ enum DemoCommand: Command {
         var configuration = try arguments.configuration()
         let directory: String
         var scratch: ScratchFolder?
-        if let named = arguments[.directory] {
-            // The folder's owner could put files there that libasound executes.
-            try ArchiveOwner(of: named).switchToOwner()
-            try makeFolder(named)
-            directory = named
+        if let path = arguments[.directory] {
+            // As root, libasound would load plugins that the folder's owner can put there.
+            try ArchiveOwner(of: path).switchToOwner()
+            try makeFolder(path)
+            directory = path
         } else {
-            let made = try ScratchFolder(for: "demo")
-            scratch = made
-            directory = made.path
+            let folder = try ScratchFolder(for: "demo")
+            scratch = folder
+            directory = folder.path
         }
         defer { withExtendedLifetime(scratch) {} }
         let sound = try DemoSound(in: directory)
@@ -51,13 +51,13 @@ enum DemoCommand: Command {
             throw DeviceError(.failed, "demo", "the simulated button did not start a recording")
         }
         Terminal.say("button pressed: recording from the ALSA device \(DemoSound.device), which plays back real speech")
-        let pressed = button
+        let buttonAfterStart = button
         let outcome = try await RecordCommand.record(
             configuration, archive: archive, pool: pool, seconds: nil, screen: screen
         ) { recording in
             // The second press, after the speech.
             guard await recording.reaches(sound.length) else { return }
-            var button = pressed
+            var button = buttonAfterStart
             guard !button.press(at: .seconds(60)) else { return }
             Terminal.say("button pressed again: recording stops")
             recording.stop(reason: .button)
@@ -103,8 +103,8 @@ enum DemoCommand: Command {
         Terminal.say("\ntranscript:\n")
         try Terminal.print(try TranscriptFormat.text.render(timeline))
         let text = timeline.segments.map(\.text).joined(separator: " ")
-        let percent = { (read: String) in
-            "\(Int(WordErrors(referenceText: referenceText, hypothesisText: read).percent.rounded())) %"
+        let percent = { (hypothesisText: String) in
+            "\(Int(WordErrors(referenceText: referenceText, hypothesisText: hypothesisText).percent.rounded())) %"
         }
         try Terminal.print(
             "\nword errors: \(percent(partialText)) in the partial text (\(configuration.partialsEngine.name)), "
@@ -117,7 +117,7 @@ enum DemoCommand: Command {
     ) async throws {
         let stick = "\(directory)/stick"
         try makeFolder(stick)
-        // The demo shows the copy, so it does not encrypt it.
+        // The copy is not encrypted, so that the user can open it.
         var configuration = configuration
         configuration.export.recipients = []
         let report = try await ExportCommand.copy(
@@ -125,7 +125,7 @@ enum DemoCommand: Command {
             needsSignature: false)
         if let error = report.error { throw error }
         Terminal.say("\ncopied and verified, as on a stick; to read and play the recording, open in a browser:")
-        for copy in report.copied + report.kept {
+        for copy in report.copied + report.keptCopies {
             try Terminal.print("\(stick)/Fieldscribe/\(copy.folder)/index.html\n")
         }
         Terminal.say("the list of all recordings on the stick:")

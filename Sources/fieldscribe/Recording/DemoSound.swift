@@ -12,7 +12,7 @@ struct DemoSound: Sendable {
     private static let utterances = ["0870", "0880", "0890", "0920", "0930"]
     private static let pause = SamplePosition.rate * 4 / 5
 
-    /// The reference transcript: lower case, no punctuation, spelled as engines write it.
+    /// The reference transcript, in lower case, without punctuation, and spelled as engines write it.
     let referenceText: String
 
     /// A configuration file that defines the device and includes the system's configuration.
@@ -25,7 +25,7 @@ struct DemoSound: Sendable {
     init(in directory: String) throws {
         var samples = [Int16](repeating: 0, count: Self.pause)
         for utterance in Self.utterances {
-            samples += try Self.read("\(Self.speech)-\(utterance).wav")
+            samples += try Self.samples("\(Self.speech)-\(utterance).wav")
             samples += [Int16](repeating: 0, count: Self.pause)
         }
         referenceText = try Self.transcription()
@@ -42,7 +42,7 @@ struct DemoSound: Sendable {
                 """)
     }
 
-    /// Returns the reference transcript from the list of utterances: `<s> he was not </s> (NAME-0880)`.
+    /// Returns the reference transcript. The file has lines such as `<s> he was not </s> (NAME-0880)`.
     private static func transcription() throws -> String {
         let list = try content(ofFile: "\(folder(of: speech))/transcription", limit: 1 << 16)
         let lines = String(decoding: list, as: UTF8.self).split(separator: "\n")
@@ -54,7 +54,7 @@ struct DemoSound: Sendable {
         }.joined(separator: " ")
     }
 
-    private static func read(_ path: String) throws -> [Int16] {
+    private static func samples(_ path: String) throws -> [Int16] {
         guard access(path, R_OK) == 0 else {
             throw DeviceError(
                 .missing, "access", status: errno,

@@ -8,7 +8,6 @@ import Recognition
 import Settings
 import System
 
-/// Records and transcribes without a panel.
 enum RecordCommand: Command {
     static let name = "record"
     static let summary = "Record from the microphone until you press Ctrl-C."
@@ -49,7 +48,7 @@ enum RecordCommand: Command {
         try configuration.workers(profile: configuration.liveProfile, niceness: 5)
     }
 
-    /// Records until Ctrl-C, the end of an input file, or for `seconds`; `meanwhile` may also stop the recording.
+    /// Records until Ctrl-C, for `seconds`, or to the end of an input file. `meanwhile` may also stop the recording.
     static func record(
         _ configuration: Configuration, archive: SQLiteArchive, pool: WorkerPool?, seconds: Int?,
         screen: RecordingScreen,
@@ -76,18 +75,18 @@ enum RecordCommand: Command {
             }
             recording.stop(reason: .command)
         }
-        async let shown: Void = screen.show(events)
-        async let watched: Void = meanwhile(recording)
+        async let showing: Void = screen.show(events)
+        async let watching: Void = meanwhile(recording)
         let result = await Result.of { try await recording.run(pool: pool, alternatives: 3) }
         if case .success(let outcome) = result {
             hub.publish(.state(outcome.recording.error == nil ? .idle : .faulted))
         }
         hub.finish()
-        _ = await (shown, watched)
+        _ = await (showing, watching)
         return try result.get()
     }
 
-    /// Prints the path of the recording; throws the error if recording or transcription failed.
+    /// Prints where the recording is. Throws the error if the recording or the transcription failed.
     private static func finish(_ outcome: LiveRecording.Outcome) throws {
         Terminal.say(
             "recording \(outcome.id): \(RecordingScreen.clock(outcome.recording.length)) in \(outcome.folder.audio)")

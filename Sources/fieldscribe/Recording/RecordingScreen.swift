@@ -3,16 +3,16 @@ import Synchronization
 import System
 import Transcripts
 
-/// Shows a recording live: events as JSON lines, or the transcript, whose last line is replaced while people speak.
+/// Shows a recording live: either events as JSON lines, or the transcript, whose last line changes while people speak.
 final class RecordingScreen: Sendable {
-    /// Partial texts by the first segment of their group.
+    /// Partial texts by the ID of their group's first segment.
     private struct PartialTexts {
-        /// Each partial text and the position at which it ends.
+        /// Each partial text and its end position.
         var updates: [Int: [(end: SamplePosition, text: String)]] = [:]
-        var printed: [Int: String] = [:]
+        var printedTexts: [Int: String] = [:]
     }
 
-    /// How many samples after its segment a partial text may end. Pauses between segments are longer.
+    /// The number of samples that a partial text may extend past its segment. Pauses between segments are longer.
     private static let tolerance = Int64(SamplePosition.rate) / 4
 
     private let json: Bool
@@ -31,9 +31,9 @@ final class RecordingScreen: Sendable {
     /// Partial texts cost CPU, so they are only requested if they are visible.
     var wantsPartials: Bool { json || isTerminal || keepsPartials }
 
-    /// The last partial texts of all groups; empty unless `keepsPartials`.
+    /// All printed partial text; empty unless `keepsPartials`.
     var partialText: String {
-        partials.withLock { $0.printed.sorted { $0.key < $1.key }.map(\.value).joined(separator: " ") }
+        partials.withLock { $0.printedTexts.sorted { $0.key < $1.key }.map(\.value).joined(separator: " ") }
     }
 
     /// Shows events until they end. If output fails, the recording continues.
@@ -81,13 +81,13 @@ final class RecordingScreen: Sendable {
         TerminalStatusLine.show(line)
     }
 
-    /// Prints a segment's partial text, which is the new part of its group's text.
+    /// Prints a segment's partial text, which is the part of its group's text that was not printed yet.
     private func printPartial(of segment: Segment) throws {
         let words = partials.withLock { partials -> ArraySlice<Substring> in
             guard let group = partials.updates.keys.filter({ $0 <= segment.id }).max(),
                 let text = partials.updates[group]?.last(where: { $0.end <= segment.range.end + Self.tolerance })?.text
             else { return [] }
-            let previous = partials.printed.updateValue(text, forKey: group) ?? ""
+            let previous = partials.printedTexts.updateValue(text, forKey: group) ?? ""
             return text.split(separator: " ").dropFirst(previous.split(separator: " ").count)
         }
         if !words.isEmpty { try printText("    ~  \(words.joined(separator: " "))") }

@@ -6,10 +6,10 @@ import Synchronization
 final class ApplianceHandle: Sendable {
     private let state = Mutex<(appliance: Appliance?, isStopped: Bool)>((nil, false))
 
-    /// Whether the appliance must stop.
+    /// Whether `stop` was called.
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    /// Sets the current appliance, and stops it immediately if `stop` was already called.
+    /// Sets the current appliance. Stops it immediately if `stop` was already called.
     func begin(_ appliance: Appliance) {
         if state.withLock({ state in
             state.appliance = appliance

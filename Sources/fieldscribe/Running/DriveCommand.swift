@@ -12,7 +12,7 @@ enum DriveCommand: Command {
     static let summary = "Plan or fill the drive for laptops."
     private static let target = Option("--to", "DIR", "where the drive's file system is mounted", .folders)
     static let help: [any HelpPart] = [
-        Argument("plan", "print the next step, as lines step=, bytes= and directory="),
+        Argument("plan", "print the next step in three lines: step=, bytes= and directory="),
         Argument("fill", "copy to the folder given with --to"), target,
     ]
 
@@ -27,8 +27,6 @@ enum DriveCommand: Command {
 
     /// The image's name in the ledger.
     private static let volume = "drive"
-
-    // Planning
 
     private static func printPlan(_ configuration: Configuration) async throws {
         let directory = configuration.storage.directory
@@ -51,15 +49,13 @@ enum DriveCommand: Command {
         try Terminal.print("step=\(step)\nbytes=\(bytes)\ndirectory=\(directory)\n")
     }
 
-    // Filling
-
     private static func fill(_ configuration: Configuration, to target: String) async throws {
         guard configuration.usb.drive else {
             throw DeviceError(.denied, "drive", on: "usb.drive", "is no", remedy: "set it to yes")
         }
         let plan = try await DrivePlan(configuration)
         let folder = plan.folder
-        // The ledger lists only finished copies. Without it, all readable copies are verified again.
+        // If the last fill was interrupted, removes the ledger, so that all readable copies are verified again.
         if plan.imageContents?.isFinished != true, !plan.contents.isSealed { unlink(folder.ledger) }
         // Marks the image as unfinished, with its kind.
         var contents = plan.contents
@@ -72,7 +68,7 @@ enum DriveCommand: Command {
             of: plan.archive, ledger: try DriveLedger(path: folder.ledger), in: configuration.storage.directory,
             configuration: configuration, volume: volume
         ) { export in
-            export.leftOut = plan.omittedCount
+            export.omittedCount = plan.omittedCount
             export.recipients = try DrivePlan.recipients(for: configuration).map { .success($0) }
             let shouldStop = export.shouldStop
             export.shouldStop = {
@@ -84,7 +80,7 @@ enum DriveCommand: Command {
             Terminal.say("fieldscribe: recording \(failure.recording): \(failure.error.message)")
         }
         if let error = report.listsError { throw error }
-        // An error that concerns one recording is also listed on the drive; any other makes the image unusable.
+        // The drive lists errors that concern only one recording. Any other error makes the image unusable.
         if let failure = report.failures.first(where: { !concernsRecording($0.error) }) {
             Terminal.say("fieldscribe: the drive is not complete")
             throw ExitError(status: failure.error.exitStatus)
@@ -96,11 +92,11 @@ enum DriveCommand: Command {
         contents.isFinished = true
         try durableReplace(path: folder.contents, with: contents.text)
         Terminal.say(
-            "recordings copied to the drive: \(report.copied.count); already there: \(report.kept.count)"
+            "recordings copied to the drive: \(report.copied.count); already there: \(report.keptCopies.count)"
                 + (plan.omittedCount > 0 ? "; did not fit: \(plan.omittedCount)" : ""))
     }
 
-    /// Whether an error concerns one recording: it was erased, is unreadable, or is too long for FAT.
+    /// Whether an error concerns only one recording, which was erased, is damaged, or is too long for FAT.
     private static func concernsRecording(_ error: DeviceError) -> Bool {
         error.code == .missing || error.status == EFBIG || error.cause == .damagedAudio
     }

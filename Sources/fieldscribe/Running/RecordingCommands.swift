@@ -2,8 +2,6 @@ import Appliance
 import Core
 import System
 
-// The commands that do what the button does.
-
 enum StartCommand: Command {
     static let name = "start"
     static let summary = "Start a recording, as the button does."
@@ -50,7 +48,7 @@ enum PauseCommand: Command {
 enum ResumeCommand: Command {
     static let name = "resume"
     static let summary = "Resume the paused recording."
-    static let help: [any HelpPart] = ["Reports if the recording was not paused."]
+    static let help: [any HelpPart] = ["Prints a message if the recording was not paused."]
 
     static func run(_ arguments: Arguments) async throws { try arguments.perform(.resume) }
 }
@@ -63,9 +61,9 @@ enum MarkCommand: Command {
     ]
 
     static func run(_ arguments: Arguments) async throws {
-        let answer = try arguments.appliance().ask(.command(.mark(text: arguments.rest.joined(separator: " "))))
-        guard let mark = answer.mark else { return }
-        try Terminal.print("marked \(answer.recording ?? 0) at \(RecordingScreen.clock(mark.position))\n")
+        let response = try arguments.appliance().ask(.command(.mark(text: arguments.rest.joined(separator: " "))))
+        guard let mark = response.mark else { return }
+        try Terminal.print("marked \(response.recording ?? 0) at \(RecordingScreen.clock(mark.position))\n")
     }
 }
 

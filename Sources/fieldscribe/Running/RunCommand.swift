@@ -29,30 +29,30 @@ enum RunCommand: Command {
         let socket = loaded.configuration.control.socket
         owner.createFolder(String(socket.prefix(upTo: socket.lastIndex(of: "/") ?? socket.startIndex)))
         try owner.switchToOwner()
-        let running = ApplianceHandle()
+        let handle = ApplianceHandle()
         Interrupts.handle { count in
-            running.stop()
+            handle.stop()
             guard count == 1 else { return }
             // Waits until the recording is closed, however long the disk takes. Other work can be abandoned: the
             // archive is always consistent.
-            let lost = running.awaitClosing()
-            Terminal.say("<4>stopped state=\(lost == nil ? "forced" : "lost")")
-            exit(lost?.exitStatus ?? 0)
+            let error = handle.awaitClosing()
+            Terminal.say("<4>stopped state=\(error == nil ? "forced" : "lost")")
+            exit(error?.exitStatus ?? 0)
         }
-        while try await runAppliance(loaded, environment, running), !running.isStopped {
+        while try await runAppliance(loaded, environment, handle), !handle.isStopped {
             loaded = LoadedConfiguration(explicitPath: arguments[.config], environment: environment)
         }
     }
 
-    /// Runs an appliance until it stops and has released its devices and its archive.
+    /// Runs an appliance until it has stopped and released its devices and its archive.
     ///
     /// - Returns: whether to start another one with changed settings.
     private static func runAppliance(
-        _ loaded: LoadedConfiguration, _ environment: [String: String], _ running: ApplianceHandle
+        _ loaded: LoadedConfiguration, _ environment: [String: String], _ handle: ApplianceHandle
     ) async throws -> Bool {
         let appliance = try await Appliance(loaded, environment: environment)
-        running.begin(appliance)
-        defer { running.end() }
+        handle.begin(appliance)
+        defer { handle.end() }
         await appliance.run()
         if let error = appliance.databaseDamage { throw error }
         return appliance.needsRestart

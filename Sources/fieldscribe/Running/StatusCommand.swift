@@ -5,7 +5,7 @@ import System
 enum StatusCommand: Command {
     static let name = "status"
     static let summary = "Show what the recorder is doing."
-    static let help: [any HelpPart] = [Option.json("print one JSON object; times in seconds, runway in hours")]
+    static let help: [any HelpPart] = [Option.json("print one JSON object; times are in seconds, except runwayHours")]
 
     static func run(_ arguments: Arguments) async throws {
         let status = try arguments.appliance().status()
@@ -21,11 +21,11 @@ enum StatusCommand: Command {
         }
         rows.append(("backlog", "\(clock(status.backlogSeconds)) not transcribed yet"))
         if let pass = status.secondPass {
-            let others = pass.waiting == 0 ? "" : "; \(pass.waiting) more waiting"
+            let suffix = pass.waiting == 0 ? "" : "; \(pass.waiting) more waiting"
             rows.append(
                 (
                     "second pass",
-                    "recording \(pass.recording), \(clock(pass.readUpTo)) of \(clock(pass.length)) transcribed again\(others)"
+                    "recording \(pass.recording), \(clock(pass.readUpTo)) of \(clock(pass.length)) transcribed again\(suffix)"
                 ))
         }
         rows.append(("disk", "space for \(hours(status.runwayHours)) of recording in \(status.directory)"))

@@ -1,7 +1,7 @@
 import Core
 import System
 
-/// An event from the appliance, with the fields of every kind of event.
+/// An event from the appliance, with the fields of all kinds of events.
 struct WatchEvent: Decodable, Hashable {
     var event: String
     var segment: Int?
@@ -30,10 +30,10 @@ struct WatchEvent: Decodable, Hashable {
             return "\(clock(start))  \(text)"
         case "mark": return "\(clock(time))  ── bookmark\(text.map { $0.isEmpty ? "" : ": \($0)" } ?? "") ──"
         case "gap":
-            let length = ((end ?? 0) - (start ?? 0)) * 10
+            let tenths = (((end ?? 0) - (start ?? 0)) * 10).rounded()
             let isLoss = cause.flatMap(Gap.Cause.init)?.isLoss ?? true
-            let what = (isLoss ? "lost: " : "") + (cause ?? "unknown")
-            return "\(clock(start))  [\(length.rounded() / 10) s \(what)]"
+            let description = (isLoss ? "lost: " : "") + (cause ?? "unknown")
+            return "\(clock(start))  [\(tenths / 10) s \(description)]"
         case "fault": return "fault: \(message ?? "unknown")"
         case "export": return "export: \(message ?? "")"
         case "opened":

@@ -2,10 +2,10 @@ import Appliance
 import Core
 import System
 
-/// The terminal view of `watch`: permanent text, and below it a few lines that are replaced in place. It wraps all
-/// lines itself, at words, so that it knows how many lines are on the screen.
+/// The terminal view of `watch`: permanent text, and below it a few lines that are replaced in place. It wraps lines
+/// itself, so that it knows how many lines are on the screen.
 struct WatchView {
-    /// Hides the cursor, which would jump with every level.
+    /// Hides the cursor, which would jump with every update of the level.
     static let opening = "\u{1B}[?25l"
 
     /// The maximum number of lines of partial text. If it is longer, only its end is shown.
@@ -19,8 +19,8 @@ struct WatchView {
     private var rms = -96.0
     private var peak = -96.0
     private var status: ApplianceStatus?
-    /// The widths of the replaced lines on the screen.
-    private var drawn: [Int] = []
+    /// The widths of the lines on the screen that will be replaced.
+    private var drawnWidths: [Int] = []
 
     private let isStyled: Bool
 
@@ -69,9 +69,9 @@ struct WatchView {
     mutating func close() -> String { erase() + (isStyled ? "\u{1B}[0m" : "") + "\u{1B}[?25h" }
 
     private mutating func erase() -> String {
-        defer { drawn = [] }
+        defer { drawnWidths = [] }
         // A terminal that became narrower has wrapped the lines again.
-        let rows = drawn.reduce(0) { $0 + max(1, ($1 + width - 1) / width) }
+        let rows = drawnWidths.reduce(0) { $0 + max(1, ($1 + width - 1) / width) }
         return (rows > 1 ? "\u{1B}[\(rows - 1)A" : "") + "\r\u{1B}[J"
     }
 
@@ -81,12 +81,12 @@ struct WatchView {
             let text = "\(RecordingScreen.clock(seconds: partialStart))  \(partial)"
             for line in Terminal.wrapped(text, to: width, hanging: 7).suffix(Self.maxPartialLines) {
                 lines.append(style(line, .dim))
-                drawn.append(Terminal.columns(line[...]))
+                drawnWidths.append(Terminal.columns(line[...]))
             }
         }
         let (bottom, columns) = bottom
         lines.append(bottom)
-        drawn.append(columns)
+        drawnWidths.append(columns)
         return lines.joined(separator: "\r\n")
     }
 
@@ -120,7 +120,7 @@ struct WatchView {
         return style(cells.joined(), peak > -1 ? .red : peak > -6 ? .yellow : .green)
     }
 
-    /// Removes control characters: a bookmark's text must not move the cursor.
+    /// Removes control characters, so that a bookmark's text cannot move the cursor.
     private static func clean(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.properties.generalCategory != .control }))
     }

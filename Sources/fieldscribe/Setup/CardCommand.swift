@@ -3,7 +3,7 @@ import Core
 import Settings
 import System
 
-/// Reads the card's settings; the image runs this command at each start.
+/// Reads the card's settings. The card's image runs this command at each start.
 enum CardCommand: Command {
     static let name = "card"
     static let summary = "Apply the settings on a card's first partition."
@@ -17,7 +17,7 @@ enum CardCommand: Command {
         "--blink", "blink until interrupted: the recorder cannot start from this card")
     static let help: [any HelpPart] = [
         "The image runs this command at each start; see fieldscribe(8).", source, target,
-        Form("Or it only blinks a fault on the lamp."), blink,
+        Form("With --blink, it only shows a fault on the lamp."), blink,
     ]
 
     static func run(_ arguments: Arguments) async throws {
@@ -27,11 +27,13 @@ enum CardCommand: Command {
         guard let from = arguments[source], let to = arguments[target] else {
             throw arguments.usage("give both --from FOLDER and --to FOLDER")
         }
-        let words = "\(to)/vocabulary.txt"
-        let outcome = CardFolder(from).read(vocabularyAt: words)
+        let vocabularyPath = "\(to)/vocabulary.txt"
+        let outcome = CardFolder(from).read(vocabularyAt: vocabularyPath)
         try makeFolder(to, mode: 0o755)
         let settings = outcome.settings
-        if let vocabulary = outcome.vocabulary { try durableReplace(path: words, with: vocabulary, mode: 0o644) }
+        if let vocabulary = outcome.vocabulary {
+            try durableReplace(path: vocabularyPath, with: vocabulary, mode: 0o644)
+        }
         let files = [
             ("name", settings.name), ("time-zone", settings.timeZone), ("rtc", settings.rtc),
             ("serial-console", settings.hasSerialConsole ? "yes" : nil),

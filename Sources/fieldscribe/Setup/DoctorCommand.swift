@@ -43,7 +43,7 @@ enum DoctorCommand: Command {
 
     private static func text(_ finding: DoctorFinding) -> String {
         let width = (DoctorFinding.Check.allCases.map { $0.rawValue.count }.max() ?? 0) + 2
-        let word =
+        let status =
             switch finding.status {
             case .ok: "ok     "
             case .notice: "notice "
@@ -51,7 +51,7 @@ enum DoctorCommand: Command {
             case .missing: "MISSING"
             }
         let indent = String(repeating: " ", count: 9 + width)
-        let first = "\(word)  \(finding.check.rawValue.padded(to: width))\(finding.message)\n"
-        return first + (finding.remedy.map { "\(indent)-> \($0)\n" } ?? "")
+        let firstLine = "\(status)  \(finding.check.rawValue.padded(to: width))\(finding.message)\n"
+        return firstLine + (finding.remedy.map { "\(indent)-> \($0)\n" } ?? "")
     }
 }

@@ -29,7 +29,7 @@ enum ModelsCommand: Command {
             "add WHEEL|FOLDER",
             "a moonshine_voice-*.whl file (needs unzip), a folder made by deploy/model, or a PocketSphinx model",
             .files), modelName, language, force,
-        "The engines, by their value of recognizer.engine:\n\n\(EngineRegistry.all.map(explanation).joined(separator: "\n\n"))",
+        "The engines, by their recognizer.engine value:\n\n\(EngineRegistry.all.map(explanation).joined(separator: "\n\n"))",
     ]
 
     private struct Row: Encodable {
@@ -88,8 +88,8 @@ enum ModelsCommand: Command {
         try Terminal.print(arguments[.json] ? jsonText(rows) : rows.map(text).joined())
     }
 
-    /// Tries to load a model in a separate process, as a worker does. If the engine is incomplete, does nothing: its other
-    /// files may be installed later.
+    /// Tries to load a model in a separate process, as a worker does. Does nothing if the engine is incomplete, because
+    /// its other files may be installed later.
     private static func load(
         _ folder: String, _ engine: String, _ configuration: Configuration
     ) throws(DeviceError) {
@@ -117,9 +117,9 @@ enum ModelsCommand: Command {
         let language = row.language.isEmpty ? "language unknown" : row.language
         let licence = row.licence ?? "licence unknown"
         let megabytes = (row.bytes + 500_000) / 1_000_000
-        let head =
+        let firstLine =
             "\(row.isChosen ? "*" : " ") \(row.name)  \(row.engine)  \(language)  \(row.sampleRate) Hz  \(megabytes) MB  "
             + "sha256 \(row.sha256.prefix(12))  \(licence)  \(row.path)\n"
-        return head + row.problems.map { "    \($0)\n" }.joined()
+        return firstLine + row.problems.map { "    \($0)\n" }.joined()
     }
 }

@@ -9,12 +9,12 @@ enum VocabularyCommand: Command {
     static let name = "vocabulary"
     static let summary = "Teach the recognizer your own names and words."
     static let help: [any HelpPart] = [
-        Argument("check FILE", "print the pronunciation of each word, and the unusable lines", .files),
-        Argument("prepare FILE", "also build the language model now, not at the first recording", .files),
-        Argument("use FILE", "also save it as recognizer.vocabulary in the configuration file", .files),
+        Argument("check FILE", "print guessed pronunciations and unusable lines", .files),
+        Argument("prepare FILE", "also build the language model now, before the first recording", .files),
+        Argument("use FILE", "do the same, and save FILE as recognizer.vocabulary in the configuration file", .files),
         Argument("learned", "list the words that people corrected, from learned.txt in the archive's folder"),
         Argument("learn", "add missing corrections to learned.txt, or rebuild it"),
-        Argument("accept [PHRASE...]", "accept these words, or all, that vocabulary.learn = ask has proposed"),
+        Argument("accept [PHRASE...]", "accept these or all words that were proposed because vocabulary.learn is ask"),
         Option.model, Option.directory, Option.json("print one JSON object"),
         """
         FILE has one word or phrase per line, or is a JSGF grammar, which allows no other words:
@@ -32,7 +32,7 @@ enum VocabularyCommand: Command {
         var file: String
         var model: String
         var report: VocabularyReport
-        /// Whether the model was already cached; nil for `check`.
+        /// Whether the language model was already built; nil for `check`.
         var wasKept: Bool?
     }
 
@@ -56,7 +56,7 @@ enum VocabularyCommand: Command {
         if action != "check" {
             report = try await asArchiveOwner(configuration) {
                 let (prepared, report) = try model.prepare(file, cachedIn: configuration.cacheFolder)
-                // Lets the library check it before a recording depends on it.
+                // Checks that the library accepts the model before a recording depends on it.
                 _ = try PocketSphinxRecognizer(model: prepared)
                 return report
             }
@@ -73,7 +73,7 @@ enum VocabularyCommand: Command {
         if !answer.report.problems.isEmpty { throw ExitError(status: 1) }
     }
 
-    /// Runs `body` as the archive's owner if this is root, because the owner's service reads the model.
+    /// Runs `body` as the archive's owner if this process is root, because the service runs as the owner.
     private static func asArchiveOwner<Value>(
         _ configuration: Configuration, _ body: () throws -> Value
     ) async throws -> Value {
@@ -84,10 +84,11 @@ enum VocabularyCommand: Command {
     private static func text(_ answer: Answer) -> String {
         let report = answer.report
         var lines = [
-            "\(report.isGrammar ? "a grammar" : "\(report.phrases) phrases") of \(report.words) words: \(report.known) in "
-                + "the dictionary of \(answer.model), \(report.told) given in the file, \(report.guesses.count) guessed"
+            "\(report.isGrammar ? "a grammar" : "\(report.phrases) phrases") with \(report.words) words: "
+                + "\(report.dictionaryWords) in the dictionary of \(answer.model), "
+                + "\(report.userPronouncedWords) given in the file, \(report.guesses.count) guessed"
         ]
-        lines += report.guesses.map { "  \($0.word): \($0.ways.joined(separator: " | "))" }
+        lines += report.guesses.map { "  \($0.word): \($0.pronunciations.joined(separator: " | "))" }
         lines += report.problems.map { "\(answer.file):\($0.line): \($0.reason)" }
         if let wasKept = answer.wasKept { lines.append("language model: \(wasKept ? "was already built" : "built")") }
         return lines.map { "\($0)\n" }.joined()

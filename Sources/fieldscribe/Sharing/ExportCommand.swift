@@ -50,7 +50,7 @@ enum ExportCommand: Command {
             remedy: "choose a folder outside \(recordings)")
     }
 
-    /// Returns the real path of a folder, or of its nearest existing ancestor.
+    /// Returns the real path of a folder or of its nearest existing ancestor.
     private static func existingAncestor(of path: String) -> String? {
         var candidate = path
         while true {
@@ -94,9 +94,9 @@ enum ExportCommand: Command {
             settings: CopySettings(configuration, volume: volume, now: MonotonicClock.wallSeconds.rounded(.down)),
             audioPath: { RecordingFolder(storage: directory, recording: $0).audio })
         export.punctuator = punctuator(configuration)
-        export.readings = { recording, title in
+        export.accuracies = { recording, title in
             try await archive.measuredPasses(of: recording).map { measured in
-                PlottedReading(
+                PlottedPass(
                     recording: recording, title: title, engine: "\(measured.pass.engine.name) \(measured.pass.profile)",
                     whole: measured.accuracy.whole.percent, checked: measured.accuracy.checked.percent)
             }
@@ -128,12 +128,12 @@ enum ExportCommand: Command {
     /// Returns the punctuator for copies. If the language model is incomplete, texts are copied without full stops.
     private static func punctuator(_ configuration: Configuration) -> Punctuator {
         configuration.punctuator { error throws(DeviceError) in
-            guard isReported.raise() else { return }
+            guard wasReported.raise() else { return }
             Terminal.say("fieldscribe: \(error.message); copied without full stops")
         }
     }
 
-    private static let isReported = StopFlag()
+    private static let wasReported = StopFlag()
 
     /// Prints what was copied, and throws the exit status of a failure.
     static func finish(_ report: CopyReport, target: String) throws {
@@ -142,12 +142,12 @@ enum ExportCommand: Command {
         }
         if report.copied.isEmpty, report.error == nil {
             Terminal.say(
-                report.kept.isEmpty
+                report.keptCopies.isEmpty
                     ? "there is nothing to copy yet" : "\(target) already has everything; nothing was copied")
         }
         if !report.unencryptedRecordings.isEmpty {
             let numbers = report.unencryptedRecordings.map(String.init).joined(separator: ", ")
-            Terminal.say("\(target) has unsealed recordings from earlier copies: \(numbers)")
+            Terminal.say("\(target) has unencrypted copies from earlier: recordings \(numbers)")
         }
         for failure in report.failures {
             Terminal.say("fieldscribe: recording \(failure.recording): \(failure.error.message)")
@@ -157,9 +157,8 @@ enum ExportCommand: Command {
     }
 }
 
-/// Shows in the status line which recording is being copied.
 @Sendable private func showProgress(_ progress: CopyProgress) {
     let percent = progress.reached.samples * 100 / max(1, progress.length.samples)
     let state = percent < 100 ? "\(percent) %" : "checking"
-    TerminalStatusLine.show("  recording \(progress.recording), \(progress.number) of \(progress.count): \(state)")
+    TerminalStatusLine.show("  recording \(progress.recording), \(progress.ordinal) of \(progress.count): \(state)")
 }

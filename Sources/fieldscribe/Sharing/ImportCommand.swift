@@ -32,7 +32,7 @@ enum ImportCommand: Command {
             throw arguments.usage("give at least one file")
         }
         let recording = try arguments[recording].map(arguments.recording)
-        // Read before this process switches to the archive's owner, who may not read other users' folders.
+        // Read before this process switches to the archive's owner, who may have no access to the user's folders.
         let files = arguments.rest.map { path in
             Result { try file(path, recording: recording, person: oneLine(arguments[person] ?? "")) }
         }
@@ -65,7 +65,7 @@ enum ImportCommand: Command {
     }
 
     static func file(_ path: String, recording: Int?, person: String) throws(DeviceError) -> CorrectionImport.File {
-        // The path as given, because the files of all copies have the same name, such as `transcript.vtt`.
+        // Messages contain the path, because the files of all copies have the same name, such as `transcript.vtt`.
         let text = try incomingText(try content(ofFile: path, limit: maximumBytes), name: path)
         return CorrectionImport.File(
             name: oneLine(path), text: text, recording: recording, person: person,

@@ -11,9 +11,9 @@ enum RecipientsCommand: Command {
         .files)
     static let help: [any HelpPart] = [
         """
-        Recipients are the public keys for which recordings are encrypted. This encrypts a test message for the keys in
-        export.recipients (for copies) and storage.seal (for recordings on the recorder). It changes nothing, and
-        neither prints nor stores a private key.
+        Recipients are the public keys for which recordings are encrypted. This command encrypts a test message for the
+        keys in export.recipients (for copies) and storage.seal (for recordings on the recorder). It changes nothing,
+        and neither prints nor stores a private key.
         """,
         Argument("check", "the only action"), key,
         Argument(
@@ -47,9 +47,9 @@ enum RecipientsCommand: Command {
         ].filter { !$0.2.isEmpty }
         for (what, setting, keys) in purposes {
             do throws(DeviceError) { try age.check(keys) } catch {
-                var named = error
-                if named.remedy == "correct export.recipients" { named.remedy = "correct \(setting)" }
-                throw named
+                var settingError = error
+                if error.remedy == "correct export.recipients" { settingError.remedy = "correct \(setting)" }
+                throw settingError
             }
             for recipient in keys { try age.encryptTest(for: recipient) }
             let count = counted(keys.count, "public key", "public keys")
@@ -78,7 +78,7 @@ enum RecipientsCommand: Command {
         for file in files {
             do throws(DeviceError) {
                 let bytes = try age.openedBytes(of: file, with: key)
-                try Terminal.print("\(file): opens completely (\(bytes) bytes inside)\n")
+                try Terminal.print("\(file): opens completely; contains \(bytes) bytes\n")
             } catch {
                 Terminal.say("fieldscribe: \(error.message)")
                 if status == 0 { status = error.exitStatus }

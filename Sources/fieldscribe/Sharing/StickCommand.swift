@@ -20,7 +20,7 @@ enum StickCommand: Command {
             "allow [DEVICE]",
             "allow the plugged-in stick; if there are several, give the name that lsblk prints, such as sda1"),
         Argument("list", "list the allowed sticks, how each was allowed, and the plugged-in sticks"),
-        Argument("forget IDENTIFIER", "no longer allow the stick with this identifier; the list shows two for each"),
+        Argument("forget IDENTIFIER", "no longer allow the stick with this identifier; list shows two for each stick"),
         Argument(
             "admit DEVICE",
             "exit with 0 if this stick is allowed; its systemd unit checks this before mounting"),
@@ -33,7 +33,6 @@ enum StickCommand: Command {
         """,
     ]
 
-    /// The exit status if a stick is refused.
     static let refusedStatus: Int32 = 6
 
     static func run(_ arguments: Arguments) async throws {
@@ -81,10 +80,10 @@ enum StickCommand: Command {
         let steps = environmentVariable("FIELDSCRIBE_STICK_STEPS") ?? "/usr/lib/fieldscribe/stick"
         let child = try ChildProcess(steps, arguments: ["repair", name])
         child.pipes.closeInput()
-        var answer: [UInt8] = []
-        while case let more = try child.pipes.read(timeoutSeconds: 900), !more.isEmpty { answer += more }
+        var output: [UInt8] = []
+        while case let bytes = try child.pipes.read(timeoutSeconds: 900), !bytes.isEmpty { output += bytes }
         guard try child.exitStatus(timeoutSeconds: 60) == 0 else {
-            let line = String(decoding: answer, as: UTF8.self).split(separator: "\n").first
+            let line = String(decoding: output, as: UTF8.self).split(separator: "\n").first
             throw DeviceError(.failed, "stick", line.map(String.init) ?? "\(name): was not repaired: \(steps) failed")
         }
         Terminal.say("\(name): repaired; unplug it and plug it in again")
@@ -137,7 +136,7 @@ enum StickCommand: Command {
                 try PluggedSticks().identity(of: device)
             }
         } catch let error as DeviceError where error.code == .denied && error.status == 0 {
-            // A status means that a file could not be read.
+            // An error with a status means that a file could not be read.
             Terminal.say(error.message)
             throw ExitError(status: refusedStatus)
         }

@@ -5,12 +5,12 @@ import Settings
 import System
 import Transcripts
 
-/// The corrections saved on a stick, anywhere below its folder `Fieldscribe`. The stick is not trusted: links are
-/// not followed; size, depth and number are limited.
+/// The corrections saved on a stick, anywhere below its folder `Fieldscribe`. The stick is not trusted: links are not
+/// followed, and the number, size and depth of files are limited.
 enum StickCorrections {
     private static let maximumDepth = 6
     private static let (maxFiles, maxNames) = (1_000, 100_000)
-    /// Limits in bytes: of one file, and of all texts together.
+    /// Limits in bytes, for one file and for all texts together.
     private static let (maximumFileBytes, maximumTotalBytes) = (16 << 20, 64 << 20)
 
     /// Imports all files and returns a line for each. A file that fails changes nothing and does not stop the others.
@@ -18,19 +18,19 @@ enum StickCorrections {
         from stick: String, _ connection: ArchiveConnection, _ configuration: Configuration
     ) async -> [String] {
         guard let top = try? Folder(opening: stick).folder("Fieldscribe") else { return [] }
-        var found: [(path: String, folder: Folder, name: String)] = []
+        var candidates: [(path: String, folder: Folder, name: String)] = []
         var lines: [String] = []
-        search(in: top, path: "", depth: 0, &found, &lines)
-        if found.count > maxFiles {
-            found.removeLast()
+        search(in: top, path: "", depth: 0, &candidates, &lines)
+        if candidates.count > maxFiles {
+            candidates.removeLast()
             lines.append(
                 "this stick has more than \(maxFiles) correction files, and the rest were not read; remove some"
             )
         }
         // A sandboxed process parses each file; this process keeps only the text and the time.
         var files: [(savedAt: Double, file: CorrectionImport.File)] = []
-        var (seen, bytesLeft): (Set<String>, Int) = ([], maximumTotalBytes)
-        for (path, folder, name) in found {
+        var (uniqueTexts, bytesLeft): (Set<String>, Int) = ([], maximumTotalBytes)
+        for (path, folder, name) in candidates {
             do {
                 let bytes = try folder.content(ofFile: name, limit: maximumFileBytes)
                 guard
@@ -41,7 +41,7 @@ enum StickCorrections {
                 }
                 // A page saves its corrections in two files: for itself and for the recorder.
                 let text = document.text
-                guard seen.insert(text).inserted else { continue }
+                guard uniqueTexts.insert(text).inserted else { continue }
                 bytesLeft -= text.utf8.count
                 guard bytesLeft >= 0 else {
                     lines.append(
@@ -65,8 +65,8 @@ enum StickCorrections {
     }
 
     private static func search(
-        in folder: Folder, path: String, depth: Int, _ found: inout [(path: String, folder: Folder, name: String)],
-        _ lines: inout [String]
+        in folder: Folder, path: String, depth: Int,
+        _ candidates: inout [(path: String, folder: Folder, name: String)], _ lines: inout [String]
     ) {
         guard let names = try? folder.names(limit: maxNames + 1) else { return }
         if names.count > maxNames {
@@ -75,12 +75,12 @@ enum StickCorrections {
                 "\(name): has more than \(maxNames) files, so not all were checked; move the corrections to another folder"
             )
         }
-        for name in names.sorted() where found.count <= maxFiles {
+        for name in names.sorted() where candidates.count <= maxFiles {
             switch (try? folder.status(name))?.kind {
-            case .file where isCorrections(name): found.append((path + name, folder, name))
+            case .file where isCorrections(name): candidates.append((path + name, folder, name))
             case .folder where depth < maximumDepth:
                 guard let inner = try? folder.folder(name) else { continue }
-                search(in: inner, path: "\(path)\(name)/", depth: depth + 1, &found, &lines)
+                search(in: inner, path: "\(path)\(name)/", depth: depth + 1, &candidates, &lines)
             case nil where name.contains("\u{FFFD}") && (isCorrections(name) || !name.contains(".")):
                 lines.append("\(path)\(name): was not read: its name is not UTF-8; rename it")
             default: break

@@ -19,8 +19,8 @@ enum StickExport {
         }
         let answer = try await settings(on: target, arguments)
         if answer.hasChanged { configuration = try arguments.configuration() }
-        // After the copy, which also queries the appliance. If the appliance is not running, it reads the settings when it
-        // starts.
+        // The appliance is notified only after the copy, which also queries it. If it is not running, it reads the
+        // settings when it starts.
         defer { if answer.hasChanged { _ = try? ControlClient(configuration)?.ask(.settings) } }
         let key = StickKey.open(from: target, configuration)
         for line in key.lines { Terminal.say(line) }
@@ -29,29 +29,29 @@ enum StickExport {
             _ = try? ControlClient(configuration)?.ask(.exporting(.failed, message: error.message))
         }
         if key.isPrivate, StickKey.mustBeSeparate(configuration) {
-            try writeKeyStickResult(target, key: key.lines, answer: answer.lines)
+            try writeKeyStickResult(target, keyLines: key.lines, settingsLines: answer.lines)
             return Terminal.say("nothing is copied to a stick that has a private key")
         }
         let connection = try await ExportCommand.openArchive(arguments, target: target)
         // Imported before copying, so that the copy contains the corrections.
-        var own = configuration
-        own.storage.directory = connection.directory
-        let corrections = await StickCorrections.importAll(from: target, connection, own)
+        var archiveConfiguration = configuration
+        archiveConfiguration.storage.directory = connection.directory
+        let corrections = await StickCorrections.importAll(from: target, connection, archiveConfiguration)
         for line in corrections { Terminal.say(oneLine(line)) }
         let report = try await ExportCommand.copy(
             numbers, of: connection.archive, ledger: connection.ledger, in: connection.directory, to: target,
             configuration: configuration
         ) { export in
-            (export.answer, export.key, export.corrections) = (answer.lines, key.lines, corrections)
+            (export.settingsLines, export.keyLines, export.correctionLines) = (answer.lines, key.lines, corrections)
         }
         try ExportCommand.finish(report, target: target)
     }
 
     /// Reads a stick's settings as the archive's owner and returns the result for `RESULT.txt`.
     private static func settings(on stick: String, _ arguments: Arguments) async throws -> StickSettings.Outcome {
-        let own = try arguments.ownConfiguration()
-        let outcome = try await ArchiveOwner(of: own.storage.directory).act {
-            StickSettings.accept(fromStick: stick, over: own)
+        let configuration = try arguments.ownConfiguration()
+        let outcome = try await ArchiveOwner(of: configuration.storage.directory).act {
+            StickSettings.accept(fromStick: stick, over: configuration)
         }
         for line in outcome.lines { Terminal.say(line) }
         return outcome

@@ -10,7 +10,7 @@ enum StickKey {
     struct Outcome {
         /// Lines for the user; empty if the stick has no such file.
         var lines: [String] = []
-        /// Whether the stick has a private key, even a wrong one: encrypted copies must not be stored beside it.
+        /// Whether the stick has a private key, even a wrong one. Encrypted copies must not be stored beside it.
         var isPrivate = false
         /// Why the key opened nothing.
         var error: DeviceError?
@@ -63,7 +63,7 @@ enum StickKey {
         }
     }
 
-    /// Whether these settings encrypt anything: private keys and copies must then be on separate sticks.
+    /// Whether private keys and copies must be on separate sticks, because the settings encrypt something.
     static func mustBeSeparate(_ configuration: Configuration) -> Bool {
         !configuration.export.recipients.isEmpty || !configuration.storage.seal.isEmpty
     }

@@ -18,7 +18,7 @@ enum DecodeWorkerCommand: Command {
     private static let cache = Option("--cache", "DIR", "the folder of prepared language models", .folders)
     private static let profile = Option("--profile", "NAME", "the search profile")
     private static let copies = Option.number(
-        "--copies", "how many copies of this process to fork", in: 0...ProcessCopies.maximumCount, default: 0)
+        "--copies", "the number of copies of this process to fork", in: 0...ProcessCopies.maximumCount, default: 0)
     static let help: [any HelpPart] = [
         "Started by the other commands. For the protocol, see Sources/Recognition/Workers/WorkerProtocol.swift.",
         engine, Option.model, timingModel, languageModel, dictionary, Option.vocabulary, learned, cache, Option.hint,
@@ -28,7 +28,7 @@ enum DecodeWorkerCommand: Command {
     static func run(_ arguments: Arguments) async throws {
         // A terminal signals the whole process group, but the parent decides when a worker exits.
         for number in [SIGINT, SIGQUIT, SIGHUP] { signal(number, SIG_IGN) }
-        // If memory runs out, the kernel should kill a worker, not the recorder, from which the score was inherited.
+        // If memory runs out, the kernel should kill a worker, not the recorder, whose score the worker inherited.
         if let score = try? FileDescriptor(opening: "/proc/self/oom_score_adj", O_WRONLY) {
             Array("500".utf8).withUnsafeBytes { try? score.write($0) }
         }

@@ -16,22 +16,22 @@ struct PageSound {
 
     /// Returns the name of the file to copy the sound to; nil if the page can play the input itself.
     ///
-    /// - Parameter text: the page's file name.
-    func copy(beside text: String) -> String? {
+    /// - Parameter page: the page's file name.
+    func copy(beside page: String) -> String? {
         guard let folder, canBeReadAgain(input) else { return nil }
-        let ending = input.split(separator: ".").last.map { $0.lowercased() } ?? ""
+        let fileExtension = input.split(separator: ".").last.map { $0.lowercased() } ?? ""
         let isPlayable =
-            track == .automatic && Self.playableExtensions.contains(ending)
+            track == .automatic && Self.playableExtensions.contains(fileExtension)
             && Self.isSame(System.folder(of: input), folder)
-        return isPlayable ? nil : "\(text.dropLast(".html".count)).flac"
+        return isPlayable ? nil : "\(page.dropLast(".html".count)).flac"
     }
 
-    /// Reads the input again for the peaks of its waveform.
+    /// Reads the input again to compute the peaks of its waveform.
     ///
     /// - Parameters:
     ///   - copy: the file to write the sound to, as FLAC; nil if no copy is needed.
     ///   - name: the name of that file.
-    /// - Returns: the details of the page, with the link to its sound.
+    /// - Returns: the details for the page, with the name of its sound file.
     func details(_ timeline: Timeline, into copy: NewFile?, named name: String?) throws -> RecordingDetails {
         guard canBeReadAgain(input) else { return RecordingDetails(timeline) }
         let reader = try AudioFileReader(path: input, track: track)

@@ -4,7 +4,7 @@ import Maintenance
 import Recognition
 import System
 
-/// Hidden: the process that finds the times of corrected words.
+/// The hidden command of the process that finds the times of corrected words.
 enum AlignWordsCommand: Command {
     static let name = "align-words"
     static let summary = "Find the times of corrected words."
@@ -23,7 +23,7 @@ enum AlignWordsCommand: Command {
     }
 }
 
-/// Hidden: the process that compares voices.
+/// The hidden command of the process that identifies speakers.
 enum TellSpeakersCommand: Command {
     static let name = "tell-speakers"
     static let summary = "Find who speaks, segment by segment."

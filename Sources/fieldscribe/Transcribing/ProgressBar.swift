@@ -28,7 +28,6 @@ final class ProgressBar: Sendable {
         state.withLock { $0.files[index] = File(length: length) }
     }
 
-    /// Marks a file as finished.
     func ended(_ index: Int) { state.withLock { $0.files[index]?.hasEnded = true } }
 
     func reached(_ index: Int, _ position: SamplePosition) {
@@ -82,14 +81,14 @@ final class ProgressBar: Sendable {
 final class ShareBar: Sendable {
     private static let interval: Int64 = 100_000_000
 
-    private let what: String
+    private let task: String
     private let began = MonotonicClock.nanoseconds
     private let drawnAt = Mutex(Int64.min)
 
-    /// - Parameter what: the name of the task.
-    init(_ what: String) { self.what = what }
+    /// - Parameter task: what is done, such as "adding talk.wav".
+    init(_ task: String) { self.task = task }
 
-    /// Shows the share that is done, 0 to 1.
+    /// Shows the completed share of the task, 0 to 1.
     func reached(_ share: Double) {
         let now = MonotonicClock.nanoseconds
         let isDue = drawnAt.withLock { drawnAt in
@@ -99,12 +98,12 @@ final class ShareBar: Sendable {
         }
         guard isDue else { return }
         TerminalStatusLine.show(
-            Self.line(what, share: share, seconds: Double(now - began) / 1e9, width: Terminal.width))
+            Self.line(task, share: share, seconds: Double(now - began) / 1e9, width: Terminal.width))
     }
 
-    static func line(_ what: String, share: Double, seconds: Double, width: Int) -> String {
+    static func line(_ task: String, share: Double, seconds: Double, width: Int) -> String {
         let left = ProgressBar.timeLeft(share: share.asShare, seconds: seconds).map { ", \($0) left" } ?? ""
-        let text = "  \(what)\(left)".prefix(max(0, width - 10))
+        let text = "  \(task)\(left)".prefix(max(0, width - 10))
         return ProgressBar.bar(share.asShare, String(text), width: width)
     }
 }

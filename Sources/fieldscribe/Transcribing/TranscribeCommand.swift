@@ -12,7 +12,7 @@ enum TranscribeCommand: Command {
     static let threads: Int? = 11
     private static let output = Option(
         "--output", "DIR",
-        "write DIR/talk.txt for talk.wav, and so on, instead of standard output; for html, also copy the sound, unless it is in DIR",
+        "write DIR/talk.txt for talk.wav, and so on, not to standard output; for html, also copy the sound, unless DIR has it in a format that browsers play",
         .folders)
     private static let force = Option.flag("--force", "also overwrite edited transcripts")
     private static let resume = Option.flag(
@@ -98,14 +98,15 @@ enum TranscribeCommand: Command {
         return try configuration.workers(profile: profile, count: jobs)
     }
 
-    /// Returns the process that identifies speakers; nil if that is off, or if the model is missing and no option asked for it.
+    /// Returns the process that identifies speakers; nil if this is off, or if the model is missing and `--speakers`
+    /// was not given.
     private static func speakers(
         _ arguments: Arguments, _ configuration: inout Configuration, hasMicrophoneEach: Bool
     ) throws -> DiarizationProcess? {
         if let speakers = arguments[speakers] { configuration.recognizer.speakers = speakers }
         guard configuration.recognizer.speakers != .no else { return nil }
         let diarization = DiarizationProcess(configuration)
-        // Two channels may identify speakers without a model; if they cannot, the job reports it later.
+        // With two channels, a model may not be needed. If it is needed, the batch reports that it is missing.
         guard !hasMicrophoneEach || configuration.recognizer.speakers.count ?? 2 != 2 else { return diarization }
         do throws(DeviceError) { try diarization.check() } catch {
             if arguments[speakers] != nil { throw error }

@@ -24,13 +24,13 @@ struct TranscriptChecksums {
         }
     }
 
-    /// Throws an error if the transcript of that name, or the list, cannot be replaced by a file.
+    /// Throws an error if the transcript with that name, or the list, cannot be replaced by a file.
     func check(_ name: String) throws(DeviceError) {
         let folder = try Folder(opening: folder, crossesMounts: true)
         for name in [name, Self.listName] { try folder.checkReplaceable(name) }
     }
 
-    /// Whether a file of that name exists that was edited, or that `transcribe` did not write.
+    /// Whether a file with that name exists and was edited, or was not written by `transcribe`.
     func isForeign(_ name: String) -> Bool {
         let path = "\(folder)/\(name)"
         guard let status = FileStatus(path) else { return false }
@@ -45,16 +45,16 @@ struct TranscriptChecksums {
     /// Writes a file, which may be large, with `body`, and saves its checksum.
     mutating func write(as name: String, _ body: (NewFile) throws -> Void) throws {
         try Folder(opening: folder, crossesMounts: true).replace(name, temporary: ".\(name).new", body)
-        try keep(Self.digest("\(folder)/\(name)"), of: name)
+        try saveDigest(Self.digest("\(folder)/\(name)"), of: name)
     }
 
     /// Writes a file and saves its checksum.
     mutating func write(_ bytes: [UInt8], as name: String) throws {
         try durableReplace(path: "\(folder)/\(name)", with: bytes, mode: 0o640)
-        try keep(Digest.of(bytes), of: name)
+        try saveDigest(Digest.of(bytes), of: name)
     }
 
-    private mutating func keep(_ digest: String, of name: String) throws {
+    private mutating func saveDigest(_ digest: String, of name: String) throws {
         digests[name] = digest
         let lines = digests.sorted { $0.key < $1.key }.map { "\($0.value)  \($0.key)\n" }
         try durableReplace(path: "\(folder)/\(Self.listName)", with: lines.joined(), mode: 0o640)

@@ -16,11 +16,11 @@ final class TranscriptOutput: Sendable {
     /// Whether to print each file's name before its transcript. JSON contains the name.
     private let printsNames: Bool
     private let track: SoundTrack
-    private let written: Mutex<TranscriptChecksums?>
-    private let printed = Atomic<Int>(0)
+    private let savedChecksums: Mutex<TranscriptChecksums?>
+    private let printedCount = Atomic<Int>(0)
 
-    /// - Throws: `UsageError` if two inputs would be written to one file; `DeviceError` if the folder cannot be made, or
-    ///   contains an edited transcript.
+    /// - Throws: `UsageError` if two inputs would be written to one file; `DeviceError` if the folder cannot be created
+    ///   or contains an edited transcript.
     init(
         folder: String?, format: TranscriptFormat, inputs: [String], pauseSeconds: Int, isForced: Bool = false,
         resumes: Bool = false, track: SoundTrack = .automatic
@@ -31,7 +31,7 @@ final class TranscriptOutput: Sendable {
         self.isForced = isForced
         self.pauseSeconds = pauseSeconds
         printsNames = inputs.count > 1 && !format.namesItsRecording
-        written = Mutex(nil)
+        savedChecksums = Mutex(nil)
         guard let folder else {
             if format.isPackage, inputs.count > 1 {
                 throw UsageError(
@@ -51,13 +51,13 @@ final class TranscriptOutput: Sendable {
         }
         try makeFolder(folder, mode: 0o750)
         let checksums = TranscriptChecksums(in: folder)
-        // Checked before hours are spent on transcription.
+        // Checked now, before hours are spent on transcription.
         for input in inputs where !resumes || !isCurrent(input) {
             for name in [fileName(of: input), soundCopy(of: input)].compactMap({ $0 }) {
                 try check(name, checksums, in: folder)
             }
         }
-        written.withLock { $0 = checksums }
+        savedChecksums.withLock { $0 = checksums }
     }
 
     /// Whether each transcript is a separate file, which can be written as soon as it is complete.
@@ -79,11 +79,11 @@ final class TranscriptOutput: Sendable {
         details.pauseSeconds = pauseSeconds
         if format == .eaf, let wave = Self.wave(beside: input) { details.audio = wave }
         guard let folder else {
-            let isFirst = printed.wrappingAdd(1, ordering: .relaxed).oldValue == 0
+            let isFirst = printedCount.wrappingAdd(1, ordering: .relaxed).oldValue == 0
             if printsNames { try Terminal.print("\(isFirst ? "" : "\n")==> \(oneLine(input)) <==\n") }
             return try format.print(timeline, details: details)
         }
-        try written.withLock { checksums in
+        try savedChecksums.withLock { checksums in
             guard var current = checksums else { return }
             try check(fileName(of: input), current, in: folder)
             try current.write(try format.file(timeline, details: details), as: fileName(of: input))
@@ -97,7 +97,7 @@ final class TranscriptOutput: Sendable {
         guard let folder, let copy = soundCopy(of: input) else {
             return try sound.details(timeline, into: nil, named: nil)
         }
-        return try written.withLock { checksums in
+        return try savedChecksums.withLock { checksums in
             guard var current = checksums else { return RecordingDetails(timeline) }
             try check(copy, current, in: folder)
             var details = RecordingDetails(timeline)
@@ -127,7 +127,7 @@ final class TranscriptOutput: Sendable {
         guard !isForced, checksums.isForeign(name) else { return }
         throw DeviceError(
             .failed, "write",
-            "\(folder)/\(name): was edited since it was written; move it, choose another "
+            "\(folder)/\(name): was edited, or was not written by transcribe; move it, choose another "
                 + "folder, or overwrite it with --force")
     }
 

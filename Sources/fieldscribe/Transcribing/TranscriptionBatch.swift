@@ -14,7 +14,7 @@ struct TranscriptionBatch: Sendable {
         var index: Int
         var timeline: Timeline?
         var error: DeviceError?
-        /// Compares the decoded sound with what the file should contain.
+        /// How the decoded sound differs from what the file should contain.
         var report = SoundReport()
     }
 
@@ -27,7 +27,7 @@ struct TranscriptionBatch: Sendable {
     let punctuator: Punctuator
     /// Identifies speakers; nil if that is off.
     let diarization: DiarizationProcess?
-    /// Whether each channel of a file that has two is one person's microphone.
+    /// Whether each channel of a two-channel file is one person's microphone.
     let hasMicrophoneEach: Bool
     let track: SoundTrack
     let progress: ProgressBar
@@ -112,7 +112,7 @@ struct TranscriptionBatch: Sendable {
         return try await Transcriber(pool: pool, settings: settings).run(source, into: sink, adaptation: adaptation)
     }
 
-    /// Identifies the speakers. If that fails, prints a line and returns nil.
+    /// Identifies the speakers. If this fails, prints a line and returns nil.
     private func speakers(_ path: String, _ timeline: Timeline, _ sink: FileSink) async throws -> Speakers? {
         guard let diarization else { return nil }
         do {
@@ -147,19 +147,18 @@ func canBeReadAgain(_ path: String) -> Bool { path != "-" && FileStatus(target: 
 extension Timeline {
     /// Whether more of the speech is held back than transcribed.
     fileprivate var isMostlyUnclear: Bool {
-        let held = segments.reduce(0) { $0 + ($1.heldBack == nil ? 0 : $1.range.seconds) }
-        return held > segments.reduce(0) { $0 + ($1.words.isEmpty ? 0 : $1.range.seconds) }
+        let heldBackSeconds = segments.reduce(0) { $0 + ($1.heldBack == nil ? 0 : $1.range.seconds) }
+        return heldBackSeconds > segments.reduce(0) { $0 + ($1.words.isEmpty ? 0 : $1.range.seconds) }
     }
 }
 
-/// Collects one file's segments.
 private final class FileSink: TranscriptSink {
     private let index: Int
     private let path: String
     private let progress: ProgressBar
-    private let collected = Mutex<[Segment]>([])
+    private let collectedSegments = Mutex<[Segment]>([])
     private let requestedEngine: EngineDescription
-    private let other = Mutex<EngineDescription?>(nil)
+    private let fallbackEngine = Mutex<EngineDescription?>(nil)
 
     init(index: Int, path: String, engine: EngineDescription, progress: ProgressBar) {
         requestedEngine = engine
@@ -168,17 +167,17 @@ private final class FileSink: TranscriptSink {
         self.progress = progress
     }
 
-    var segments: [Segment] { collected.withLock { $0 } }
+    var segments: [Segment] { collectedSegments.withLock { $0 } }
 
     /// The engine that was used instead of the requested one; nil if none was.
-    var otherEngine: EngineDescription? { other.withLock { $0 } }
+    var otherEngine: EngineDescription? { fallbackEngine.withLock { $0 } }
 
     func recordEngine(_ engine: EngineDescription) async {
-        if engine != requestedEngine { other.withLock { $0 = engine } }
+        if engine != requestedEngine { fallbackEngine.withLock { $0 = engine } }
     }
 
     func commit(_ segments: [Segment], adaptation: AdaptationState?) async {
-        collected.withLock { $0 += segments }
+        collectedSegments.withLock { $0 += segments }
         if let last = segments.last { progress.reached(index, last.range.end) }
     }
 

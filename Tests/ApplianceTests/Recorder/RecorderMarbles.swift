@@ -100,7 +100,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 written1   |                  | idle     | off
                 """),
         RecorderMarbles(
-            name: "a recording ends with its microphone, and another fails",
+            name: "one recording ends when its microphone ends, and the next one fails",
             table: """
                 start opened1 begun1 | open1 record1 a:1 | recording | off
                 closed1    | =idle            | idle     | pulse
@@ -119,7 +119,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 +200 silent1  |               | recording | off!
                 ack        |                  | recording | off
                 +100 written1 |               | recording | steady
-                +100 dead1 |                  | recording | off
+                +100 disconnected1 |          | recording | off
                 +100 written1 |               | recording | steady
                 stop       | close1:command   | stopping | off
                 """),
@@ -146,7 +146,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 closed1    | g:1 =idle        | idle      | pulse
                 """),
         RecorderMarbles(
-            name: "a pause before the first samples takes effect with the recording, and the start is answered",
+            name: "a pause before the first samples takes effect when the recording opens, and the start is answered",
             table: """
                 start pause | open1           | idle      | off
                 opened1    | pause1 record1 b:1 a:1 =paused | paused | paused
@@ -205,20 +205,20 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 exported   | maintenance      | idle     | done
                 maintained |                  | idle     | done
                 +3000 export |                | idle     | doubleBlink
-                unexported | =faulted         | faulted  | off!
+                export-failed | =faulted      | faulted  | off!
                 ack start opened1 export +100 written1 | =idle open1 record1 | recording | steady
                 stop       | close1:command   | stopping | doubleBlink
                 closed1 exported | b:1 =idle | idle | done
                 """),
         RecorderMarbles(
-            name: "an unusable stick is not a fault and does not hide the export to another stick",
+            name: "a refused stick is not a fault and does not hide the export to another stick",
             table: """
-                unusable   |                  | idle     | refused
+                stick-refused |               | idle     | refused
                 +5999      |                  | idle     | refused
                 +1         |                  | idle     | off
-                unusable export |             | idle     | doubleBlink
-                unusable   |                  | idle     | doubleBlink
-                exported unusable | maintenance | idle   | refused
+                stick-refused export |        | idle     | doubleBlink
+                stick-refused |               | idle     | doubleBlink
+                exported stick-refused | maintenance | idle   | refused
                 maintained |                  | idle     | refused
                 start opened1 +100 written1 | open1 record1 | recording | steady
                 """),
@@ -232,7 +232,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 ended1     | maintenance      | idle     | doubleFlash
                 export     |                  | idle     | doubleBlink
                 exported   |                  | idle     | done
-                +3000 unplugged |             | idle     | off
+                +3000 laptop-gone |           | idle     | off
                 """),
         RecorderMarbles(
             name: "opening sealed recordings starts maintenance, and locking interrupts it",
@@ -274,10 +274,10 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
             name: "failed maintenance is tried again after a delay and after the next recording",
             table: """
                 start opened1 begun1 ended1 | open1 record1 a:1 maintenance =idle | idle | off
-                unmaintained | !backlog =faulted | faulted | off!
+                maintenance-failed | !backlog =faulted | faulted | off!
                 retry1     |                  | faulted  | off!
                 retry2     | maintenance      | faulted  | off!
-                ack unmaintained | =idle      | idle     | off
+                ack maintenance-failed | =idle | idle     | off
                 start opened2 begun2 ended2 | open2 record2 b:2 maintenance =idle | idle | off
                 """),
         RecorderMarbles(
@@ -291,7 +291,7 @@ struct RecorderMarbles: Sendable, CustomTestStringConvertible {
                 start      | d:!failed        | idle     | off
                 """),
         RecorderMarbles(
-            name: "shutting down while the microphone is being opened cancels a start after a stop",
+            name: "shutting down while the microphone is being opened cancels a start that waits for a stop",
             table: """
                 start stop start | open1      | idle     | off
                 shutdown   | c:!failed        | idle     | off

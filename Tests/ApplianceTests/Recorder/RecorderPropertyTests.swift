@@ -4,7 +4,7 @@ import TestKit
 @testable import Core
 
 @Suite("The recorder's state machine with random inputs") struct RecorderPropertyTests {
-    @Test("the invariants hold for any order of inputs and effects", arguments: 0..<40)
+    @Test("the invariants hold, whatever the order of inputs and effects", arguments: 0..<40)
     func anyOrder(_ round: Int) {
         var generator = SeededGenerator()
         let seed = generator.seed

@@ -1,17 +1,17 @@
 @testable import Appliance
 @testable import Core
 
-/// Runs the recorder's state machine with the inputs in a table; returns it with effects, states and lamp modes.
+/// Runs the recorder's state machine with the inputs in a table, and returns the table with the results.
 ///
 /// Inputs: `start`, `stop`, `toggle`, `mark`, `pause` and `resume` are commands from the waiting callers a, b, c ...;
-/// `press-start` and the like and `ack` are actions of the button; `+500` lets 500 ms pass; other words are events and
-/// answers to effects, with the number of the recording or attempt. Effects: `a:1` answers a with recording 1, `a:-`
-/// without a recording, and `a:!busy` with an error; `=idle` publishes a state and `!code` a fault. Timers and log lines
-/// are omitted. The last columns are the state and the lamp's mode, with `!` while the lamp blinks a fault.
+/// `ack` and words that begin with `press-` are actions of the button; `+500` lets 500 ms pass; other words are events and
+/// answers to effects, with the number of the recording or attempt. Effects: `a:1` answers caller a with recording 1,
+/// `a:-` without a recording, and `a:!busy` with an error; `=idle` publishes a state and `!code` a fault. Timers and log
+/// lines are omitted. The last columns are the state and the lamp's mode, with `!` while the lamp blinks a fault.
 struct RecorderRig {
     private(set) var state = RecorderState()
     private(set) var now = Duration.seconds(100)
-    private(set) var tickets = 0
+    private(set) var ticketCount = 0
 
     init() {
         _ = apply(.started)
@@ -52,8 +52,8 @@ struct RecorderRig {
     }
 
     private mutating func ticket() -> RecorderTicket {
-        tickets += 1
-        return RecorderTicket(number: tickets)
+        ticketCount += 1
+        return RecorderTicket(id: ticketCount)
     }
 
     private func action(_ word: String) -> ButtonInterpreter.Action? {
@@ -74,8 +74,8 @@ struct RecorderRig {
 
     private mutating func input(_ word: String) -> RecorderInput.Kind {
         let name = word.prefix { !$0.isNumber }
-        let number = Int(word.dropFirst(name.count)) ?? 0
-        let healthy = RecorderInput.HealthCheck(grewAt: now)
+        let id = Int(word.dropFirst(name.count)) ?? 0
+        let healthy = RecorderInput.HealthCheck(syncedAt: now)
         let error = DeviceError(.missing, "test", "scripted")
         switch name {
         case "start": return .command(.start, ticket())
@@ -85,34 +85,34 @@ struct RecorderRig {
         case "pause": return .command(.pause, ticket())
         case "resume": return .command(.resume, ticket())
         case "shutdown": return .shutDown(ticket())
-        case "opened": return .opened(attempt: number, recording: number)
-        case "refused": return .refused(attempt: number, error)
-        case "begun": return .begun(number, RecorderInput.HealthCheck())
-        case "written": return .checked(number, healthy)
-        case "silent": return .checked(number, RecorderInput.HealthCheck())
-        case "dead": return .checked(number, RecorderInput.HealthCheck(grewAt: now, microphoneIsAlive: false))
-        case "closed": return .closed(number)
-        case "ended": return .ended(number, .complete)
-        case "cancelled": return .ended(number, .cancelled)
-        case "broken": return .ended(number, .broken(error))
-        case "failed": return .ended(number, .failed(error))
-        case "marked": return .marked(.success(Recorder.Answer(recording: number)), nil)
+        case "opened": return .opened(attempt: id, recording: id)
+        case "refused": return .refused(attempt: id, error)
+        case "begun": return .begun(id, RecorderInput.HealthCheck())
+        case "written": return .checked(id, healthy)
+        case "silent": return .checked(id, RecorderInput.HealthCheck())
+        case "disconnected": return .checked(id, RecorderInput.HealthCheck(syncedAt: now, microphoneIsAlive: false))
+        case "closed": return .closed(id)
+        case "ended": return .ended(id, .complete)
+        case "cancelled": return .ended(id, .cancelled)
+        case "broken": return .ended(id, .broken(error))
+        case "failed": return .ended(id, .failed(error))
+        case "marked": return .marked(.success(Recorder.Answer(recording: id)), nil)
         case "fault": return .event(.fault(code: "full", message: "scripted"))
         case "export": return .event(.export(.started, folder: "", message: ""))
         case "exported": return .event(.export(.finished, folder: "", message: ""))
-        case "unusable": return .event(.export(.refused, folder: "", message: ""))
-        case "unexported": return .event(.export(.failed, folder: "", message: "gone"))
+        case "stick-refused": return .event(.export(.refused, folder: "", message: ""))
+        case "export-failed": return .event(.export(.failed, folder: "", message: "gone"))
         case "laptop": return .event(.laptop(isConnected: true))
         case "unsealed": return .event(.opened(recordings: [1]))
         case "locked": return .event(.opened(recordings: []))
-        case "unplugged": return .event(.laptop(isConnected: false))
-        case "added": return .added(number)
+        case "laptop-gone": return .event(.laptop(isConnected: false))
+        case "added": return .added(id)
         case "transcribes": return .maintenanceTranscribes(true)
         case "maintained": return .maintenanceEnded(.done)
         case "interrupted": return .maintenanceEnded(.interrupted)
-        case "unmaintained": return .maintenanceEnded(.failed(error))
-        case "timeout": return .due(.release(after: number))
-        case "retry": return .due(.maintenance(run: number))
+        case "maintenance-failed": return .maintenanceEnded(.failed(error))
+        case "timeout": return .due(.release(after: id))
+        case "retry": return .due(.maintenance(run: id))
         default: preconditionFailure("unknown marble \(word)")
         }
     }
@@ -137,7 +137,7 @@ struct RecorderRig {
     }
 
     private static func letter(_ ticket: RecorderTicket) -> String {
-        String(UnicodeScalar(UInt8(0x60 + ticket.number)))
+        String(UnicodeScalar(UInt8(0x60 + ticket.id)))
     }
 
     private static func words(_ result: Result<Recorder.Answer, DeviceError>) -> String {

@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test("a press acknowledges a fault and starts a recording")
-    func acknowledge() {
+    func acknowledgingPress() {
         var state = RecorderState()
         func apply(_ kind: RecorderInput.Kind, at second: Int) -> [RecorderEffect] {
             state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: .seconds(second))))
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test("a press does not acknowledge a later fault")
-    func latchedFaults() {
+    func laterFault() {
         var state = RecorderState()
         func apply(_ kind: RecorderInput.Kind, at milliseconds: Int) {
             _ = state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: .milliseconds(milliseconds))))
@@ -99,7 +99,7 @@ import Testing
         #expect(state.isAlive(at: .seconds(1) + limit - .seconds(1)) && !state.isAlive(at: .seconds(1) + limit))
         apply(.opened(attempt: 1, recording: 1), at: .seconds(5))
         #expect(state.isAlive(at: .seconds(4) + limit) && !state.isAlive(at: .seconds(5) + limit))
-        apply(.checked(1, RecorderInput.HealthCheck(grewAt: .seconds(9))), at: .seconds(10))
+        apply(.checked(1, RecorderInput.HealthCheck(syncedAt: .seconds(9))), at: .seconds(10))
         apply(.command(.stop, nil), at: .seconds(11))
         #expect(state.isAlive(at: .seconds(8) + limit) && !state.isAlive(at: .seconds(9) + limit))
         apply(.closed(1), at: .seconds(12))
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test("failed maintenance is tried again with increasing delays, and reported once")
-    func maintenanceAgain() {
+    func retriesMaintenance() {
         var state = RecorderState()
         let error = DeviceError(.missing, "model", "no model")
         var effects = state.handle(RecorderInput(.started, at: RecorderMoment(monotonic: .zero)))

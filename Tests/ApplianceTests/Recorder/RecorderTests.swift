@@ -48,17 +48,17 @@ import TestKit
         let recorder = try recorder(Self.interruptedMicrophone(release))
         async let running: Void = recorder.run()
         #expect(try await recorder.perform(.start).get().recording == 1)
-        async let first = recorder.perform(.stop)
+        async let firstStop = recorder.perform(.stop)
         try await eventually("the stop") { recorder.snapshot.state == .stopping }
         let (posts, posted) = AsyncStream<Void>.makeStream()
-        async let second = Self.send(.start, to: recorder, posted: posted)
+        async let start = Self.send(.start, to: recorder, posted: posted)
         for await _ in posts {}
-        async let third = recorder.perform(.stop)
-        let cancelled = await second
+        async let secondStop = recorder.perform(.stop)
+        let cancelled = await start
         #expect(throws: DeviceError.self) { try cancelled.get() }
         release.signal()
-        #expect(try await first.get().recording == 1)
-        #expect(try await third.get().recording == 1)
+        #expect(try await firstStop.get().recording == 1)
+        #expect(try await secondStop.get().recording == 1)
         #expect(recorder.snapshot.live == nil)
         await recorder.stop()
         await running
@@ -66,34 +66,34 @@ import TestKit
     }
 
     @Test("a running recording is listed with its state and length, and its transcript is incomplete")
-    func listed() async throws {
+    func runningRecording() async throws {
         let release = Wakeup()
         let recorder = try recorder(Self.interruptedMicrophone(release))
         let handler = RecorderHandler(recorder: recorder)
-        @Sendable func listed() async throws -> RecordingSummary? {
+        @Sendable func listedRecording() async throws -> RecordingSummary? {
             try await handler.respond(to: .archive(.list, directory: nil)).recordings?.first
         }
         async let running: Void = recorder.run()
-        #expect(try await listed() == nil)
+        #expect(try await listedRecording() == nil)
         let started = try await handler.respond(to: .command(.start))
         #expect(started.line(after: .start) == "recording 1" && started.change == .started)
-        let summary = try #require(try await listed())
+        let summary = try #require(try await listedRecording())
         #expect(summary.live?.state == .recording && summary.live.map { $0.length > .zero } == true)
         let shown = try await handler.respond(to: .archive(.show(recording: 1), directory: nil)).transcript
         #expect(shown?.summary.live?.state == .recording && shown?.timeline.untranscribed?.start == .zero)
         #expect(try await handler.respond(to: .command(.pause)).line(after: .pause) == "paused 1")
-        #expect(try await listed()?.live?.state == .paused)
+        #expect(try await listedRecording()?.live?.state == .paused)
         #expect(try await handler.respond(to: .command(.start)).line(after: .start) == "recording 1, resumed")
         #expect(
             try await handler.respond(to: .command(.resume)).line(after: .resume) == "recording 1; nothing was paused")
         async let stop = handler.respond(to: .command(.stop))
         try await eventually("the stop") { recorder.snapshot.state == .stopping }
-        #expect(try await listed()?.live?.state == .stopping)
+        #expect(try await listedRecording()?.live?.state == .stopping)
         release.signal()
         let stopped = try await stop
         #expect(stopped.line(after: .stop) == "stopped 1" && stopped.change == .stopped)
-        try await eventually("the recording's end") { try await listed()?.stopReason == .command }
-        #expect(try await listed()?.live == nil)
+        try await eventually("the recording's end") { try await listedRecording()?.stopReason == .command }
+        #expect(try await listedRecording()?.live == nil)
         await recorder.stop()
         await running
     }
@@ -124,9 +124,9 @@ import TestKit
 
     @Test("during a pause, redacting the last minute redacts the speech before the pause")
     func redactInPause() async throws {
-        let (spoken, release, over) = (Wakeup(), Wakeup(), Wakeup())
+        let (delivered, release, finish) = (Wakeup(), Wakeup(), Wakeup())
         let wait: ScriptedMicrophone.Step = .perform {
-            spoken.signal()
+            delivered.signal()
             release.wait()
         }
         // Two minutes of sound, a pause of 70 s, and one more second, as fast as possible.
@@ -134,10 +134,10 @@ import TestKit
             [ScriptedMicrophone.Step](repeating: .samples(numbered(1_600)), count: 10 * count)
         }
         let end: ScriptedMicrophone.Step = .perform {
-            spoken.signal()
-            over.wait()
+            delivered.signal()
+            finish.wait()
         }
-        func waitForSound() async throws { try await onThread(named: "test") { _ = spoken.wait() } }
+        func waitForSound() async throws { try await onThread(named: "test") { _ = delivered.wait() } }
         let microphone = ScriptedMicrophone(seconds(120) + [wait] + seconds(70) + [wait] + seconds(1) + [end, .ended])
         let recorder = try recorder(microphone)
         async let running: Void = recorder.run()
@@ -149,14 +149,14 @@ import TestKit
         try await waitForSound()
         // Redacts during the pause, and then after it, as if the first of three presses had ended the pause.
         try await recorder.redactMinute(before: PanelController.now, of: 1)
-        let before = SampleRange(SamplePosition(seconds: 60), SamplePosition(seconds: 120))
-        #expect(try await recorder.archive.gaps(of: 1).redacted == [before])
+        let lastMinute = SampleRange(SamplePosition(seconds: 60), SamplePosition(seconds: 120))
+        #expect(try await recorder.archive.gaps(of: 1).redacted == [lastMinute])
         live.session.setPaused(false)
         release.signal()
         try await waitForSound()
         try await recorder.redactMinute(before: PanelController.now - .milliseconds(2_000), of: 1)
-        #expect(try await recorder.archive.gaps(of: 1).redacted == [before])
-        over.signal()
+        #expect(try await recorder.archive.gaps(of: 1).redacted == [lastMinute])
+        finish.signal()
         await recorder.stop()
         await running
     }
@@ -164,20 +164,20 @@ import TestKit
     @Test("faults reach the status and the lamp, even if there are many and a subscriber does not read")
     func floodOfFaults() async throws {
         let recorder = try recorder(ScriptedMicrophone([.ended]))
-        // Neither the log nor this client reads events.
-        let client = recorder.hub.events(withPartials: false)
+        // Nobody reads the log, and this subscriber does not read its events.
+        let subscriber = recorder.hub.events(withPartials: false)
         for number in 1...5_000 { recorder.hub.publish(.fault(code: "flood", message: "\(number)")) }
         async let running: Void = recorder.run()
         try await eventually("the last fault") { recorder.snapshot.lastFault?.message == "5000" }
         #expect(recorder.snapshot.state == .faulted)
         #expect(try await recorder.perform(.stop).get() == Recorder.Answer(state: .faulted))
-        withExtendedLifetime(client) {}
+        withExtendedLifetime(subscriber) {}
         await recorder.stop()
         await running
         #expect(recorder.snapshot.lastFault?.message == "5000")
     }
 
-    @Test("callers that wait during a shutdown get an error, and so do later callers")
+    @Test("a start that waits during a shutdown fails, and so does a later one")
     func shutdown() async throws {
         let release = Wakeup()
         let recorder = try recorder(Self.interruptedMicrophone(release))
@@ -200,7 +200,7 @@ import TestKit
     }
 
     @Test("concurrent starts and toggles are all answered, and a final stop leaves the recorder idle")
-    func storm() async throws {
+    func concurrentCommands() async throws {
         let recorder = try recorder()
         async let running: Void = recorder.run()
         await withTaskGroup(of: Void.self) { group in

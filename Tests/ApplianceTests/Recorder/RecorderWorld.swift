@@ -3,12 +3,12 @@ import TestKit
 @testable import Appliance
 @testable import Core
 
-/// Simulates the environment of the recorder's state machine: users, disk, microphone and workers. It performs effects
-/// late and in any order, and checks the invariants.
+/// Simulates the environment of the recorder's state machine: users, disk, microphone and workers. Answers effects late
+/// and in any order, and checks invariants.
 struct RecorderWorld {
     /// The simulated file of a recording.
     private struct Disk {
-        var grewAt: Duration?
+        var syncedAt: Duration?
         var isClosed = false
         var hasBegun = false
         var microphoneIsAlive = true
@@ -24,22 +24,22 @@ struct RecorderWorld {
     private(set) var problems: [String] = []
     private var state = RecorderState()
     private var now = Duration.seconds(10)
-    /// The pending answers to effects.
+    /// The answers to effects that have not been delivered yet.
     private var pending: [RecorderInput.Kind] = []
     private var disks: [Int: Disk] = [:]
-    private var recordings = 0
-    private var openings: Set<Int> = []
-    private var tickets = 0
-    private var waiting: Set<RecorderTicket> = []
-    /// The waiting stop commands, with the ordinals of their inputs.
-    private var stops: [RecorderTicket: Int] = [:]
-    private var inputs = 0
+    private var recordingCount = 0
+    private var openAttempts: Set<Int> = []
+    private var ticketCount = 0
+    private var waitingTickets: Set<RecorderTicket> = []
+    /// The ordinal of the input of each stop command that has not been answered.
+    private var waitingStops: [RecorderTicket: Int] = [:]
+    private var inputCount = 0
     /// The ordinals of the last inputs that requested a start and a stop.
     private var (lastStart, lastStop) = (0, 0)
     /// The ordinal of the latest stop that was answered.
     private var answeredStop = 0
     /// The times of the unacknowledged faults.
-    private var unacknowledged: [Duration] = []
+    private var unacknowledgedFaults: [Duration] = []
     private var isMaintaining = false
     private var isEnding = false
 
@@ -59,10 +59,10 @@ struct RecorderWorld {
         }
     }
 
-    /// Shuts down and answers all effects. After that no caller may be waiting.
+    /// Shuts down and answers all effects. Afterwards, no caller may be waiting.
     mutating func settle(_ generator: inout SeededGenerator) {
         isEnding = true
-        apply(.shutDown(ticket(stops: true)))
+        apply(.shutDown(ticket(isStop: true)))
         var remainingSteps = 2_000
         while remainingSteps > 0, pending.contains(where: { !Self.isTimer($0) }) {
             remainingSteps -= 1
@@ -70,21 +70,21 @@ struct RecorderWorld {
             deliver(&generator)
         }
         expect(remainingSteps > 0, "the shutdown did not finish")
-        expect(waiting.isEmpty, "unanswered tickets: \(waiting.map(\.number).sorted())")
+        expect(waitingTickets.isEmpty, "unanswered tickets: \(waitingTickets.map(\.id).sorted())")
         expect(state.phase == .idle && state.transcriptions.isEmpty, "not idle after the shutdown: \(state)")
     }
 
     private mutating func expect(_ holds: Bool, _ problem: String) {
-        if !holds { problems.append("input \(inputs): \(problem)") }
+        if !holds { problems.append("input \(inputCount): \(problem)") }
     }
 
     // MARK: Events
 
-    private mutating func ticket(stops isStop: Bool = false) -> RecorderTicket {
-        tickets += 1
-        let ticket = RecorderTicket(number: tickets)
-        waiting.insert(ticket)
-        if isStop { stops[ticket] = inputs + 1 }
+    private mutating func ticket(isStop: Bool = false) -> RecorderTicket {
+        ticketCount += 1
+        let ticket = RecorderTicket(id: ticketCount)
+        waitingTickets.insert(ticket)
+        if isStop { waitingStops[ticket] = inputCount + 1 }
         return ticket
     }
 
@@ -92,8 +92,8 @@ struct RecorderWorld {
         let error = DeviceError(.failed, "world", "number \(Int.random(in: 0..<3, using: &generator))")
         switch Int.random(in: 0..<26, using: &generator) {
         case 0...3: return .input(.command(.start, ticket()))
-        case 4...6: return .input(.command(.stop, ticket(stops: true)))
-        case 7, 8: return .input(.command(.toggle, ticket(stops: state.willBeRecording)))
+        case 4...6: return .input(.command(.stop, ticket(isStop: true)))
+        case 7, 8: return .input(.command(.toggle, ticket(isStop: state.willBeRecording)))
         case 9: return .input(.command(.mark(text: ""), ticket()))
         case 20: return .input(.command(.pause, ticket()))
         case 21: return .input(.command(.resume, ticket()))
@@ -122,7 +122,7 @@ struct RecorderWorld {
     private mutating func grow(_ generator: inout SeededGenerator) {
         for id in disks.keys.sorted() where disks[id]?.isClosed == false {
             disks[id]?.microphoneIsAlive = Int.random(in: 0..<8, using: &generator) > 0
-            if disks[id]?.isPaused == false, Int.random(in: 0..<3, using: &generator) > 0 { disks[id]?.grewAt = now }
+            if disks[id]?.isPaused == false, Int.random(in: 0..<3, using: &generator) > 0 { disks[id]?.syncedAt = now }
         }
     }
 
@@ -132,7 +132,7 @@ struct RecorderWorld {
         switch kind {
         case .checked(let id, _): apply(.checked(id, healthCheck(of: id)))
         case .begun(let id, _): apply(.begun(id, healthCheck(of: id)))
-        case .opened(let attempt, _): opened(attempt, &generator)
+        case .opened(let attempt, _): open(attempt, &generator)
         case .closed(let id), .ended(let id, _):
             disks[id]?.isClosed = true
             apply(kind)
@@ -143,22 +143,22 @@ struct RecorderWorld {
         }
     }
 
-    private mutating func opened(_ attempt: Int, _ generator: inout SeededGenerator) {
-        openings.remove(attempt)
+    private mutating func open(_ attempt: Int, _ generator: inout SeededGenerator) {
+        openAttempts.remove(attempt)
         if Int.random(in: 0..<4, using: &generator) == 0 {
             return apply(.refused(attempt: attempt, DeviceError(.missing, "world", "no microphone")))
         }
-        recordings += 1
-        disks[recordings] = Disk()
-        apply(.opened(attempt: attempt, recording: recordings))
+        recordingCount += 1
+        disks[recordingCount] = Disk()
+        apply(.opened(attempt: attempt, recording: recordingCount))
     }
 
     private func healthCheck(of id: Int) -> RecorderInput.HealthCheck {
         RecorderInput.HealthCheck(
-            grewAt: disks[id]?.grewAt, microphoneIsAlive: disks[id]?.microphoneIsAlive ?? false)
+            syncedAt: disks[id]?.syncedAt, microphoneIsAlive: disks[id]?.microphoneIsAlive ?? false)
     }
 
-    /// Whether the input is from a timer. Timers may fire at any time, so nobody waits for them.
+    /// Whether the input is from a timer. Timers may fire at any time, so `settle` does not wait for them.
     private static func isTimer(_ kind: RecorderInput.Kind) -> Bool {
         if case .due = kind { true } else { false }
     }
@@ -166,35 +166,35 @@ struct RecorderWorld {
     // MARK: Effects
 
     private mutating func apply(_ kind: RecorderInput.Kind) {
-        inputs += 1
+        inputCount += 1
         recordInput(kind)
-        let before = state.publishedState
+        let previousState = state.publishedState
         let effects = state.handle(RecorderInput(kind, at: RecorderMoment(monotonic: now)))
         for effect in effects { perform(effect) }
-        check(shownBefore: before, effects)
+        check(previousState: previousState, effects)
     }
 
     private mutating func apply(_ action: ButtonInterpreter.Action) {
-        inputs += 1
+        inputCount += 1
         switch action {
-        case .start: lastStart = inputs
-        case .stop: lastStop = inputs
-        case .acknowledge(let time): if unacknowledged.allSatisfy({ $0 <= time }) { unacknowledged = [] }
+        case .start: lastStart = inputCount
+        case .stop: lastStop = inputCount
+        case .acknowledge(let time): if unacknowledgedFaults.allSatisfy({ $0 <= time }) { unacknowledgedFaults = [] }
         default: break
         }
-        let before = state.publishedState
+        let previousState = state.publishedState
         let effects = state.handle(action, at: RecorderMoment(monotonic: now))
         for effect in effects { perform(effect) }
-        check(shownBefore: before, effects)
+        check(previousState: previousState, effects)
     }
 
     /// Updates the values that the invariants need.
     private mutating func recordInput(_ kind: RecorderInput.Kind) {
         switch kind {
-        case .command(.start, _): lastStart = inputs
-        case .command(.stop, _), .shutDown: lastStop = inputs
-        case .command(.toggle, _): if state.willBeRecording { lastStop = inputs } else { lastStart = inputs }
-        case .event(.fault), .event(.export(.failed, _, _)): unacknowledged.append(now)
+        case .command(.start, _): lastStart = inputCount
+        case .command(.stop, _), .shutDown: lastStop = inputCount
+        case .command(.toggle, _): if state.willBeRecording { lastStop = inputCount } else { lastStart = inputCount }
+        case .event(.fault), .event(.export(.failed, _, _)): unacknowledgedFaults.append(now)
         default: break
         }
     }
@@ -202,10 +202,10 @@ struct RecorderWorld {
     private mutating func perform(_ effect: RecorderEffect) {
         switch effect {
         case .open(let attempt):
-            expect(openings.isEmpty && disks.values.allSatisfy(\.isClosed), "two recordings at once")
+            expect(openAttempts.isEmpty && disks.values.allSatisfy(\.isClosed), "two recordings at once")
             expect(lastStart > lastStop, "a recording starts although the last command was a stop")
             expect(!isEnding, "a recording starts during the shutdown")
-            openings.insert(attempt)
+            openAttempts.insert(attempt)
             pending.append(.opened(attempt: attempt, recording: 0))
         case .record(let id):
             expect(disks.count { !$0.value.isClosed } == 1, "two recordings at once")
@@ -229,19 +229,19 @@ struct RecorderWorld {
             expect(disks[id] != nil, "a mark without a recording")
             pending.append(.marked(.success(Recorder.Answer(recording: id)), ticket))
         case .answer(let ticket, let result):
-            expect(waiting.remove(ticket) != nil, "ticket \(ticket.number) is answered twice")
+            expect(waitingTickets.remove(ticket) != nil, "ticket \(ticket.id) is answered twice")
             if case .success(let answer) = result {
                 let isCurrent = answer.recording == nil || answer.recording == state.recording
                 let otherState: Event.State = state.isFaulted ? .faulted : .idle
                 expect(answer.state == (isCurrent ? state.publishedState : otherState), "an answer has the wrong state")
             }
-            if let stop = stops.removeValue(forKey: ticket) { answeredStop = max(answeredStop, stop) }
-        case .publish(.fault): unacknowledged.append(now)
+            if let stop = waitingStops.removeValue(forKey: ticket) { answeredStop = max(answeredStop, stop) }
+        case .publish(.fault): unacknowledgedFaults.append(now)
         case .maintenance:
             expect(!isMaintaining, "maintenance started twice")
             isMaintaining = true
             pending.append(.maintenanceTranscribes(true))
-            pending.append(.maintenanceEnded(tickets % 3 == 0 ? .failed(Self.noModel) : .done))
+            pending.append(.maintenanceEnded(ticketCount % 3 == 0 ? .failed(Self.noModel) : .done))
         case .interruptMaintenance: expect(isMaintaining, "maintenance is interrupted although it is not running")
         case .wake(let timer, _): pending.append(.due(timer))
         case .publish(.state(let state)): expect(state == self.state.publishedState, "the wrong state is published")
@@ -251,7 +251,7 @@ struct RecorderWorld {
 
     private static let noModel = DeviceError(.missing, "world", "no model")
 
-    private mutating func check(shownBefore before: Event.State, _ effects: [RecorderEffect]) {
+    private mutating func check(previousState: Event.State, _ effects: [RecorderEffect]) {
         let isOpen = disks.values.contains { !$0.isClosed }
         if answeredStop >= lastStart, answeredStop > 0 {
             expect(state.phase == .idle && !isOpen, "a recording runs although a stop was answered")
@@ -262,29 +262,29 @@ struct RecorderWorld {
             expect(checks == 1, "\(checks) pending checks of recording \(id)")
         }
         expect(isOpen == (state.recording != nil), "the shown state is wrong")
-        let faults = "\(unacknowledged.count) faults are unacknowledged"
-        expect(state.isFaulted == !unacknowledged.isEmpty, "\(faults), but the state differs")
+        let faults = "\(unacknowledgedFaults.count) faults are unacknowledged"
+        expect(state.isFaulted == !unacknowledgedFaults.isEmpty, "\(faults), but the state differs")
         let lamp = LampPattern(for: state)
-        expect(lamp.isFaulted == !unacknowledged.isEmpty, "\(faults), but the lamp differs")
-        for late in [0, 1_000, 2_999, 3_000, 9_000] {
-            let then = now + .milliseconds(late)
+        expect(lamp.isFaulted == !unacknowledgedFaults.isEmpty, "\(faults), but the lamp differs")
+        for milliseconds in [0, 1_000, 2_999, 3_000, 9_000] {
+            let time = now + .milliseconds(milliseconds)
             let isPaused = state.recording.map { disks[$0]?.isPaused ?? false } ?? false
-            let showsPause = lamp.mode(at: then) == .paused
+            let showsPause = lamp.mode(at: time) == .paused
             expect(
                 showsPause == (isPaused && state.publishedState == .paused),
                 "the lamp and the state disagree about a pause")
-            guard lamp.mode(at: then) == .steady else { continue }
-            let grewAt = state.recording.flatMap { disks[$0]?.grewAt }
+            guard lamp.mode(at: time) == .steady else { continue }
+            let syncedAt = state.recording.flatMap { disks[$0]?.syncedAt }
             expect(
-                grewAt.map { then < $0 + .seconds(3) } ?? false,
+                syncedAt.map { time < $0 + .seconds(3) } ?? false,
                 "the lamp is steady although no bytes reached the disk")
         }
         let isPublished = effects.contains { if case .publish(.state) = $0 { true } else { false } }
-        let hasResumed = before == .paused && state.publishedState == .recording
+        let hasResumed = previousState == .paused && state.publishedState == .recording
         let mustPublish = hasResumed || [.idle, .faulted, .paused].contains(state.publishedState)
         expect(
-            isPublished == (mustPublish && state.publishedState != before),
-            "\(state.publishedState) after \(before): published \(isPublished)")
+            isPublished == (mustPublish && state.publishedState != previousState),
+            "\(state.publishedState) after \(previousState): published \(isPublished)")
         expect(state.isFaulted == lamp.isFaulted, "the lamp and the state disagree about a fault")
     }
 }

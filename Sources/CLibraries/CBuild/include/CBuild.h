@@ -1,5 +1,4 @@
-// Information about the build.
 #pragma once
 
-/// Returns the commit that was built, with -dirty if files differed from it; empty if it was not passed to the build.
+/// Returns the commit that was built, followed by -dirty if files differed from it; empty if the build did not get it.
 const char *fieldscribe_commit(void);

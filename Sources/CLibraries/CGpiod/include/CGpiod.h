@@ -1,5 +1,5 @@
-// A common interface to libgpiod 1.6 (Debian 12) and 2.2 (Debian 13), whose APIs have nothing in common. Each function is
-// listed with the library functions that it calls; those of 2.2 come after a colon if they differ.
+// A common interface to libgpiod 1.6 (Debian 12) and 2.2 (Debian 13), whose APIs have nothing in common. Below each
+// description are the main library functions that it uses; those of 2.2 come after a colon if they differ.
 #pragma once
 #include <gpiod.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ int fieldscribe_gpio_describe(struct gpiod_chip *chip, char *label, size_t size,
 /// gpiod_chip_find_line: gpiod_chip_get_line_offset_from_name
 int fieldscribe_gpio_find(struct gpiod_chip *chip, const char *name);
 
-/// Gets the name of the program that uses a line. Returns 1 if the line is in use, 0 if not, or -1 and sets errno.
+/// Gets the name under which a program uses a line. Returns 1 if the line is in use, 0 if not, or -1 and sets errno.
 /// gpiod_line_consumer, gpiod_line_is_used: gpiod_chip_get_line_info
 int fieldscribe_gpio_user(struct gpiod_chip *chip, unsigned offset, char *user, size_t size);
 
@@ -51,6 +51,6 @@ int fieldscribe_gpio_get(struct fieldscribe_gpio_line *line);
 /// gpiod_line_set_value: gpiod_line_request_set_value
 int fieldscribe_gpio_set(struct fieldscribe_gpio_line *line, int on);
 
-/// Reads an edge. Returns 1, 0 if there is none, or -1 and sets errno.
+/// Reads an edge without waiting for one. Returns 1 if there was one, 0 if not, or -1 and sets errno.
 /// gpiod_line_event_wait, gpiod_line_event_read: gpiod_line_request_wait_edge_events, gpiod_line_request_read_edge_events
 int fieldscribe_gpio_read(struct fieldscribe_gpio_line *line, struct fieldscribe_gpio_edge *edge);

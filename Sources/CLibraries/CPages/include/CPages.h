@@ -1,4 +1,4 @@
-// The embedded styles and scripts of the pages. pages.S includes their contents.
+// The styles and scripts of the web pages, which pages.S embeds.
 #pragma once
 
 #define PAGE_FILE(name)                                                                                                \

@@ -1,12 +1,12 @@
-// A common interface to PocketSphinx 0.8+5prealpha (Debian 12 and 13) and 5.x. Each function is listed with the library
-// functions that it calls; those of 5.x come after a colon if they differ, or "-" if 5.x has none. Swift also calls ps_
+// A common interface to PocketSphinx 0.8+5prealpha (Debian 12 and 13) and 5.x. Below each description are the main library
+// functions that it uses; those of 5.x come after a colon if they differ, or "-" if 5.x has none. Swift also calls ps_
 // functions from pocketsphinx.h that both versions have.
 #pragma once
 #include <pocketsphinx.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/// Returns the library's version, from its headers.
+/// Returns the library's version, according to its headers.
 const char *fieldscribe_ps_version(void);
 
 /// Returns the library's last error line; empty if there was none.
@@ -26,11 +26,11 @@ ps_decoder_t *fieldscribe_ps_open(const char *const *options, int count, fieldsc
 /// cmn_live_set: ps_set_cmn
 int fieldscribe_ps_set_mean(ps_decoder_t *decoder, const float *mean, int count);
 
-/// Makes the next utterance a streamed utterance, which is normalized continuously.
+/// Makes the next utterance a streamed one, whose cepstral mean is updated continuously.
 /// ps_get_feat: -
 void fieldscribe_ps_stream(ps_decoder_t *decoder);
 
-/// Converts a log value of this decoder to a probability.
+/// Converts a logarithm to this decoder's base to a probability.
 /// logmath_exp
 double fieldscribe_ps_probability(ps_decoder_t *decoder, int32_t value);
 
@@ -58,7 +58,7 @@ int fieldscribe_ps_set_graph(
     ps_decoder_t *decoder, int states, const int32_t *from, const int32_t *to, const char *const *words, int count,
     double beam, double word_beam);
 
-/// Returns whether word graphs are supported, which is not the case with 5.x.
+/// Returns whether word graphs are supported; false with 5.x.
 int fieldscribe_ps_can_align(void);
 
 /// A separate front end, which converts samples to cepstra. 5.x does not give access to its front end, so this is null, and
@@ -101,11 +101,11 @@ typedef struct {
 fieldscribe_lm fieldscribe_lm_open(const char *path, fieldscribe_ps_listener listener);
 
 /// ngram_model_free, logmath_free
-void fieldscribe_lm_close(fieldscribe_lm opened);
+void fieldscribe_lm_close(fieldscribe_lm lm);
 
 /// Returns the probability of words[0] after words[1], words[2] ..., nearest first; 0 if words[0] is not in the model.
 /// ngram_prob
-double fieldscribe_lm_probability(fieldscribe_lm opened, const char *const *words, int count);
+double fieldscribe_lm_probability(fieldscribe_lm lm, const char *const *words, int count);
 
 /// The library's pitch estimator (YIN).
 struct yin_s;

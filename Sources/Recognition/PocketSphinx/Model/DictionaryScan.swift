@@ -3,18 +3,18 @@ import Glibc
 /// Finds words in a pronouncing dictionary: one pronunciation per line, `word` or `word(2)` and its phones.
 struct DictionaryScan {
     private let words: Set<String>
-    /// For each combination of first byte and length, whether any word has it; this quickly rejects most lines.
+    /// Whether any word has a given first byte and length. This quickly rejects most lines.
     private var candidates = [Bool](repeating: false, count: 1 << 16)
 
     init(_ words: Set<String>) {
         self.words = words
         for word in words {
             guard let first = word.utf8.first else { continue }
-            candidates[Self.kind(first, word.utf8.count)] = true
+            candidates[Self.candidateIndex(first, word.utf8.count)] = true
         }
     }
 
-    private static func kind(_ first: UInt8, _ count: Int) -> Int { Int(first) << 8 | min(count, 255) }
+    private static func candidateIndex(_ first: UInt8, _ count: Int) -> Int { Int(first) << 8 | min(count, 255) }
 
     /// Calls `body` with the word, without its number, and the phones of each matching line.
     func run(over bytes: UnsafeRawBufferPointer, _ body: (String, Substring) -> Void) {
@@ -28,7 +28,7 @@ struct DictionaryScan {
                 var next = start
                 // A parenthesis ends the word unless it is the first character.
                 while next < end, bytes[next] > 0x20, bytes[next] != 0x28 || next == start { next += 1 }
-                if next > start, candidates[Self.kind(bytes[start], next - start)] {
+                if next > start, candidates[Self.candidateIndex(bytes[start], next - start)] {
                     let word = String(decoding: bytes[start..<next], as: UTF8.self)
                     if words.contains(word) {
                         let line = String(decoding: bytes[next..<end], as: UTF8.self)

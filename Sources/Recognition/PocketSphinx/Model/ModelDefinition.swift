@@ -5,7 +5,7 @@
 /// neighbors to triphones, 8 bytes per node; the phones and then the triphones, 12 bytes each: state sequence,
 /// transition matrix and other data; the number of states in all sequences; and the sequences, 16 bits per state.
 struct ModelDefinition {
-    /// The phones as written in the dictionary, in the model's order.
+    /// The phones, spelled as in the dictionary, in the model's order.
     let sounds: [String]
     private let bytes: [UInt8]
     private let counts: [Int]
@@ -13,7 +13,7 @@ struct ModelDefinition {
     private let endOfNames: Int
 
     private enum Count: Int {
-        case sounds, phones, states, statesOfSounds, allStates, matrices, sequences, neighbours, nodes, silence
+        case sounds, phones, states, statesOfSounds, allStates, matrices, sequences, neighbors, nodes, silence
     }
 
     /// Parses a definition; nil if it is invalid.
@@ -42,7 +42,7 @@ struct ModelDefinition {
         (self.bytes, self.counts, self.sounds) = (bytes, counts, sounds)
     }
 
-    /// The definition without triphones, in which each phone is independent of its neighbors; nil if the file does not
+    /// The definition without triphones, so that each phone is independent of its neighbors; nil if the file does not
     /// match its counts.
     ///
     /// PocketSphinx encodes the requested states as one-byte differences, and requests intermediate states for larger
@@ -88,7 +88,7 @@ struct ModelDefinition {
 
     private func count(_ count: Count) -> Int { counts[count.rawValue] }
 
-    /// Returns the end of `count` entries; nil if the file is shorter.
+    /// Returns the end of `count` entries of `size` bytes each; nil if the file is shorter.
     private func end(_ start: Int, _ count: Int, _ size: Int) -> Int? {
         count >= 0 && count <= (bytes.count - start) / size && start <= bytes.count ? start + count * size : nil
     }

@@ -2,9 +2,9 @@ import Core
 
 /// PocketSphinx's state between utterances, as JSON: `{"cepstralMean": [...], "warp": 1.08, "surveyed": 1}`.
 struct CepstralAdaptation: Hashable {
-    /// The weight of the earlier mean in frames when an utterance is added; it equals the library's window.
+    /// The weight of the earlier mean, in frames, when an utterance is added. It equals the library's window.
     private static let window: Float = 500
-    /// The candidate warps for a speaker's frequencies, in each direction.
+    /// The candidates for a speaker's `warp`, in each direction.
     private static let warps = [[0.92, 0.86], [1.08, 1.16]]
 
     /// The mean of each cepstral coefficient; empty if unknown.
@@ -39,27 +39,27 @@ struct CepstralAdaptation: Hashable {
     }
 
     /// Returns the state after an utterance with the given mean. The weight of earlier utterances decreases.
-    func after(_ own: [Float], of samples: Int) -> CepstralAdaptation {
+    func after(_ utteranceMean: [Float], of samples: Int) -> CepstralAdaptation {
         let (previous, weight) = (floats, Float(samples / Int(PocketSphinxRecognizer.samplesPerFrame)))
-        guard previous.count == own.count else { return CepstralAdaptation(mean: own, warp: warp) }
+        guard previous.count == utteranceMean.count else { return CepstralAdaptation(mean: utteranceMean, warp: warp) }
         return CepstralAdaptation(
-            mean: zip(previous, own).map { old, own in
-                (old * Self.window + own * weight) / (Self.window + weight)
+            mean: zip(previous, utteranceMean).map { old, new in
+                (old * Self.window + new * weight) / (Self.window + weight)
             }, warp: warp)
     }
 
     /// Returns the state with an utterance added to the mean, weighted by length; nil if its mean has another length.
-    func adding(_ own: [Float], of samples: Int) -> CepstralAdaptation? {
+    func adding(_ utteranceMean: [Float], of samples: Int) -> CepstralAdaptation? {
         guard surveyed > 0 else {
-            var first = CepstralAdaptation(mean: own, warp: warp)
+            var first = CepstralAdaptation(mean: utteranceMean, warp: warp)
             first.surveyed = Double(samples)
             return first
         }
-        guard mean.count == own.count else { return nil }
+        guard mean.count == utteranceMean.count else { return nil }
         var sum = self
         sum.surveyed += Double(samples)
         for index in mean.indices {
-            sum.mean[index] += (Double(own[index]) - mean[index]) * (Double(samples) / sum.surveyed)
+            sum.mean[index] += (Double(utteranceMean[index]) - mean[index]) * (Double(samples) / sum.surveyed)
         }
         return sum
     }

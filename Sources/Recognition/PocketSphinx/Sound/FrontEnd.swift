@@ -1,15 +1,17 @@
 import Core
 internal import CPocketSphinx
 
+/// Computes an utterance's cepstra with PocketSphinx's front end.
 final class FrontEnd {
     // Safety: owned by this object, closed once in deinit; nil if the library does not export its front end.
     private let pointer: OpaquePointer?
+    /// The number of frames to compute at a time.
     private static let batch = 64
 
     let warp: Double
     /// The number of values per frame; 0 if the library does not export its front end.
     let width: Int
-    /// The contiguous frames of the utterance so far.
+    /// The values of all frames of the utterance so far, frame by frame.
     private(set) var cepstra: [Float] = []
 
     init(decoder: DecoderHandle, warp: Double) {
@@ -70,7 +72,7 @@ struct CepstralMean {
     /// One value per coefficient; empty before the first frame.
     private(set) var values: [Float] = []
     private var sums: [Double] = []
-    private var summed = 0.0
+    private var summedFrames = 0.0
 
     /// Adds the front end's frames before `count`, or all if there are fewer.
     mutating func grow(to count: Int, of frontEnd: FrontEnd) {
@@ -82,11 +84,11 @@ struct CepstralMean {
         }
         // Frames without energy contain no information about the channel; the library also skips them.
         for first in stride(from: frames * width, to: count * width, by: width) where frontEnd.cepstra[first] >= 0 {
-            summed += 1
+            summedFrames += 1
             for index in 0..<width { sums[index] += Double(frontEnd.cepstra[first + index]) }
         }
         frames = count
-        guard summed > 0 else { return }
-        for index in 0..<width { values[index] = Float(sums[index] / summed) }
+        guard summedFrames > 0 else { return }
+        for index in 0..<width { values[index] = Float(sums[index] / summedFrames) }
     }
 }

@@ -1,33 +1,33 @@
 import Core
 import Glibc
 
-/// Detects played or whistled sounds, in which the decoder would hear words: plucked strings, melodies, sirens,
-/// birds.
+/// Detects played or whistled sounds, such as plucked strings, melodies, sirens and birds. The decoder would recognize
+/// words in them.
 ///
 /// Within a note, spectra stay similar, whereas a voice glides. In a whistle or siren, two samples predict the next
 /// one. The constants were chosen with a numpy model on synthetic sounds, and on clips of 1 to 5 s from the open set.
-/// In its speech, the share of notes reached 0.44 (limit: 0.45) in 1 s and 0.35 in 2 s; the share of whistles reached
-/// 0.25 (limit: 0.40) in 0.8 s. Speech with a hum, or with a melody 10 dB below it, counts as speech.
+/// In speech from that set, the share of notes reached 0.44 (limit: 0.45) in 1 s and 0.35 in 2 s. The share of whistles
+/// reached 0.25 (limit: 0.40) in 0.8 s. Speech with a hum, or with a melody 10 dB below it, counts as speech.
 enum PlayedSound {
-    /// Whether an utterance with its surrounding silence is a played sound.
+    /// Returns whether an utterance with its surrounding silence is a played sound.
     static func isPlayed(_ samples: [Int16]) -> Bool { isWhistled(samples) || hasNotes(samples) }
 
     // MARK: - Whistles
 
-    /// The minimum length in seconds; a shorter voice may be as pure.
+    /// The minimum length in seconds. A shorter voice may be as pure as a whistle.
     private static let minWhistleSeconds = 0.8
     /// The number of samples in a window; windows overlap by half.
     private static let whistleWindow = 256
     /// The maximum share of a window's energy that the prediction from two samples misses.
     private static let maxUnpredicted = 0.01
-    /// The minimum frequency in Hz; a voice that hums lower is as pure.
+    /// The minimum frequency in Hz. A voice that hums below it is as pure as a whistle.
     private static let minWhistleFrequency = 700.0
     /// The minimum share of the energy that is in whistled windows.
     private static let minWhistled = 0.40
 
     private static func isWhistled(_ samples: [Int16]) -> Bool {
         guard Double(samples.count) >= minWhistleSeconds * Double(SamplePosition.rate) else { return false }
-        let highest = 2 * cos(2 * Double.pi * minWhistleFrequency / Double(SamplePosition.rate))
+        let maximumSlope = 2 * cos(2 * Double.pi * minWhistleFrequency / Double(SamplePosition.rate))
         var (whistled, all) = (0.0, 0.0)
         for start in stride(from: 0, through: samples.count - whistleWindow, by: whistleWindow / 2) {
             // Least squares: predict the sum of a sample's neighbors from the sample.
@@ -44,7 +44,7 @@ enum PlayedSound {
             // Twice the cosine of the angular frequency.
             let slope = dotProduct / energy
             let scale = energy * max(0, 4 - slope * slope)
-            if slope < highest, sums - slope * dotProduct < maxUnpredicted * scale { whistled += energy }
+            if slope < maximumSlope, sums - slope * dotProduct < maxUnpredicted * scale { whistled += energy }
         }
         return all > 0 && whistled >= minWhistled * all
     }
@@ -65,7 +65,7 @@ enum PlayedSound {
     /// The minimum share of notes in the sound, with constant sounds such as a hum and without them.
     private static let minShare = 0.45
     private static let minShareOfChanging = 0.30
-    /// The level up to which a frequency counts as constant, relative to its median level.
+    /// The amplitude up to which a frequency counts as constant, relative to its median.
     private static let steady: Float = 1.5
 
     private static func hasNotes(_ samples: [Int16]) -> Bool {
@@ -93,7 +93,8 @@ enum PlayedSound {
         return levels
     }
 
-    /// Returns the share of loud windows, weighted by amplitude, that sound like the second window after them.
+    /// Returns the share of loud windows, weighted by amplitude, whose spectrum is like that of the second window after
+    /// them.
     private static func shareOfNotes(_ levels: [Float]) -> Double {
         let count = levels.count / width
         guard count > 2 else { return 0 }

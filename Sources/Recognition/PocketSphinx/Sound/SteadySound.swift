@@ -1,25 +1,25 @@
 import Core
 
-/// Detects steady tones, single or mixed: every part of a tone or hum sounds like the whole. The decoder hears words
-/// in some tones with high confidence.
+/// Detects steady tones, single or mixed: every part of a tone or hum sounds like the whole. In some tones, the decoder
+/// recognizes words with high confidence.
 ///
-/// It compares the band levels of 32 ms windows with their mean over the utterance, weighted by energy. Bands are as
-/// wide as a slight vibrato. The constants were chosen with a numpy model, which weights frames slightly differently,
-/// on the whole open set. Tones with noise 17 dB below them had cosines of at least 0.971 for amplitudes and 0.987 for
-/// energies. Of the 2 s clips from recordings, only one exceeded 0.88 and 0.84 (0.963 and 0.987); no whole recording
-/// did.
+/// Compares the band levels of 32 ms windows with their mean over the utterance, weighted by energy. Bands are as wide
+/// as a slight vibrato. The constants were chosen with a numpy model, which weights frames slightly differently, on the
+/// whole open set. Tones with noise 17 dB below them had cosines of at least 0.971 for amplitudes and 0.987 for
+/// energies. Of the 2 s clips from recordings, only one exceeded 0.88 and 0.84: it had 0.963 and 0.987. No whole
+/// recording exceeded them.
 enum SteadySound {
     private static let window = 512
     private static let hop = 256
     /// The minimum cosines for the amplitudes and energies of the bands.
     private static let minAmplitudeCosine = 0.97
     private static let minEnergyCosine = 0.984
-    /// The minimum length in seconds; a single vowel may be as steady.
+    /// The minimum length in seconds. A single vowel, which is shorter, may be as steady.
     private static let minSeconds = 0.8
     /// The first used bin, above offset and rumble.
     private static let firstBin = 2
 
-    /// Whether an utterance with its surrounding silence is a tone.
+    /// Returns whether an utterance with its surrounding silence is a tone.
     static func isTone(_ samples: [Int16]) -> Bool {
         guard Double(samples.count) >= minSeconds * Double(SamplePosition.rate) else { return false }
         var levels: [Float] = []
@@ -58,7 +58,7 @@ enum SteadySound {
         var weights: [Float]
     }
 
-    /// Overlapping bands above 60 Hz, each 62.5 Hz or 8 % above the previous one.
+    /// Overlapping bands above 60 Hz, each 62.5 Hz or 8 %, whichever is more, above the previous one.
     private static let bands: [Band] = {
         let spacing = Double(SamplePosition.rate) / Double(window)
         var (bands, edge) = ([Band](), 60.0)

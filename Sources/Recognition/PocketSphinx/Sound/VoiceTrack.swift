@@ -14,15 +14,16 @@ final class VoiceTrack {
 
     /// The number of samples in a window: two periods of the lowest voice, 62.5 Hz.
     private static let window = 512
-    /// The decimation factor of the estimator's input. Twice the samples would take four times as long. Afterwards,
-    /// the period is refined with all samples.
+    /// The decimation factor of the estimator's input. Without decimation, the estimator would take four times as long.
+    /// Afterwards, the period is refined with all samples.
     private static let decimation = 2
     private static let hop = 160
     /// The accepted periods in samples, from 500 down to 65 Hz.
     private static let periods = 32.0...246.0
     /// The maximum share of energy left after subtracting the frame one period later.
     private static let maxDifference = 0.2
-    /// The maximum relative change of the period between frames; a larger change is another word or an octave error.
+    /// The maximum relative change of the period between successive frames of a word. A larger change means another
+    /// word or an octave error.
     private static let maxChange = 0.15
     private static let minVoicedFrames = 5
     /// The number of voiced frames at the end from which the final lowering is computed.
@@ -33,17 +34,15 @@ final class VoiceTrack {
 
     // Safety: owned by this object, closed once in deinit; nil if the library does not export its estimator.
     private let pointer = fieldscribe_voice_open(Int32(window / decimation))
-    /// The estimator's input.
     private var decimated = [Int16](repeating: 0, count: window / decimation)
-    /// The number of windows passed to the estimator.
     private var processed = 0
     private var periods: [UInt16] = []
     private var differences: [UInt16] = []
 
     deinit { if let pointer { fieldscribe_voice_close(pointer) } }
 
-    /// Analyzes the voice within a range of audio, for an engine that does not determine the pitch itself. Returns nil
-    /// if almost nothing is voiced, or if the library does not export its estimator.
+    /// Analyzes the voice within a range of audio, for an engine that does not measure the pitch itself. Returns nil if
+    /// almost nothing is voiced, or if the library does not export its estimator.
     ///
     /// - Parameters:
     ///   - range: the range, counted from the first sample. Any part outside the samples is ignored.
@@ -87,7 +86,7 @@ final class VoiceTrack {
         }
     }
 
-    /// Passes a window to the estimator, or nil at the end. Returns whether there was a result for another window.
+    /// Passes a window, or nil at the end, to the estimator. Returns whether it had a result for another window.
     @discardableResult private func process(_ window: UnsafePointer<Int16>?, by pointer: OpaquePointer) -> Bool {
         var (period, difference): (UInt16, UInt16) = (0, 0)
         if let window {

@@ -1,14 +1,14 @@
 
-// Everything besides the words: the recording's details, notes, bookmarks, quotations, speakers and keys.
+// Everything except the words: the recording's details, notes, bookmarks, quotations, speakers and keys.
 const ms = seconds => seconds * 1000;
 const originalMarks = (data.marks ?? []).map((time, i) => ({ time: time / 1000, text: data.markTexts?.[i] ?? '' }));
 const allMarks = () => state.marks ?? originalMarks;
-const colours = ['yellow', 'green', 'blue', 'red'], colourOf = one => colours.includes(one.colour) ? one.colour : 'yellow';
+const colours = ['yellow', 'green', 'blue', 'red'], colourOf = quotation => colours.includes(quotation.colour) ? quotation.colour : 'yellow';
 const quotedWords = ({ start, end }) => segments.slice(Math.max(0, indexAt(segmentStarts, ms(start) + 1)), indexAt(segmentStarts, ms(end)) + 1)
   .flatMap(wordsOf).filter(word => startOf(word) > ms(start) - 1 && startOf(word) < ms(end) - 1);
 function showQuotations() {
   for (const word of main.querySelectorAll('.quoted')) word.classList.remove('quoted', ...colours);
-  for (const one of state.quotations) for (const word of quotedWords(one)) word.classList.add('quoted', colourOf(one));
+  for (const quotation of state.quotations) for (const word of quotedWords(quotation)) word.classList.add('quoted', colourOf(quotation));
 }
 let hadNotes = false, hadMarks = false;
 function showAnnotations() {
@@ -18,19 +18,19 @@ function showAnnotations() {
     const line = element.closest('.s');
     if (line.dataset.n) element.remove(); else line.remove();
   }
-  const show_ = ({ time, text }, name, sign) => {
+  const insert = ({ time, text }, kind, sign, name = kind) => {
     const lines = segments.filter(line => line.dataset.n);
-    const line = lines[Math.max(0, indexAt(lines.map(one => Number(one.dataset.t)), ms(time)))];
+    const line = lines[Math.max(0, indexAt(lines.map(startOf), ms(time)))];
     if (!line) return;
     unfold(line);
-    const place = line.querySelector('.x');
-    const element = make('span', { class: name, 'data-t': Math.round(ms(time)), dir: 'auto' }, sign + ' ' + (text || name));
-    const after = [...place.children].find(child => Number(child.dataset.t) > ms(time));
-    place.insertBefore(element, after ?? null);
-    place.insertBefore(document.createTextNode(' '), after ?? element);
+    const content = line.querySelector('.x');
+    const element = make('span', { class: kind, 'data-t': Math.round(ms(time)), dir: 'auto' }, sign + ' ' + (text || name));
+    const after = [...content.children].find(child => Number(child.dataset.t) > ms(time));
+    content.insertBefore(element, after ?? null);
+    content.insertBefore(document.createTextNode(' '), after ?? element);
   };
-  if (hadMarks) for (const mark of allMarks()) show_(mark, 'mark', '⚑');
-  for (const note of state.notes) show_(note, 'note', '✎');
+  if (hadMarks) for (const mark of allMarks()) insert(mark, 'mark', '⚑', 'bookmark');
+  for (const note of state.notes) insert(note, 'note', '✎');
   data.marks = allMarks().map(mark => ms(mark.time)).sort((a, b) => a - b);
   data.markTexts = allMarks().sort((a, b) => a.time - b.time).map(mark => mark.text);
   if (hadMarks || state.notes.length || hadNotes) refresh();
@@ -53,17 +53,17 @@ headline.addEventListener('click', () => {
   const before = state.details.title ?? '';
   const field = make('input', { id: 'title', 'aria-label': 'Title', dir: 'auto', value: before, placeholder: heading });
   let isDone = false;
-  const end = isKept => {
+  const finish = mustSave => {
     if (isDone) return;
     isDone = true;
-    if (isKept && normal(field.value) !== before) step([], { details: { ...state.details, title: normal(field.value) } });
+    if (mustSave && normal(field.value) !== before) step([], { details: { ...state.details, title: normal(field.value) } });
     showAnnotations();
   };
-  field.addEventListener('blur', () => end(true));
+  field.addEventListener('blur', () => finish(true));
   field.addEventListener('keydown', event => {
     if (event.key !== 'Enter' && event.key !== 'Escape') return;
     event.preventDefault();
-    end(event.key === 'Enter');
+    finish(event.key === 'Enter');
   });
   headline.replaceChildren(field);
   field.focus();
@@ -73,7 +73,7 @@ headline.addEventListener('click', () => {
 function showDetails() {
   for (const [name, title] of detailNames) {
     const text = normal(state.details[name] ?? ''), facts = document.querySelector('.facts');
-    let fact = [...facts.children].find(one => one.querySelector('dt').textContent === title);
+    let fact = [...facts.children].find(candidate => candidate.querySelector('dt').textContent === title);
     if (!fact && text) facts.append(fact = make('div', {}, make('dt', {}, title), make('dd', { dir: 'auto' })));
     if (!fact) continue;
     fact.hidden = !text;
@@ -82,47 +82,47 @@ function showDetails() {
 }
 function listAnnotations() {
   const row = (time, ...parts) => make('li', {}, make('a', { href: '#t=' + time, 'data-t': Math.round(ms(time)) }, clock(ms(time))), ' ', ...parts);
-  const button = (text, label, act) => {
-    const made = make('button', { type: 'button', 'aria-label': label }, text);
-    made.addEventListener('click', act);
-    return made;
+  const button = (text, label, action) => {
+    const element = make('button', { type: 'button', 'aria-label': label }, text);
+    element.addEventListener('click', action);
+    return element;
   };
-  const kept = (items, name, set) => items.map((item, i) => {
+  const textRows = (items, name, set) => items.map((item, i) => {
     const field = make('input', { value: item.text, 'aria-label': name + ' at ' + clock(ms(item.time)) });
     field.addEventListener('change', () => {
-      set(items.map((one, j) => i === j ? { ...one, text: field.value } : one));
+      set(items.map((other, j) => i === j ? { ...item, text: field.value } : other));
     });
     return row(item.time, field, button('✕', 'Remove this ' + name, () => set(items.filter((_, j) => i !== j))));
   });
-  byId('marks').replaceChildren(...kept(allMarks(), 'mark', setMarks));
-  byId('notes').replaceChildren(...kept(state.notes, 'note', setNotes));
-  byId('quotations').replaceChildren(...state.quotations.map((one, i) =>
-    row(one.start, make('q', { class: colourOf(one), dir: 'auto' }, one.text),
-      ' ' + one.word + ' ', button('Copy', 'Copy this quotation', () => copyQuotation(one)),
+  byId('marks').replaceChildren(...textRows(allMarks(), 'bookmark', setMarks));
+  byId('notes').replaceChildren(...textRows(state.notes, 'note', setNotes));
+  byId('quotations').replaceChildren(...state.quotations.map((quotation, i) =>
+    row(quotation.start, make('q', { class: colourOf(quotation), dir: 'auto' }, quotation.text),
+      ' ' + quotation.word + ' ', button('Copy', 'Copy this quotation', () => copyQuotation(quotation)),
       button('✕', 'Remove this quotation', () => setQuotations(state.quotations.filter((_, j) => i !== j))))));
   byId('quotations-csv').disabled = !state.quotations.length;
 }
 // Updates the speakers' names everywhere, and adds new speakers.
 function showPeople() {
-  const all = labels(), rest = byId('speaker'), isSeveral = all.length > 1;
-  if (isSeveral && !rest) {
+  const all = labels(), isSeveral = all.length > 1;
+  if (isSeveral && !byId('speaker')) {
     const choice = make('select', { id: 'speaker' }, make('option', { value: '' }, 'everybody'));
     byId('help-button').before(make('label', {}, 'Speaker ', choice), ' ');
     choice.addEventListener('change', filterSpeaker);
   }
   const choice = byId('speaker');
   if (choice) {
-    const shown = choice.value, there = [...choice.options].map(one => one.value).filter(Boolean);
-    if (there.join() !== (isSeveral ? all : []).join()) {
+    const chosenLabel = choice.value, shownLabels = [...choice.options].map(option => option.value).filter(Boolean);
+    if (shownLabels.join() !== (isSeveral ? all : []).join()) {
       const options = (isSeveral ? all : []).map(label => make('option', { value: label, 'data-who': label }));
       choice.replaceChildren(choice.options[0], ...options);
-      choice.value = all.includes(shown) ? shown : '';
+      choice.value = all.includes(chosenLabel) ? chosenLabel : '';
     }
     choice.closest('label').hidden = !isSeveral;
   }
   if (identity) for (const label of isSeveral ? all : []) if (!personField(label)) {
     const field = make('input', { class: 'person', 'data-person': label, dir: 'auto' });
-    field.addEventListener('change', renamed);
+    field.addEventListener('change', renameSpeaker);
     byId('about-place').closest('label').before(make('label', {}, 'Speaker ' + label + ' ', field));
   }
   for (const field of document.querySelectorAll('.person')) {
@@ -131,7 +131,7 @@ function showPeople() {
   }
   if (state.turns || hadTurns) showWhoSpoke(all);
   hadTurns = Boolean(state.turns);
-  for (const element of document.querySelectorAll('[data-who]')) named(element);
+  for (const element of document.querySelectorAll('[data-who]')) showName(element);
   refilter();
 }
 let hadTurns = false, speakersFact = document.querySelector('.facts .who')?.closest('div') ?? null;
@@ -145,28 +145,28 @@ function showWhoSpoke(all) {
   speakersFact.hidden = all.length < 2;
   const parts = all.flatMap(label => {
     const length = state.turns?.reduce((sum, turn) => sum + (turn.speaker === label ? turn.end - turn.start : 0), 0);
-    return [', ', nameOf(label), '\u00a0' + clock(ms(length ?? 0))];
+    return [', ', nameChip(label), '\u00a0' + clock(ms(length ?? 0))];
   });
   speakersFact.querySelector('dd').replaceChildren(...(state.turns ? parts.slice(1) : originalSpeakers?.cloneNode(true).childNodes ?? []));
   makeButtons();
 }
 const personField = label => document.querySelector(`.person[data-person="${label}"]`);
-function renamed(event) {
+function renameSpeaker(event) {
   const field = event.target;
   step([], { speakers: { ...state.speakers, [field.dataset.person]: normal(field.value) } });
 }
-for (const field of document.querySelectorAll('.person')) field.addEventListener('change', renamed);
-// A speaker's menu.
+for (const field of document.querySelectorAll('.person')) field.addEventListener('change', renameSpeaker);
+// The menu for a speaker, the selection, or downloads.
 const menu = make('div', { id: 'menu', role: 'menu', hidden: '' });
 // `applyName` applies the name in the menu's field; null if the menu has no field.
 let chip = null, applyName = null;
 document.body.append(menu);
 function closeMenu() {
   applyName = null;
-  const isIn = menu.contains(document.activeElement);
+  const hadFocus = menu.contains(document.activeElement);
   menu.hidden = true;
   menu.replaceChildren();
-  if (isIn) chip?.focus?.();
+  if (hadFocus) chip?.focus?.();
 }
 function showMenu(element, name, ...items) {
   [chip, applyName] = [element, null];
@@ -179,10 +179,10 @@ function showMenu(element, name, ...items) {
   menu.style.top = scrollY + (isBelow ? box.bottom + 4 : box.top - menu.offsetHeight - 4) + 'px';
   if (chip instanceof Element) menu.querySelector('button:not([hidden])')?.focus({ preventScroll: true });
 }
-const menuItem = (content, act) => {
-  const made = make('button', { type: 'button', role: 'menuitem' }, content);
-  made.addEventListener('click', act);
-  return made;
+const menuItem = (content, action) => {
+  const element = make('button', { type: 'button', role: 'menuitem' }, content);
+  element.addEventListener('click', action);
+  return element;
 };
 // Opens a menu that assigns a line, the selection, the rest, or all of a speaker's lines to another speaker. `line` is undefined
 // for a speaker without recognized words.
@@ -198,11 +198,11 @@ function openAssignMenu(element, line, scope, label = line.dataset.p ?? 'A') {
   if (isSeveral || !line) scopes.push(['all', 'Everything ' + name + ' says', 0, Infinity, label]);
   const what = make('select', { 'aria-label': 'What' }, ...scopes.map(([value, text]) => make('option', { value }, text)));
   what.value = scope ?? scopes[0][0];
-  const give = other => {
-    const [value, , start, end, only] = scopes.find(one => one[0] === what.value), speakers = { ...state.speakers };
+  const assign = other => {
+    const [value, , start, end, only] = scopes.find(([value]) => value === what.value), speakers = { ...state.speakers };
     closeMenu();
     if (value === 'all') {
-      // Merges the speakers; the remaining one keeps its name, or gets the other's.
+      // The remaining speaker keeps its name or, if it has none, gets the merged speaker's.
       if (!speakers[other] && speakers[label]) speakers[other] = speakers[label];
       if (other !== label) delete speakers[label];
     }
@@ -210,23 +210,23 @@ function openAssignMenu(element, line, scope, label = line.dataset.p ?? 'A') {
     getSelection().removeAllRanges();
   };
   const allLabels = all.length ? all : ['A'];
-  const fresh = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find(one => !allLabels.includes(one) && !state.speakers[one] && !document.querySelector(`.who[data-who="${one}"]`));
-  const items = [...allLabels, ...(fresh ? [''] : [])].map(one => menuItem(one ? nameOf(one) : 'A new speaker', () => give(one || fresh)));
+  const newLabel = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'].find(letter => !allLabels.includes(letter) && !state.speakers[letter] && !document.querySelector(`.who[data-who="${letter}"]`));
+  const items = [...allLabels, ...(newLabel ? [''] : [])].map(letter => menuItem(letter ? nameChip(letter) : 'A new speaker', () => assign(letter || newLabel)));
   // Hides choices without an effect: the same speaker, or a new speaker for all lines, which would only change the label.
-  const offer = () => items.forEach((one, i) => {
-    one.hidden = allLabels[i] ? allLabels[i] === label && !['selection', 'rest'].includes(what.value) : what.value === 'all';
+  const hideUselessItems = () => items.forEach((item, i) => {
+    item.hidden = allLabels[i] ? allLabels[i] === label && !['selection', 'rest'].includes(what.value) : what.value === 'all';
   });
-  what.addEventListener('change', offer);
-  offer();
+  what.addEventListener('change', hideUselessItems);
+  hideUselessItems();
   showMenu(element, 'Assign to', make('label', {}, what, ' to'), ...items);
 }
 function assignHere() {
-  const chosen = getSelection().isCollapsed ? null : getSelection().getRangeAt(0);
-  const line = (chosen && segments.find(one => one.dataset.n && chosen.intersectsNode(one))) ?? open?.line ?? current?.closest('.s') ?? segments[Math.max(0, segment)];
-  const one = line?.dataset.n ? line : segments.find(other => other.dataset.n);
-  if (!one) return;
-  bringIntoView(one);
-  openAssignMenu(one.querySelector('.t'), one);
+  const range = getSelection().isCollapsed ? null : getSelection().getRangeAt(0);
+  const candidate = (range && segments.find(line => line.dataset.n && range.intersectsNode(line))) ?? open?.line ?? current?.closest('.s') ?? segments[Math.max(0, segment)];
+  const line = candidate?.dataset.n ? candidate : segments.find(line => line.dataset.n);
+  if (!line) return;
+  bringIntoView(line);
+  openAssignMenu(line.querySelector('.t'), line);
 }
 function openMenu(element) {
   chip = element;
@@ -303,12 +303,12 @@ const byTime = list => [...list].sort((a, b) => (a.time ?? a.start) - (b.time ??
 const setMarks = list => step([], { marks: byTime(list) });
 const setNotes = list => step([], { notes: byTime(list) });
 const setQuotations = list => step([], { quotations: byTime(list) });
-const here = () => Math.round(now()) / 1000;
-byId('add-mark').addEventListener('click', () => setMarks([...allMarks(), { time: here(), text: '' }]));
+const secondsNow = () => Math.round(now()) / 1000;
+byId('add-mark').addEventListener('click', () => setMarks([...allMarks(), { time: secondsNow(), text: '' }]));
 byId('add-note').addEventListener('click', () => {
-  setNotes([...state.notes, { time: here(), text: '' }]);
+  setNotes([...state.notes, { time: secondsNow(), text: '' }]);
   byId('work').open = true;
-  byId('notes').querySelectorAll('input')[state.notes.findIndex(note => note.time === here())]?.focus();
+  byId('notes').querySelectorAll('input')[state.notes.findIndex(note => note.time === secondsNow())]?.focus();
 });
 for (const name of ['title', 'people', 'place', 'note', 'consent']) byId('about-' + name).addEventListener('change', event => {
   step([], { details: { ...state.details, [name]: event.target.value } });
@@ -341,12 +341,12 @@ function addQuotation() {
   showStatus('Kept as a quotation, under Notes');
 }
 // Returns a quotation with its source: "…" (Anna, 12:34, The mill, 26 Nov 2026). Omits unknown details.
-function citation(one) {
-  const people = new Set(labels().length > 1 ? quotedWords(one).map(word => word.closest('.s').dataset.p) : []);
-  const recorded = new Map(factsShown()).get('Recorded') ?? '', date = /clock unverified/.test(recorded) ? '' : dateIn(recorded);
-  const source = [[...people].map(label => state.speakers[label] || 'Speaker ' + label).join(' and '), clock(ms(one.start)),
+function citation(quotation) {
+  const people = new Set(labels().length > 1 ? quotedWords(quotation).map(word => word.closest('.s').dataset.p) : []);
+  const recorded = new Map(shownFacts()).get('Recorded') ?? '', date = /clock unverified/.test(recorded) ? '' : dateIn(recorded);
+  const source = [[...people].map(label => state.speakers[label] || 'Speaker ' + label).join(' and '), clock(ms(quotation.start)),
     state.details.title || (date ? '' : heading), date];
-  return '"' + one.text + '" (' + source.filter(Boolean).join(', ') + ')';
+  return '"' + quotation.text + '" (' + source.filter(Boolean).join(', ') + ')';
 }
 function dateIn(text) {
   const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
@@ -354,25 +354,25 @@ function dateIn(text) {
   const [, y, m, d] = text.match(/(\d{4})-(\d\d)-(\d\d)/) ?? [];
   return day ? day + ' ' + month + ' ' + year : y ? Number(d) + ' ' + months[m - 1] + ' ' + y : '';
 }
-function copyQuotation(one) {
-  const text = citation(one), done = () => showStatus('Copied with its source');
+function copyQuotation(quotation) {
+  const text = citation(quotation), done = () => showStatus('Copied with its source');
   // Pages loaded over plain HTTP have no `navigator.clipboard`.
-  const byEvent = () => {
+  const copyByEvent = () => {
     addEventListener('copy', event => { event.clipboardData.setData('text/plain', text); event.preventDefault(); }, { once: true });
     if (document.execCommand('copy')) done(); else showStatus('This browser cannot copy.');
   };
-  if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, byEvent); else byEvent();
+  if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, copyByEvent); else copyByEvent();
 }
 // Shows a menu for selected words.
-let choosing = 0;
+let selectionTimer = 0;
 document.addEventListener('selectionchange', () => {
-  clearTimeout(choosing);
-  choosing = setTimeout(() => {
+  clearTimeout(selectionTimer);
+  selectionTimer = setTimeout(() => {
     const chosen = open ? null : selected();
     if (chip instanceof Range && !menu.hidden) closeMenu();
     if (!chosen || !menu.hidden) return;
-    const act = [['Copy with source', () => copyQuotation(chosen)], ...(identity ? [['Keep as quotation', addQuotation], ['Assign to …', assignHere]] : [])];
-    showMenu(getSelection().getRangeAt(0).cloneRange(), 'Selection', ...act.map(([text, act]) => menuItem(text, () => { closeMenu(); act(); })));
+    const items = [['Copy with source', () => copyQuotation(chosen)], ...(identity ? [['Keep as quotation', addQuotation], ['Assign to …', assignHere]] : [])];
+    showMenu(getSelection().getRangeAt(0).cloneRange(), 'Selection', ...items.map(([text, action]) => menuItem(text, () => { closeMenu(); action(); })));
   }, 300);
 });
 menu.addEventListener('mousedown', event => { if (chip instanceof Range) event.preventDefault(); });
@@ -383,7 +383,7 @@ byId('quotations-csv').addEventListener('click', () => {
     const text = String(value).replace(/^'*[=+\-@\t\r＝＋－＠]/, "'$&");
     return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
   };
-  const rows = state.quotations.map(one => [one.start, one.end, one.word, one.colour, one.text]);
+  const rows = state.quotations.map(({ start, end, word, colour, text }) => [start, end, word, colour, text]);
   download('quotations.csv', 'text/csv', [['start', 'end', 'word', 'colour', 'text'], ...rows]
     .map(row => row.map(cell).join(',') + '\r\n').join(''));
 });
@@ -417,20 +417,21 @@ for (const name of ['dragover', 'drop']) addEventListener(name, event => {
 
 // Keys, by their position on the keyboard, and foot pedals. The user can change each of them.
 const resume = () => { if (audio.paused) { seek(now() - 1500); play(); } else audio.pause(); };
-const faster = by => {
-  const choices = [...byId('speed').options], at = choices.findIndex(one => Number(one.value) === audio.playbackRate) + by;
+const changeSpeed = by => {
+  const choices = [...byId('speed').options], at = choices.findIndex(option => Number(option.value) === audio.playbackRate) + by;
   if (choices[at]) { byId('speed').value = choices[at].value; audio.playbackRate = Number(choices[at].value); }
 };
-const loop = () => { isLooping = !isLooping; if (isLooping && open) { seek(open.start - 200); play(); } };
+const toggleLoop = () => { isLooping = !isLooping; if (isLooping && open) { seek(open.start - 200); play(); } };
 const actions = {
   play: ['Tab', 'play, pause', resume], back: ['F1', '3 seconds back', () => seek(now() - 3000)],
-  forward: ['F2', '3 seconds forward', () => seek(now() + 3000)], slower: ['F3', 'slower', () => faster(-1)],
-  faster: ['F4', 'faster', () => faster(1)], loop: ['F8', 'repeat this segment', loop]
+  forward: ['F2', '3 seconds forward', () => seek(now() + 3000)], slower: ['F3', 'slower', () => changeSpeed(-1)],
+  faster: ['F4', 'faster', () => changeSpeed(1)], loop: ['F8', 'repeat this line', toggleLoop]
 };
 const customKeys = (() => {
   try { return JSON.parse(localStorage.getItem('fieldscribe-keys')) ?? {}; } catch { return {}; }
 })();
 const codeOf = name => typeof customKeys[name] === 'string' ? customKeys[name] : actions[name][0];
+// The name of the action whose key the user is changing.
 let learning = null;
 function listKeys() {
   byId('learn').replaceChildren(...Object.keys(actions).flatMap(name => {
@@ -450,26 +451,26 @@ addEventListener('keydown', event => {
     return listKeys();
   }
   if (!identity || event.isComposing) return;
-  const inField = event.target === field, plain = !event.ctrlKey && !event.metaKey && !event.altKey;
-  const named = Object.keys(actions).find(name => codeOf(name) === event.code);
+  const inField = event.target === field, isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+  const actionName = Object.keys(actions).find(name => codeOf(name) === event.code);
   // Tab moves between controls, but plays while a line is edited; Shift+Tab leaves the line.
-  if (named && plain && !event.shiftKey && (inField || event.code !== 'Tab' && !event.target.matches('input, textarea, select'))) {
+  if (actionName && isPlain && !event.shiftKey && (inField || event.code !== 'Tab' && !event.target.matches('input, textarea, select'))) {
     event.preventDefault();
-    return actions[named][2]();
+    return actions[actionName][2]();
   }
   if (event.code === 'KeyS' && (event.ctrlKey || event.metaKey) && !event.shiftKey) { event.preventDefault(); return void save(); }
   if (inField) {
     const line = open?.line, at = segments.indexOf(line);
     if (/^(Arrow|Home|End|Page)/.test(event.key)) hasMovedCursor = true;
-    if (event.key === 'Backspace' && plain && !field.selectionStart && !field.selectionEnd) {
+    if (event.key === 'Backspace' && isPlain && !field.selectionStart && !field.selectionEnd) {
       event.preventDefault();
       return joinLines();
     }
     if (event.key === 'Enter') {
       event.preventDefault();
-      if (plain && !event.shiftKey && isCursorInside()) return splitLine();
+      if (isPlain && !event.shiftKey && isCursorInside()) return splitLine();
       commit();
-      if (event.ctrlKey) edit(segments.slice(at + 1).find(one => one.dataset.n));
+      if (event.ctrlKey) edit(segments.slice(at + 1).find(line => line.dataset.n));
       else if (current) nextUncertain();
     }
     if (event.key === 'Escape') { close(); event.preventDefault(); }
@@ -478,8 +479,9 @@ addEventListener('keydown', event => {
   }
   if (event.target.matches('input:not([type=range]):not([type=checkbox]), textarea, select') || byId('help').open) return;
   const key = (event.ctrlKey || event.metaKey) && event.code === 'KeyZ' ? event.shiftKey ? 'redo' : 'undo'
-    : (event.ctrlKey || event.metaKey) && event.code === 'KeyY' ? 'redo' : plain ? event.key : '';
-  const done = {
+    : (event.ctrlKey || event.metaKey) && event.code === 'KeyY' ? 'redo' : isPlain ? event.key : '';
+  // Returns true if the browser must handle the key.
+  const action = {
     undo, redo, d: nextUncertain, c: confirmWord, q: addQuotation, s: assignHere, r: confirmLine,
     Escape: () => { if (!menu.hidden) return closeMenu(); if (!isEditing) return true; setEditing(false); },
     Enter: () => {
@@ -488,7 +490,7 @@ addEventListener('keydown', event => {
       edit(line, word ? indexIn(word) : undefined);
     }
   }[key];
-  if (done && !done()) event.preventDefault();
+  if (action && !action()) event.preventDefault();
 }, true);
 setInterval(() => {
   if (isLooping && open && !audio.paused && now() > open.end + 200) seek(open.start - 200);
@@ -510,7 +512,7 @@ new ResizeObserver(updateScrollPadding).observe(byId('bar'));
 if (identity) {
   for (const element of document.querySelectorAll('.correcting')) element.hidden = false;
   headline.title = 'Click to change the title';
-  byId('edit').disabled = !order.length;
+  byId('edit').disabled = !segmentIds.length;
   headline.classList.add('own');
   hint();
   if (server) {

@@ -1,47 +1,47 @@
 
 // Exports the transcript on the screen to other formats, without a network. The files look like the recorder's exports.
-const factsShown = () => [...document.querySelectorAll('.facts > div')].map(one =>
-  [one.querySelector('dt').textContent, normal(one.querySelector('dd').textContent)]);
+const shownFacts = () => [...document.querySelectorAll('.facts > div')].map(fact =>
+  [fact.querySelector('dt').textContent, normal(fact.querySelector('dd').textContent)]);
 const nameNow = label => normal(state.speakers[label] || label);
 // Returns a gap, bookmark or note as text: `[gap 2.3 s: overrun]`; empty for a bookmark or note without text.
 function insertionText(element) {
   const text = normal(element.textContent), time = clock(startOf(element));
   if (element.matches('.gap')) return '[' + text + ']';
-  const said = text.slice(2), name = element.matches('.mark') ? 'bookmark' : 'note';
-  return said && said !== name ? '[' + name + ' ' + time + ': ' + said + ']' : '';
+  const content = text.slice(2), name = element.matches('.mark') ? 'bookmark' : 'note';
+  return content && content !== name ? '[' + name + ' ' + time + ': ' + content + ']' : '';
 }
 // Returns the lines, each with its words, the words' times, and the gaps, bookmarks and notes between them.
 function spokenLines() {
   const all = [], isSeveral = labels().length > 1;
   for (const line of segments) {
-    const made = { t: startOf(line), e: Number(line.dataset.e ?? line.dataset.t), speaker: isSeveral ? line.dataset.p ?? null : null, parts: [] };
-    let isBoth = false, before = '';
+    const spoken = { t: startOf(line), e: Number(line.dataset.e ?? line.dataset.t), speaker: isSeveral ? line.dataset.p ?? null : null, parts: [] };
+    let isOverlap = false, before = '';
     for (const element of line.querySelector('.x').children) {
       if (element.matches('.w')) {
-        made.parts.push({ t: startOf(element), text: before + normal(element.textContent) });
+        spoken.parts.push({ t: startOf(element), text: before + normal(element.textContent) });
         before = '';
       } else if (element.matches('.unclear')) {
-        made.parts.push({ t: startOf(element), text: element.textContent });
+        spoken.parts.push({ t: startOf(element), text: element.textContent });
       } else if (element.matches('.both')) {
-        const last = made.parts.findLast(part => part.text);
-        if (!isBoth) before = '//'; else if (last) last.text += '//';
-        isBoth = !isBoth;
+        const last = spoken.parts.findLast(part => part.text);
+        if (!isOverlap) before = '//'; else if (last) last.text += '//';
+        isOverlap = !isOverlap;
       } else if (element.matches('.gap, .mark, .note')) {
         const note = insertionText(element);
         // A note at the start of a word goes before that word.
-        const last = made.parts.length - 1, at = last >= 0 && made.parts[last].text && made.parts[last].t >= startOf(element) ? last : last + 1;
-        if (note) made.parts.splice(at, 0, { t: startOf(element), note });
+        const last = spoken.parts.length - 1, at = last >= 0 && spoken.parts[last].text && spoken.parts[last].t >= startOf(element) ? last : last + 1;
+        if (note) spoken.parts.splice(at, 0, { t: startOf(element), note });
       }
     }
-    made.isSplit = line.dataset.n && piecesOf(line)[0].from > 0 && state.edits.get(piecesOf(line)[0].id)?.breaks?.includes(piecesOf(line)[0].from);
-    if (made.parts.length) all.push(made);
+    spoken.isSplit = line.dataset.n && piecesOf(line)[0].from > 0 && state.edits.get(piecesOf(line)[0].id)?.breaks?.includes(piecesOf(line)[0].from);
+    if (spoken.parts.length) all.push(spoken);
   }
   return all;
 }
 // Returns a document's paragraphs: the title, the facts, and a paragraph per turn. Consecutive lines by one speaker are a turn
 // unless a person split them.
 function paragraphs(isByLine) {
-  const shown = new Map(factsShown()), all = [{ kind: 'Title', text: normal(headline.textContent) }];
+  const shown = new Map(shownFacts()), all = [{ kind: 'Title', text: normal(headline.textContent) }];
   const facts = [shown.get('Recorded'), shown.get('Length'), shown.has('Recorder') && 'recorder ' + shown.get('Recorder')].filter(Boolean);
   if (facts.length) all.push({ kind: 'Fact', text: facts.join(', ') });
   if (labels().length > 1 && shown.has('Who spoke')) {
@@ -118,8 +118,9 @@ function subtitles() {
   return shown.map((cue, i) => (i + 1) + '\n' + code(cue.start) + ' --> ' + code(cue.end) + '\n'
     + cue.text.replace(/[<{\\]/g, '$&\u2060').replace(/-->/g, '--\u2060>') + '\n\n').join('');
 }
-// Returns a ZIP archive with uncompressed entries dated 1980-01-01.
+// The table for CRC-32.
 const sums = Uint32Array.from({ length: 256 }, (_, n) => { for (let k = 0; k < 8; k++) n = n & 1 ? n >>> 1 ^ 0xedb88320 : n >>> 1; return n; });
+// Returns a ZIP archive with uncompressed entries dated 1980-01-01.
 function zip(entries) {
   const number = (value, count) => Array.from({ length: count }, (_, i) => value >>> 8 * i & 255), encoder = new TextEncoder();
   const parts = [], list = [];
@@ -163,12 +164,12 @@ function wordFile() {
     + style('paragraph', 'Turn', '<w:pPr><w:widowControl/></w:pPr>') + style('paragraph', 'Note', '<w:rPr><w:i/><w:iCs/></w:rPr>')
     + style('character', 'Speaker', '<w:rPr><w:b/><w:bCs/></w:rPr>')
     + style('character', 'Time', '<w:rPr><w:color w:val="666666"/><w:sz w:val="18"/><w:szCs w:val="18"/></w:rPr>') + '</w:styles>\n';
-  const own = [['/word/document.xml', 'officedocument.wordprocessingml.document.main'], ['/word/styles.xml', 'officedocument.wordprocessingml.styles'],
+  const documentParts = [['/word/document.xml', 'officedocument.wordprocessingml.document.main'], ['/word/styles.xml', 'officedocument.wordprocessingml.styles'],
     ['/word/settings.xml', 'officedocument.wordprocessingml.settings'], ['/docProps/core.xml', 'package.core-properties']];
   return zip([
     ['[Content_Types].xml', xml + `<Types xmlns="${pack}/content-types"><Default Extension="rels" ContentType="${types}-package.relationships+xml"/>`
       + '<Default Extension="xml" ContentType="application/xml"/>'
-      + own.map(([name, type]) => `<Override PartName="${name}" ContentType="${types}-${type}+xml"/>`).join('') + '</Types>\n'],
+      + documentParts.map(([name, type]) => `<Override PartName="${name}" ContentType="${types}-${type}+xml"/>`).join('') + '</Types>\n'],
     ['_rels/.rels', links([[office + '/officeDocument', 'word/document.xml'], [pack + '/relationships/metadata/core-properties', 'docProps/core.xml']])],
     // A4 with margins of 2 cm, in twentieths of a point.
     ['word/document.xml', xml + `<w:document xmlns:w="${word}"><w:body>\n${body}<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1134" w:right="1134"`

@@ -15,18 +15,18 @@ const make = (tag, attributes, ...content) => {
   return element;
 };
 // The lines that show each segment, in order. A line can show parts of several segments.
-const shownIn = new Map();
+const linesOfSegment = new Map();
 for (const line of segments) if (line.dataset.n) {
   const id = Number(line.dataset.n);
-  if (shownIn.has(id)) shownIn.get(id).push(line); else shownIn.set(id, [line]);
+  if (linesOfSegment.has(id)) linesOfSegment.get(id).push(line); else linesOfSegment.set(id, [line]);
 }
-const order = [...shownIn.keys()], indexOfId = new Map(order.map((id, i) => [id, i]));
+const segmentIds = [...linesOfSegment.keys()], indexOfId = new Map(segmentIds.map((id, i) => [id, i]));
 // Returns a segment as the page first showed it.
 function original(id) {
   if (!originals.has(id)) {
-    const all = shownIn.get(id), elements = all.flatMap(wordsOf), end = Number(all[all.length - 1].dataset.e);
+    const shownLines = linesOfSegment.get(id), elements = shownLines.flatMap(wordsOf), end = Number(shownLines[shownLines.length - 1].dataset.e);
     originals.set(id, {
-      id, start: Number(all[0].dataset.t), end, held: all[0].querySelector('.held')?.textContent ?? '',
+      id, start: Number(shownLines[0].dataset.t), end, held: shownLines[0].querySelector('.held')?.textContent ?? '',
       words: elements.map((word, i) => ({
         text: word.textContent, t: startOf(word), c: Number(word.dataset.c),
         e: elements[i + 1] ? startOf(elements[i + 1]) : end, p: word.closest('.s').dataset.p
@@ -35,16 +35,16 @@ function original(id) {
   }
   return originals.get(id);
 }
-const lineOf = id => shownIn.get(id)?.[0] ?? null;
-const was = segment => segment.words.map(word => word.text).join(' ');
-const textOf = segment => state.edits.get(segment.id)?.text ?? was(segment);
+const lineOf = id => linesOfSegment.get(id)?.[0] ?? null;
+const originalText = segment => segment.words.map(word => word.text).join(' ');
+const textOf = segment => state.edits.get(segment.id)?.text ?? originalText(segment);
 const split = text => normal(text).split(' ').filter(Boolean);
 const textsNow = id => state.edits.has(id) ? split(state.edits.get(id).text) : original(id).words.map(word => word.text);
 const wordsNow = id => {
   const edit = state.edits.get(id);
   return edit ? withTimes(original(id), edit.text, edit.confirmed) : original(id).words;
 };
-// Returns the segments that a line shows, with the range of their words in it.
+// Returns the pieces of segments that a line shows: each segment's id, and the range of its words in the line.
 const pieces = new WeakMap();
 function piecesOf(line) {
   if (!pieces.has(line)) {
@@ -64,30 +64,30 @@ function positionOf(word) {
     at -= to - from;
   }
 }
-const lineAt = (id, at) => shownIn.get(id).find(line => piecesOf(line).some(one => one.id === id && one.from <= at && at < one.to))
+const lineAt = (id, at) => linesOfSegment.get(id).find(line => piecesOf(line).some(piece => piece.id === id && piece.from <= at && at < piece.to))
   ?? lineOf(id);
 
 // Returns the speaker at a time, according to the turns that a person has changed.
-let turnsOf = null, turnStarts;
+let indexedTurns = null, turnStarts;
 function speakerAt(time) {
-  if (turnsOf !== state.turns) {
-    turnsOf = state.turns;
-    turnStarts = Float64Array.from(turnsOf, turn => Math.round(turn.start * 1000));
+  if (indexedTurns !== state.turns) {
+    indexedTurns = state.turns;
+    turnStarts = Float64Array.from(indexedTurns, turn => Math.round(turn.start * 1000));
   }
-  return turnsOf[Math.max(0, indexAt(turnStarts, time))]?.speaker;
+  return indexedTurns[Math.max(0, indexAt(turnStarts, time))]?.speaker;
 }
 const speakerOf = word => state.turns ? speakerAt(word.t) : word.p;
 const labels = () => [...new Set(segments.map(line => line.dataset.p).filter(Boolean))].sort();
 function turnsNow() {
   if (state.turns) return state.turns;
   const turns = [];
-  for (const id of order) original(id).words.forEach((word, i) => {
+  for (const id of segmentIds) original(id).words.forEach((word, i) => {
     const last = turns[turns.length - 1], speaker = word.p ?? 'A';
     if (i && last.speaker === speaker) last.end = word.e / 1000; else turns.push({ start: word.t / 1000, end: word.e / 1000, speaker });
   });
   return turns;
 }
-// Returns the turns with a range, in seconds, assigned to a speaker: the whole range, or only the turns of the speaker `only`.
+// Returns the turns after a range, in seconds, was assigned to a speaker: all of it or, with `only`, that speaker's turns in it.
 function reassigned(from, to, speaker, only) {
   const turns = [];
   let isAssigned = false;
@@ -102,7 +102,7 @@ function reassigned(from, to, speaker, only) {
   return turns.sort((a, b) => a.start - b.start);
 }
 
-// Returns the pairs of indices of equal words on the shortest edit path from one list to the other.
+// Aligns two lists of words by the shortest edit script. Returns the index pairs of equal words.
 function pairs(old, now) {
   const width = now.length + 1, costs = new Uint32Array((old.length + 1) * width);
   for (let i = 0; i < width; i++) costs[i] = i;
@@ -113,32 +113,32 @@ function pairs(old, now) {
         costs[r * width + c + 1] + 1, costs[(r + 1) * width + c] + 1);
     }
   }
-  const found = [];
+  const samePairs = [];
   for (let r = old.length, c = now.length; r && c;) {
-    const here = costs[r * width + c], same = old[r - 1] === now[c - 1];
-    if (here === costs[(r - 1) * width + c - 1] + (same ? 0 : 1)) {
+    const cost = costs[r * width + c], isSame = old[r - 1] === now[c - 1];
+    if (cost === costs[(r - 1) * width + c - 1] + (isSame ? 0 : 1)) {
       r--; c--;
-      if (same) found.unshift([r, c]);
-    } else if (here === costs[(r - 1) * width + c] + 1) r--; else c--;
+      if (isSame) samePairs.unshift([r, c]);
+    } else if (cost === costs[(r - 1) * width + c] + 1) r--; else c--;
   }
-  return found;
+  return samePairs;
 }
 // Returns the words of a text with times. Unchanged words keep their times; new words share the time of the words that they
 // replace, in proportion to their letters.
 function withTimes(segment, text, confirmed = []) {
   const now = split(text), old = segment.words, words = [];
-  const same = pairs(old.map(word => keyOf(word.text)), now.map(keyOf));
+  const samePairs = pairs(old.map(word => keyOf(word.text)), now.map(keyOf));
   let r = 0, c = 0;
-  for (const [row, column] of [...same, [old.length, now.length]]) {
-    const fresh = now.slice(c, column), gone = old.slice(r, row);
-    const from = gone.length ? gone[0].t : words.length ? words[words.length - 1].e : segment.start;
-    const to = gone.length ? gone[gone.length - 1].e : old[row]?.t ?? segment.end;
-    const letters = fresh.reduce((sum, word) => sum + word.length, 0);
+  for (const [row, column] of [...samePairs, [old.length, now.length]]) {
+    const newWords = now.slice(c, column), oldWords = old.slice(r, row);
+    const from = oldWords.length ? oldWords[0].t : words.length ? words[words.length - 1].e : segment.start;
+    const to = oldWords.length ? oldWords[oldWords.length - 1].e : old[row]?.t ?? segment.end;
+    const letters = newWords.reduce((sum, word) => sum + word.length, 0);
     let before = 0;
-    fresh.forEach((word, i) => {
-      const shared = fresh.length === gone.length ? gone[i]
+    newWords.forEach((word, i) => {
+      const range = newWords.length === oldWords.length ? oldWords[i]
         : { t: from + (to - from) * before / letters, e: from + (to - from) * (before + word.length) / letters };
-      words.push({ text: word, t: Math.round(shared.t), e: Math.round(shared.e), c: 100, p: (gone[0] ?? words[words.length - 1] ?? old[row])?.p, isNew: true });
+      words.push({ text: word, t: Math.round(range.t), e: Math.round(range.e), c: 100, p: (oldWords[0] ?? words[words.length - 1] ?? old[row])?.p, isNew: true });
       before += word.length;
     });
     if (row < old.length) words.push({ ...old[row], text: now[column], isNew: old[row].text !== now[column] });
@@ -148,87 +148,87 @@ function withTimes(segment, text, confirmed = []) {
   return words;
 }
 const shadeOf = c => c >= 75 ? '' : c >= 50 ? ' c2' : c >= 25 ? ' c1' : ' c0';
-// Returns the ids of all segments that share a line with this one, or did so before the change.
+// Returns the ids of all segments that share a line with this one, now or before the change.
 function segmentsSharingLines(id) {
   const ids = new Set([id]);
-  for (const one of ids) {
-    const at = indexOfId.get(one);
-    if (state.edits.get(one)?.joined && at) ids.add(order[at - 1]);
-    if (state.edits.get(order[at + 1])?.joined) ids.add(order[at + 1]);
-    for (const line of shownIn.get(one)) for (const piece of piecesOf(line)) ids.add(piece.id);
+  for (const member of ids) {
+    const at = indexOfId.get(member);
+    if (state.edits.get(member)?.joined && at) ids.add(segmentIds[at - 1]);
+    if (state.edits.get(segmentIds[at + 1])?.joined) ids.add(segmentIds[at + 1]);
+    for (const line of linesOfSegment.get(member)) for (const piece of piecesOf(line)) ids.add(piece.id);
   }
   return [...ids].sort((a, b) => indexOfId.get(a) - indexOfId.get(b));
 }
 // Returns the lines for these segments. A change of speaker also starts a new line.
 function linesFor(ids) {
-  const made = [];
+  const newLines = [];
   for (const id of ids) {
     const segment = original(id), edit = state.edits.get(id), words = wordsNow(id), breaks = new Set(edit?.breaks);
-    const isJoined = edit?.joined && made.length;
-    let last = made[made.length - 1];
+    const isJoined = edit?.joined && newLines.length;
+    let last = newLines[newLines.length - 1];
     if (!words.length) {
       if (isJoined) last.pieces.push({ id, from: 0, to: 0 });
-      else made.push({ pieces: [{ id, from: 0, to: 0 }], words: [], start: segment.start });
+      else newLines.push({ pieces: [{ id, from: 0, to: 0 }], words: [], start: segment.start });
     }
     words.forEach((word, i) => {
       const speaker = speakerOf(word);
       if (i ? breaks.has(i) || last.speaker !== speaker : !isJoined || last.words.length && last.speaker !== speaker) {
         if (i) last.end = word.t;
-        made.push({ pieces: [{ id, from: i, to: i }], words: [], start: i ? word.t : segment.start });
-        last = made[made.length - 1];
+        newLines.push({ pieces: [{ id, from: i, to: i }], words: [], start: i ? word.t : segment.start });
+        last = newLines[newLines.length - 1];
       } else if (!i) last.pieces.push({ id, from: 0, to: 0 });
       last.speaker = speaker;
       last.words.push(word);
       last.pieces[last.pieces.length - 1].to = i + 1;
     });
-    made[made.length - 1].end = segment.end;
+    newLines[newLines.length - 1].end = segment.end;
   }
-  return made;
+  return newLines;
 }
 function render(id) {
-  const ids = segmentsSharingLines(id), made = linesFor(ids);
-  const old = [...new Set(ids.flatMap(one => shownIn.get(one)))];
-  if (old.length !== made.length || made.some(one => one.words.length)) old.forEach(unfold);
-  const others = old.flatMap(line => [...line.querySelectorAll('.mark, .gap, .note, .both')]);
-  for (const one of ids) shownIn.set(one, []);
-  made.forEach((one, i) => {
+  const ids = segmentsSharingLines(id), newLines = linesFor(ids);
+  const old = [...new Set(ids.flatMap(member => linesOfSegment.get(member)))];
+  if (old.length !== newLines.length || newLines.some(newLine => newLine.words.length)) old.forEach(unfold);
+  const insertions = old.flatMap(line => [...line.querySelectorAll('.mark, .gap, .note, .both')]);
+  for (const member of ids) linesOfSegment.set(member, []);
+  newLines.forEach((newLine, i) => {
     let line = old[i];
     if (!line) {
       line = old[0].cloneNode(false);
       line.classList.remove('on', 'open');
       line.append(make('a', { class: 't' }), make('span', { class: 'x', dir: 'auto' }));
       let before = old[i - 1];
-      while (before.nextElementSibling?.matches('.s:not([data-n])') && startOf(before.nextElementSibling) <= one.start) {
+      while (before.nextElementSibling?.matches('.s:not([data-n])') && startOf(before.nextElementSibling) <= newLine.start) {
         before = before.nextElementSibling;
       }
       before.after(line);
       old.push(line);
     }
-    pieces.set(line, one.pieces);
-    for (const piece of one.pieces) if (!shownIn.get(piece.id).includes(line)) shownIn.get(piece.id).push(line);
-    const { id: first, from } = one.pieces[0], values = { t: one.start, n: first, k: from || null, e: one.end, p: one.speaker ?? null };
+    pieces.set(line, newLine.pieces);
+    for (const piece of newLine.pieces) if (!linesOfSegment.get(piece.id).includes(line)) linesOfSegment.get(piece.id).push(line);
+    const { id: first, from } = newLine.pieces[0], values = { t: newLine.start, n: first, k: from || null, e: newLine.end, p: newLine.speaker ?? null };
     for (const [name, value] of Object.entries(values)) if (value === null) delete line.dataset[name]; else line.dataset[name] = value;
-    const link = line.querySelector('.t'), place = line.querySelector('.x');
-    link.setAttribute('href', '#t=' + one.start / 1000);
-    link.dataset.t = one.start;
-    link.textContent = clock(one.start);
-    const items = one.words.map(word => {
+    const link = line.querySelector('.t'), content = line.querySelector('.x');
+    link.setAttribute('href', '#t=' + newLine.start / 1000);
+    link.dataset.t = newLine.start;
+    link.textContent = clock(newLine.start);
+    const items = newLine.words.map(word => {
       const element = make('span', { class: 'w' + shadeOf(word.c), 'data-t': word.t, 'data-c': word.c }, word.text);
       if (word.isNew) element.classList.add('new');
       if (/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(word.text)) element.classList.add('i');
       return element;
     });
-    const own = others.filter(other => (!i || startOf(other) >= one.start - 1) && (i === made.length - 1 || startOf(other) < made[i + 1].start - 1));
+    const ownInsertions = insertions.filter(insertion => (!i || startOf(insertion) >= newLine.start - 1) && (i === newLines.length - 1 || startOf(insertion) < newLines[i + 1].start - 1));
     // Shows the held-back text until a person edits the line.
-    const held = one.pieces.length === 1 && !state.edits.has(first) && original(first).held;
+    const held = newLine.pieces.length === 1 && !state.edits.has(first) && original(first).held;
     if (!items.length && held) {
-      items.push(...[['unclear', '[unclear]'], ['held', held]].map(([kind, text]) => make('span', { class: kind, 'data-t': one.start }, text)));
-    } else if (!items.length && !own.length) items.push(make('span', { class: 'none' }, '[no words]'));
-    const all = [...items, ...own].sort((a, b) => (a.dataset.t ?? 0) - (b.dataset.t ?? 0));
-    place.replaceChildren(...all.flatMap((element, j) => j ? [' ', element] : [element]));
-    line.classList.toggle('edited', one.pieces.some(piece => state.edits.has(piece.id)));
+      items.push(...[['unclear', '[unclear]'], ['held', held]].map(([kind, text]) => make('span', { class: kind, 'data-t': newLine.start }, text)));
+    } else if (!items.length && !ownInsertions.length) items.push(make('span', { class: 'none' }, '[no words]'));
+    const all = [...items, ...ownInsertions].sort((a, b) => (a.dataset.t ?? 0) - (b.dataset.t ?? 0));
+    content.replaceChildren(...all.flatMap((element, j) => j ? [' ', element] : [element]));
+    line.classList.toggle('edited', newLine.pieces.some(piece => state.edits.has(piece.id)));
   });
-  for (const line of old.slice(made.length)) line.remove();
+  for (const line of old.slice(newLines.length)) line.remove();
   [lines, times, shownWord] = [null, null, null];
   isArranged = false;
 }
@@ -246,47 +246,47 @@ function arrange() {
   }
 }
 function showNames() {
-  const isOne = labels().length < 2;
-  let before = null;
+  const hasOneSpeaker = labels().length < 2;
+  let previous = null;
   for (const line of segments) {
-    const label = line.dataset.p, place = line.querySelector('.x'), there = place.querySelector('.who');
-    const isWanted = !isOne && label && label !== before && line.querySelector('.w');
-    if (label) before = label;
-    if (there && (!isWanted || there.dataset.who !== label)) {
-      if (there.nextSibling?.nodeType === Node.TEXT_NODE) there.nextSibling.remove();
-      there.remove();
+    const label = line.dataset.p, content = line.querySelector('.x'), oldChip = content.querySelector('.who');
+    const isWanted = !hasOneSpeaker && label && label !== previous && line.querySelector('.w');
+    if (label) previous = label;
+    if (oldChip && (!isWanted || oldChip.dataset.who !== label)) {
+      if (oldChip.nextSibling?.nodeType === Node.TEXT_NODE) oldChip.nextSibling.remove();
+      oldChip.remove();
     }
-    if (isWanted && place.querySelector('.who')?.dataset.who !== label) place.prepend(nameOf(label, startOf(wordsOf(line)[0]) - 1), ' ');
+    if (isWanted && content.querySelector('.who')?.dataset.who !== label) content.prepend(nameChip(label, startOf(wordsOf(line)[0]) - 1), ' ');
   }
 }
 // Returns a chip with a speaker's name.
-function nameOf(label, time) {
+function nameChip(label, time) {
   const element = make('span', { class: 'who p' + (label.charCodeAt(0) - 65) % 12, 'data-who': label, dir: 'auto' });
   if (time !== undefined) element.dataset.t = Math.max(0, time);
-  return named(element);
+  return showName(element);
 }
-function named(element) {
+function showName(element) {
   element.textContent = state.speakers[element.dataset.who] || element.dataset.who;
   if (element.matches('.who')) element.classList.toggle('named', Boolean(state.speakers[element.dataset.who]));
   return element;
 }
 // Renders the segments whose speakers have changed.
 function renderTurns() {
-  for (const id of order) {
-    const now = linesFor([id]).map(one => one.pieces[0].from + (one.speaker ?? '')).join();
-    const shown = shownIn.get(id).map(line => piecesOf(line).find(one => one.id === id).from + (line.dataset.p ?? '')).join();
+  for (const id of segmentIds) {
+    const now = linesFor([id]).map(line => line.pieces[0].from + (line.speaker ?? '')).join();
+    const shown = linesOfSegment.get(id).map(line => piecesOf(line).find(piece => piece.id === id).from + (line.dataset.p ?? '')).join();
     if (now !== shown) render(id);
   }
 }
 
-// Applies a change and stores it as one undo step, with each changed segment and each other part before and after. For lists,
-// it stores only the elements that differ.
+// Applies changes and stores them as one undo step: each changed segment and each changed part of the state, before and after.
+// Of lists, it stores only the elements that differ.
 function step(changes, parts = {}) {
   changes = changes.filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after));
-  const put = Object.entries(parts).filter(([name, value]) => JSON.stringify(state[name]) !== JSON.stringify(value))
+  const differences = Object.entries(parts).filter(([name, value]) => JSON.stringify(state[name]) !== JSON.stringify(value))
     .map(([name, after]) => difference(name, state[name], after));
-  if (!changes.length && !put.length) return;
-  past.push({ changes, parts: put });
+  if (!changes.length && !differences.length) return;
+  past.push({ changes, parts: differences });
   if (past.length > 500) past.shift();
   future.length = 0;
   applyStep(past[past.length - 1], 'after');
@@ -294,6 +294,7 @@ function step(changes, parts = {}) {
 function difference(name, before, after) {
   if (!Array.isArray(before) || !Array.isArray(after)) return { name, before, after };
   const isSame = (i, j) => JSON.stringify(before[i]) === JSON.stringify(after[j]), shorter = Math.min(before.length, after.length);
+  // The numbers of equal elements at the start and at the end.
   let from = 0, back = 0;
   while (from < shorter && isSame(from, from)) from++;
   while (back < shorter - from && isSame(before.length - 1 - back, after.length - 1 - back)) back++;
@@ -326,66 +327,66 @@ const draftOf = id => {
   return { words: textsNow(id), confirmed, breaks, joined };
 };
 // Converts a position between the old words to the corresponding position between the new words.
-function mappedPosition(same, at, olds, news) {
-  let [row, column] = [-1, -1], [endRow, endColumn] = [olds, news];
-  for (const [r, c] of same) if (r < at) [row, column] = [r, c]; else { [endRow, endColumn] = [r, c]; break; }
-  const gone = endRow - row - 1, fresh = endColumn - column - 1;
-  return column + 1 + (gone ? Math.round((at - row - 1) / gone * fresh) : fresh);
+function mappedPosition(samePairs, at, oldLength, newLength) {
+  let [row, column] = [-1, -1], [endRow, endColumn] = [oldLength, newLength];
+  for (const [r, c] of samePairs) if (r < at) [row, column] = [r, c]; else { [endRow, endColumn] = [r, c]; break; }
+  const oldCount = endRow - row - 1, newCount = endColumn - column - 1;
+  return column + 1 + (oldCount ? Math.round((at - row - 1) / oldCount * newCount) : newCount);
 }
 // Replaces words in a draft. Breaks and confirmations move with their words.
-function put(draft, from, to, fresh, isRight) {
-  const gone = draft.words.slice(from, to), more = fresh.length - gone.length;
-  const same = pairs(gone.map(keyOf), fresh.map(keyOf)), stays = new Map(same);
-  draft.words = [...draft.words.slice(0, from), ...fresh, ...draft.words.slice(to)];
-  draft.breaks = [...new Set(draft.breaks.map(at => at <= from ? at : at >= to ? at + more : from + mappedPosition(same, at - from, gone.length, fresh.length)))]
+function replaceWords(draft, from, to, newWords, isRight) {
+  const oldWords = draft.words.slice(from, to), added = newWords.length - oldWords.length;
+  const samePairs = pairs(oldWords.map(keyOf), newWords.map(keyOf)), newIndices = new Map(samePairs);
+  draft.words = [...draft.words.slice(0, from), ...newWords, ...draft.words.slice(to)];
+  draft.breaks = [...new Set(draft.breaks.map(at => at <= from ? at : at >= to ? at + added : from + mappedPosition(samePairs, at - from, oldWords.length, newWords.length)))]
     .filter(at => at > 0 && at < draft.words.length);
-  draft.confirmed = draft.confirmed.map(at => at < from ? at : at >= to ? at + more : stays.has(at - from) ? from + stays.get(at - from) : -1)
+  draft.confirmed = draft.confirmed.map(at => at < from ? at : at >= to ? at + added : newIndices.has(at - from) ? from + newIndices.get(at - from) : -1)
     .filter(at => at >= 0);
-  if (isRight) draft.confirmed = [...new Set([...draft.confirmed, ...fresh.keys()].map((at, i) => i < draft.confirmed.length ? at : from + at))];
+  if (isRight) draft.confirmed = [...new Set([...draft.confirmed, ...newWords.keys()].map((at, i) => i < draft.confirmed.length ? at : from + at))];
   draft.confirmed.sort((a, b) => a - b);
 }
 function change(id, { words, confirmed, breaks, joined }) {
-  const before = state.edits.get(id) ?? null, text = words.join(' '), old = was(original(id));
+  const before = state.edits.get(id) ?? null, text = words.join(' '), old = originalText(original(id));
   const isSame = text === old && !confirmed.length && !breaks.length && !joined;
   return { id, before, after: isSame ? null : {
     was: old, text, confirmed, ...(breaks.length ? { breaks: [...breaks].sort((a, b) => a - b) } : {}), ...(joined ? { joined: true } : {})
   } };
 }
-// Returns the change that replaces a segment's text, or confirms words in it.
-function edited(id, text, confirmed) {
+// Returns the change that replaces a segment's text or confirms words in it.
+function textChange(id, text, confirmed) {
   const draft = draftOf(id);
-  put(draft, 0, draft.words.length, split(text));
+  replaceWords(draft, 0, draft.words.length, split(text));
   if (confirmed) draft.confirmed = confirmed;
   return change(id, draft);
 }
-// Returns drafts of a line's segments with new text. All words in a corrected line count as right.
+// Returns drafts of a line's segments with the line's new text. All words in a corrected line count as right.
 function lineDrafts(line, text, isChecked) {
   const parts = piecesOf(line), now = split(text), drafts = new Map();
   const old = split(textOfLine(line)), isRight = isChecked || old.join(' ') !== now.join(' ');
-  const same = pairs(old.map(keyOf), now.map(keyOf));
-  let [seen, taken] = [0, 0];
+  const samePairs = pairs(old.map(keyOf), now.map(keyOf));
+  let [oldEnd, start] = [0, 0];
   parts.forEach(({ id, from, to }, i) => {
-    seen += to - from;
-    const end = i === parts.length - 1 ? now.length : mappedPosition(same, seen, old.length, now.length);
+    oldEnd += to - from;
+    const end = i === parts.length - 1 ? now.length : mappedPosition(samePairs, oldEnd, old.length, now.length);
     const draft = draftOf(id);
-    put(draft, from, to, now.slice(taken, end), isRight);
+    replaceWords(draft, from, to, now.slice(start, end), isRight);
     // If the user restored the recognized words, nothing counts as confirmed.
-    if (isRight && !isChecked && draft.words.join(' ') === was(original(id))) draft.confirmed = [];
+    if (isRight && !isChecked && draft.words.join(' ') === originalText(original(id))) draft.confirmed = [];
     drafts.set(id, draft);
-    draft.piece = [from, from + end - taken];
-    taken = end;
+    draft.piece = [from, from + end - start];
+    start = end;
   });
   return drafts;
 }
 const changesOf = drafts => [...drafts].map(([id, draft]) => change(id, draft));
 
-// Returns the held-back text of an unclear line.
-const heldIn = line => line.querySelector('.w') ? '' : line.querySelector('.held')?.textContent ?? '';
+// Returns the held-back text of an unclear line; empty for other lines.
+const heldText = line => line.querySelector('.w') ? '' : line.querySelector('.held')?.textContent ?? '';
 
 // The line that is open for editing.
 let open = null, isLooping = false, hasMovedCursor = false;
-const field = make('textarea', { id: 'field', 'aria-label': 'Text of this segment', rows: '2', spellcheck: 'true' });
-function edit(line, selected) {
+const field = make('textarea', { id: 'field', 'aria-label': 'Text of this line', rows: '2', spellcheck: 'true' });
+function edit(line, selectedWord) {
   if (!identity || !line?.dataset.n) return;
   if (open) commit();
   unfold(line);
@@ -395,14 +396,14 @@ function edit(line, selected) {
   hasMovedCursor = false;
   line.classList.add('open');
   field.value = open.text;
-  field.placeholder = heldIn(line);
+  field.placeholder = heldText(line);
   line.append(field);
   field.style.height = 'auto';
   field.style.height = field.scrollHeight + field.offsetHeight - field.clientHeight + 'px';
   field.focus({ preventScroll: true });
-  if (selected !== undefined) {
-    const words = field.value.split(' '), from = words.slice(0, selected).join(' ').length + (selected ? 1 : 0);
-    field.setSelectionRange(from, from + (words[selected] ?? '').length);
+  if (selectedWord !== undefined) {
+    const words = field.value.split(' '), from = words.slice(0, selectedWord).join(' ').length + (selectedWord ? 1 : 0);
+    field.setSelectionRange(from, from + (words[selectedWord] ?? '').length);
   }
   bringIntoView(line);
 }
@@ -423,28 +424,28 @@ function commit() {
 function splitLine() {
   const { line } = open, caret = field.selectionStart;
   const before = split(field.value.slice(0, caret)), drafts = lineDrafts(line, [...before, ...split(field.value.slice(caret))].join(' '));
-  let left = before.length, place;
+  let at = before.length, position;
   for (const [id, draft] of drafts) {
     const [from, to] = draft.piece;
-    if (left >= to - from) { left -= to - from; continue; }
-    if (left) draft.breaks = [...draft.breaks, from + left]; else draft.joined = false;
-    place = [id, from + left];
+    if (at >= to - from) { at -= to - from; continue; }
+    if (at) draft.breaks = [...draft.breaks, from + at]; else draft.joined = false;
+    position = [id, from + at];
     break;
   }
   close();
   step(changesOf(drafts));
-  edit(lineAt(...place));
+  edit(lineAt(...position));
   field.setSelectionRange(0, 0);
 }
 // Joins the open line to the previous line and gives it that line's speaker.
 function joinLines() {
   const { line, id, from } = open, at = segments.indexOf(line);
-  const above = segments.slice(0, at).reverse().find(one => one.dataset.n);
-  if (!above) return;
-  const drafts = lineDrafts(line, field.value), draft = drafts.get(id), caret = textOfLine(above).length;
-  if (from) draft.breaks = draft.breaks.filter(one => one !== from); else draft.joined = true;
-  const { p: speaker } = above.dataset, isOther = speaker && line.dataset.p && speaker !== line.dataset.p;
-  const turns = isOther ? { turns: reassigned(startOf(line) / 1000, Number(line.dataset.e) / 1000, speaker) } : {};
+  const previous = segments.slice(0, at).reverse().find(candidate => candidate.dataset.n);
+  if (!previous) return;
+  const drafts = lineDrafts(line, field.value), draft = drafts.get(id), caret = textOfLine(previous).length;
+  if (from) draft.breaks = draft.breaks.filter(index => index !== from); else draft.joined = true;
+  const { p: speaker } = previous.dataset, isOtherSpeaker = speaker && line.dataset.p && speaker !== line.dataset.p;
+  const turns = isOtherSpeaker ? { turns: reassigned(startOf(line) / 1000, Number(line.dataset.e) / 1000, speaker) } : {};
   close();
   step(changesOf(drafts), turns);
   edit(lineAt(id, from));
@@ -458,15 +459,15 @@ field.addEventListener('input', () => { hasMovedCursor = false; storeSoon(); });
 // Explains how to correct a line, until the user opens one for the first time.
 const hintKey = 'fieldscribe-hint', hintText = 'To correct a line, press Edit ' + (matchMedia('(max-width: 40rem)').matches ? 'in the menu' : 'or double-click it');
 function hideHint() {
-  if (byId('kept').textContent === hintText) showStatus('');
+  if (statusLine.textContent === hintText) showStatus('');
   try { localStorage.setItem(hintKey, 'known'); } catch { /* The page shows the hint again. */ }
 }
 function hint() {
-  if (!order.length) return;
+  if (!segmentIds.length) return;
   try { if (localStorage.getItem(hintKey)) return; } catch { /* The page always shows the hint. */ }
   showStatus(hintText);
 }
-// While the Edit button is pressed in, each click opens a line.
+// In editing mode, each click opens a line.
 let isEditing = false;
 function setEditing(value) {
   isEditing = value;
@@ -509,38 +510,38 @@ main.addEventListener('dblclick', event => {
   edit(line, word ? indexIn(word) : undefined);
 });
 
-// Lists unclear lines and then uncertain words, the least certain first. If a word is uncertain in many positions, its least
-// certain occurrence comes early.
+// Lists unclear lines and then uncertain words, the least certain first. If a word is uncertain several times, its least certain
+// occurrence comes early.
 let uncertain = [], current = null;
 function findUncertain() {
   uncertain = [];
   // These classes mark a confidence below 50 %.
   for (const word of main.querySelectorAll('.c0, .c1, .unclear')) if (/[\p{L}\p{N}]/u.test(word.textContent)) uncertain.push(word);
-  const kinds = new Map();
-  const places = uncertain.map((word, i) => {
-    const isUnclear = word.matches('.unclear'), place = { word, i, score: isUnclear ? Infinity : 100 - word.dataset.c };
+  const occurrences = new Map();
+  const candidates = uncertain.map((word, i) => {
+    const isUnclear = word.matches('.unclear'), candidate = { word, i, score: isUnclear ? Infinity : 100 - word.dataset.c };
     const key = word.textContent.toLowerCase().replace(/[^\p{L}\p{N}']/gu, '');
     if (key.length > 3 && !isUnclear) {
-      if (!kinds.has(key)) kinds.set(key, []);
-      kinds.get(key).push(place);
+      if (!occurrences.has(key)) occurrences.set(key, []);
+      occurrences.get(key).push(candidate);
     }
-    return place;
+    return candidate;
   });
-  for (const kind of kinds.values()) {
-    const sum = kind.reduce((sum, place) => sum + place.score, 0);
-    kind.reduce((worst, place) => place.score > worst.score ? place : worst).score = sum;
+  for (const group of occurrences.values()) {
+    const sum = group.reduce((sum, candidate) => sum + candidate.score, 0);
+    group.reduce((worst, candidate) => candidate.score > worst.score ? candidate : worst).score = sum;
   }
-  uncertain = places.sort((a, b) => (b.score === a.score ? 0 : b.score - a.score) || a.i - b.i).map(place => place.word);
+  uncertain = candidates.sort((a, b) => (b.score === a.score ? 0 : b.score - a.score) || a.i - b.i).map(candidate => candidate.word);
 }
-// Skipped words, which come up again after all others.
-const skipped = new Set();
+// The keys of skipped words, which come up again after all others.
+const skippedKeys = new Set();
 const reviewKey = word => word.closest('.s').dataset.n + ' ' + word.dataset.t;
 function nextUncertain() {
   current?.classList.remove('asked');
   findUncertain();
-  if (uncertain.includes(current)) skipped.add(reviewKey(current));
-  if (uncertain.every(word => skipped.has(reviewKey(word)))) skipped.clear();
-  current = uncertain.find(word => !skipped.has(reviewKey(word))) ?? null;
+  if (uncertain.includes(current)) skippedKeys.add(reviewKey(current));
+  if (uncertain.every(word => skippedKeys.has(reviewKey(word)))) skippedKeys.clear();
+  current = uncertain.find(word => !skippedKeys.has(reviewKey(word))) ?? null;
   showRemaining();
   if (!current) return;
   current.classList.add('asked');
@@ -554,7 +555,7 @@ function confirmWord() {
   if (!word?.closest('.s').dataset.n) return;
   if (word.matches('.unclear')) return confirmLine();
   const { id, at } = positionOf(word);
-  step([edited(id, textOf(original(id)), [...new Set([...draftOf(id).confirmed, at])].sort((a, b) => a - b))]);
+  step([textChange(id, textOf(original(id)), [...new Set([...draftOf(id).confirmed, at])].sort((a, b) => a - b))]);
   if (current) nextUncertain();
 }
 // Confirms all words in the open line, the line of the word under review, or the current line. In an unclear line, confirms the
@@ -562,10 +563,10 @@ function confirmWord() {
 function confirmLine() {
   const line = open?.line ?? (current?.isConnected ? current.closest('.s') : segments[Math.max(0, segment)]);
   if (!line?.dataset.n || !line.querySelector('.w, .held')) return;
-  const text = (open ? field.value : textOfLine(line)) || heldIn(line);
+  const text = (open ? field.value : textOfLine(line)) || heldText(line);
   if (open) close();
   step(changesOf(lineDrafts(line, text, true)));
-  if (current) nextUncertain(); else showStatus('This line is right');
+  if (current) nextUncertain(); else showStatus('Line marked as right');
 }
 
 const offerReplace = () => { byId('replace').hidden = !identity || !find.value.trim(); };
@@ -584,9 +585,9 @@ byId('replace').addEventListener('keydown', event => {
 const instead = byId('instead');
 const wholeHits = () => byId('replace').hidden ? [] : hits.filter(hit => hit[0].isConnected && plain(hit.map(word => word.textContent).join(' ')) === plain(find.value));
 function replacementFor(hit) {
-  const put = normal(instead.value), wanted = find.value.trim(), [first, last] = [hit[0], hit[hit.length - 1]].map(word => word.textContent);
+  const replacement = normal(instead.value), query = find.value.trim(), [first, last] = [hit[0], hit[hit.length - 1]].map(word => word.textContent);
   const [head] = first.match(/^[^\p{L}\p{N}]*/u), [tail] = last.match(/[^\p{L}\p{N}]*$/u);
-  return put && (wanted.startsWith(head) ? '' : head) + put + (wanted.endsWith(tail) ? '' : tail);
+  return replacement && (query.startsWith(head) ? '' : head) + replacement + (query.endsWith(tail) ? '' : tail);
 }
 function preview() {
   for (const word of main.querySelectorAll('.gone')) { word.classList.remove('gone'); delete word.dataset.instead; }
@@ -602,28 +603,28 @@ function replace(list) {
   const drafts = new Map();
   // Starts at the end, because each replacement moves the words after it.
   for (const hit of [...list].reverse()) {
-    let fresh = split(replacementFor(hit));
+    let newWords = split(replacementFor(hit));
     for (const id of new Set(hit.map(word => positionOf(word).id))) {
-      const at = hit.map(positionOf).filter(place => place.id === id).map(place => place.at);
+      const indices = hit.map(positionOf).filter(position => position.id === id).map(position => position.at);
       if (!drafts.has(id)) drafts.set(id, draftOf(id));
-      put(drafts.get(id), at[0], at[at.length - 1] + 1, fresh);
-      fresh = [];
+      replaceWords(drafts.get(id), indices[0], indices[indices.length - 1] + 1, newWords);
+      newWords = [];
     }
   }
   step(changesOf(drafts));
 }
 // Replaces the current hit, or the next one that consists of whole words, and shows the hit after it.
 function replaceOne() {
-  const whole = new Set(wholeHits()), found = [...hits.slice(Math.max(0, hit)), ...hits].find(one => whole.has(one));
-  if (!found) return;
-  const line = found[0].closest('.s'), after = wordsOf(line)[indexIn(found[found.length - 1]) + 1], from = after ? startOf(after) : Number(line.dataset.e);
-  replace([found]);
+  const whole = new Set(wholeHits()), target = [...hits.slice(Math.max(0, hit)), ...hits].find(candidate => whole.has(candidate));
+  if (!target) return;
+  const line = target[0].closest('.s'), after = wordsOf(line)[indexIn(target[target.length - 1]) + 1], from = after ? startOf(after) : Number(line.dataset.e);
+  replace([target]);
   search(from);
   showStatus('Replaced once');
 }
-for (const [place, names] of [[find, ['input', 'keydown']], [byId('replace'), ['input', 'focusin', 'focusout', 'keydown']]]) {
+for (const [element, names] of [[find, ['input', 'keydown']], [byId('replace'), ['input', 'focusin', 'focusout', 'keydown']]]) {
   // The timer lets the other listeners run first.
-  for (const name of names) place.addEventListener(name, () => setTimeout(preview));
+  for (const name of names) element.addEventListener(name, () => setTimeout(preview));
 }
 byId('replace-one').addEventListener('click', replaceOne);
 

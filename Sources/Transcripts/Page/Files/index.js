@@ -2,8 +2,8 @@ const find = document.getElementById('find'), hitCount = document.getElementById
 const items = [...document.querySelectorAll('.list li')];
 const texts = JSON.parse(document.getElementById('data').textContent);
 const beginnings = items.map(item => item.querySelector('.words').textContent);
-let folded = null;
-// The texts in the form `plain`, computed when they are needed.
+// The texts in the forms `fold` and `plain`, computed when they are needed.
+let foldedTexts = null;
 const plainTexts = [];
 // Returns the offsets at which a query occurs at the start of a word.
 function wordOffsets(text, query) {
@@ -13,7 +13,7 @@ function wordOffsets(text, query) {
   }
   return offsets;
 }
-// Converts a range in the text's `plain` form to the start and length of the words in the text.
+// Converts a range in the text's `plain` form to the start and length of these words in the text.
 function wordRange(text, from, length) {
   let plainLength = 0, start = -1;
   for (const { 0: word, index } of text.matchAll(/\S+/g)) {
@@ -35,27 +35,27 @@ function showExcerpt(element, text, at, length) {
     text.slice(at + length, to) + (to < text.length ? ' …' : ''));
 }
 function search() {
-  const query = find.value.trim().replace(/\s+/g, ' '), folding = fold(query), plainQuery = plain(query);
-  folded ??= texts.map(fold);
-  let count = 0, shown = 0;
+  const query = find.value.trim().replace(/\s+/g, ' '), foldedQuery = fold(query), plainQuery = plain(query);
+  foldedTexts ??= texts.map(fold);
+  let hitTotal = 0, shownItems = 0;
   items.forEach((item, i) => {
     const element = item.querySelector('.words'), link = item.querySelector('a');
-    const isInTitle = folding && fold(link.textContent).includes(folding);
-    const exact = folding ? folded[i].split(folding).length - 1 : 0;
-    const similar = exact || !plainQuery ? [] : wordOffsets(plainTexts[i] ??= plain(texts[i]), plainQuery), found = exact + similar.length;
-    count += found;
-    item.hidden = Boolean(folding) && !found && !isInTitle;
-    if (!item.hidden) shown++;
-    link.href = link.dataset.href + (found ? '#q=' + encodeURIComponent(query) : '');
+    const isInTitle = foldedQuery && fold(link.textContent).includes(foldedQuery);
+    const exactHits = foldedQuery ? foldedTexts[i].split(foldedQuery).length - 1 : 0;
+    const offsets = exactHits || !plainQuery ? [] : wordOffsets(plainTexts[i] ??= plain(texts[i]), plainQuery), itemHits = exactHits + offsets.length;
+    hitTotal += itemHits;
+    item.hidden = Boolean(foldedQuery) && !itemHits && !isInTitle;
+    if (!item.hidden) shownItems++;
+    link.href = link.dataset.href + (itemHits ? '#q=' + encodeURIComponent(query) : '');
     // If folding changes the text's length, offsets do not match, so the beginning of the text is shown instead.
-    const range = similar.length ? wordRange(texts[i], similar[0], plainQuery.length) : null;
+    const range = offsets.length ? wordRange(texts[i], offsets[0], plainQuery.length) : null;
     if (range) showExcerpt(element, texts[i], ...range);
-    else if (exact && folded[i].length === texts[i].length) {
-      showExcerpt(element, texts[i], folded[i].indexOf(folding), folding.length);
+    else if (exactHits && foldedTexts[i].length === texts[i].length) {
+      showExcerpt(element, texts[i], foldedTexts[i].indexOf(foldedQuery), foldedQuery.length);
     } else element.textContent = beginnings[i];
   });
-  hitCount.textContent = !folding ? '' : shown
-    ? count + (count === 1 ? ' hit' : ' hits') + ' in ' + shown + ' of ' + items.length : 'no hits';
+  hitCount.textContent = !foldedQuery ? '' : shownItems
+    ? hitTotal + (hitTotal === 1 ? ' hit' : ' hits') + ' in ' + shownItems + ' of ' + items.length : 'no hits';
   for (const list of document.querySelectorAll('.list')) {
     const isEmpty = !list.querySelector('li:not([hidden])');
     list.hidden = isEmpty;

@@ -32,8 +32,8 @@ const clock = ms => {
 // Returns the last word that starts at or before a time; null if there is none.
 function wordAt(time) {
   for (let at = indexAt(segmentStarts, time); at >= 0; at--) {
-    const begun = wordsOf(segments[at]).filter(word => startOf(word) <= time);
-    if (begun.length) return begun[begun.length - 1];
+    const startedWords = wordsOf(segments[at]).filter(word => startOf(word) <= time);
+    if (startedWords.length) return startedWords[startedWords.length - 1];
   }
   return null;
 }
@@ -75,13 +75,13 @@ function show(ms) {
   // A seek to a word's start may end up a fraction of a millisecond before it.
   const word = wordAt(ms + 1), segmentIndex = indexAt(segmentStarts, ms + 1);
   if (word !== shownWord) {
-    if (!shownWord) for (const one of main.querySelectorAll('.w.on')) one.classList.remove('on');
+    if (!shownWord) for (const element of main.querySelectorAll('.w.on')) element.classList.remove('on');
     shownWord?.classList.remove('on');
     shownWord = word;
     shownWord?.classList.add('on');
   }
   if (segmentIndex !== segment || (segments[segmentIndex] ?? null) !== shownSegment) {
-    for (const one of main.querySelectorAll('.s.on')) one.classList.remove('on');
+    for (const element of main.querySelectorAll('.s.on')) element.classList.remove('on');
     shownSegment = segments[segment = segmentIndex] ?? null;
     shownSegment?.classList.add('on');
     if (!audio.paused && Date.now() - lastScrolledAt > 4000) bringIntoView(segments[segment]);
@@ -99,8 +99,8 @@ function show(ms) {
 function bringIntoView(element) {
   if (!element) return;
   element = element.closest('.quiet:not([open])') ?? element;
-  const box = element.getBoundingClientRect(), top = byId('bar').getBoundingClientRect().bottom + 8, kept = byId('kept');
-  const bottom = kept.matches(':empty, .past') ? innerHeight - 24 : kept.getBoundingClientRect().top;
+  const box = element.getBoundingClientRect(), top = byId('bar').getBoundingClientRect().bottom + 8, status = byId('status');
+  const bottom = status.matches(':empty, .past') ? innerHeight - 24 : status.getBoundingClientRect().top;
   if (box.top >= top && box.bottom <= bottom) return;
   element.scrollIntoView({ block: 'center', behavior: reducedMotion.matches ? 'auto' : 'smooth' });
 }
@@ -127,7 +127,7 @@ function setView(from, length) {
 }
 // Zooms. The time at the x coordinate `at` stays there, or moves to `to`.
 function zoom(by, at, to = at) {
-  // At least 60 peaks fill the width.
+  // The width shows at least 60 peaks and 2 seconds.
   const time = timeAt(at), minLength = Math.min(total, Math.max(2000, 60 * total / Math.max(60, peaks.length)));
   const length = Math.round(Math.min(total, Math.max(minLength, (view[1] - view[0]) * by)));
   lastScrolledAt = Date.now();
@@ -193,7 +193,7 @@ function draw(ms) {
   }
   pen.fillStyle = colour('--ink');
   pen.fillRect(Math.min(played, width - 2), 0, 2, height);
-  // Shows which part of the recording is visible.
+  // Shows which part of the recording is in view.
   if (length < total) pen.fillRect(width * view[0] / total, 0, Math.max(4, width * length / total), 2);
   pen.fillStyle = colour('--accent');
   if (isTinted) pen.fillRect(0, height - 2, Math.max(0, played), 2);
@@ -206,7 +206,7 @@ new ResizeObserver(() => {
   draw(now());
 }).observe(canvas);
 // Two fingers zoom; one finger seeks, and the text follows.
-const wave = canvas.parentElement, fingers = new Map(), under = byId('under'), placeOn = event => event.clientX - wave.getBoundingClientRect().left;
+const wave = canvas.parentElement, fingers = new Map(), hoverLabel = byId('under'), xOn = event => event.clientX - wave.getBoundingClientRect().left;
 seekBar.addEventListener('input', () => {
   if (fingers.size > 1) return;
   seek(Number(seekBar.value));
@@ -218,26 +218,26 @@ wave.addEventListener('wheel', event => {
   event.preventDefault();
   lastScrolledAt = Date.now();
   if (isAcross) setView(view[0] + event.deltaX * size * length / width, length);
-  else zoom(Math.exp(event.deltaY * size * (event.ctrlKey ? .01 : .002)), placeOn(event));
+  else zoom(Math.exp(event.deltaY * size * (event.ctrlKey ? .01 : .002)), xOn(event));
 }, { passive: false });
 wave.addEventListener('dblclick', () => setView(0, total));
-wave.addEventListener('pointerdown', event => { if (event.pointerType === 'touch') fingers.set(event.pointerId, placeOn(event)); });
+wave.addEventListener('pointerdown', event => { if (event.pointerType === 'touch') fingers.set(event.pointerId, xOn(event)); });
 for (const name of ['pointerup', 'pointercancel']) addEventListener(name, event => { fingers.delete(event.pointerId); });
 wave.addEventListener('pointermove', event => {
-  const at = placeOn(event), time = timeAt(at), speaker = speakingAt(time);
+  const at = xOn(event), time = timeAt(at), speaker = speakingAt(time);
   if (fingers.has(event.pointerId)) {
     const spread = () => { const [a, b] = fingers.values(); return [Math.max(20, Math.abs(a - b)), (a + b) / 2]; }, before = spread();
     fingers.set(event.pointerId, at);
     if (fingers.size === 2) zoom(before[0] / spread()[0], before[1], spread()[1]);
   }
-  under.hidden = time < 0 || time > total || fingers.size > 1;
-  under.textContent = clock(time) + (speaker ? ' ' + nameNow(speaker) : '');
-  under.style.left = Math.min(Math.max(0, at - under.offsetWidth / 2), Math.max(0, width - under.offsetWidth)) + 'px';
+  hoverLabel.hidden = time < 0 || time > total || fingers.size > 1;
+  hoverLabel.textContent = clock(time) + (speaker ? ' ' + nameNow(speaker) : '');
+  hoverLabel.style.left = Math.min(Math.max(0, at - hoverLabel.offsetWidth / 2), Math.max(0, width - hoverLabel.offsetWidth)) + 'px';
 });
-wave.addEventListener('pointerleave', () => { under.hidden = true; });
+wave.addEventListener('pointerleave', () => { hoverLabel.hidden = true; });
 
 // A click on a word, a time, a bookmark or a word to review plays from there.
-for (const place of [main, document.querySelector('footer')]) place.addEventListener('click', event => {
+for (const area of [main, document.querySelector('footer')]) area.addEventListener('click', event => {
   const target = event.target.closest('[data-t]:not(.s, .who)');
   if (!target || !getSelection().isCollapsed) return;
   if (target.matches('a')) event.preventDefault();
@@ -260,9 +260,9 @@ byId('shade').addEventListener('change', event => {
 });
 // Shows only the lines of the chosen speaker.
 function refilter() {
-  const wanted = byId('speaker')?.value;
-  for (const line of segments) line.hidden = Boolean(wanted) && line.dataset.p !== wanted;
-  for (const group of main.querySelectorAll('.quiet')) group.hidden = Boolean(wanted);
+  const label = byId('speaker')?.value;
+  for (const line of segments) line.hidden = Boolean(label) && line.dataset.p !== label;
+  for (const group of main.querySelectorAll('.quiet')) group.hidden = Boolean(label);
 }
 function filterSpeaker(event) {
   refilter();
@@ -285,11 +285,11 @@ bar.addEventListener('keydown', event => {
   setMenu(false);
   byId('menu-button').focus();
 });
-function toSearch() {
+function focusSearch() {
   if (!find.offsetParent) setMenu(true);
   find.focus();
 }
-// After a click, the focus returns to the transcript; after a key press, it stays.
+// After a click, the focus returns to the transcript; after a key press, it stays on the button.
 bar.addEventListener('click', event => { if (event.detail > 0) event.target.closest('button')?.blur(); });
 // Plays a word from the list of words to review.
 document.querySelector('footer').addEventListener('click', event => {
@@ -320,17 +320,17 @@ function search(from, isStill) {
   hit = -1;
   const queries = [fold(find.value).trim().replace(/\s+/g, ' '), plain(find.value)];
   if (queries[0]) for (const { elements, forms } of index()) {
-    const found = [];
+    const ranges = [];
     forms.forEach(({ text, ends }, i) => {
-      const wanted = queries[i];
-      for (let at = text.indexOf(wanted); wanted && at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
-        const first = ends.findIndex(end => end > at), last = ends.findIndex(end => end >= at + wanted.length);
+      const query = queries[i];
+      for (let at = text.indexOf(query); query && at >= 0; at = text.indexOf(query, at + query.length)) {
+        const first = ends.findIndex(end => end > at), last = ends.findIndex(end => end >= at + query.length);
         // The form `plain` adds hits at the start of a word that `fold` did not find.
-        if (i && (at && text[at - 1] !== ' ' || found.some(one => one[0] <= last && first <= one[1]))) continue;
-        found.push([first, last]);
+        if (i && (at && text[at - 1] !== ' ' || ranges.some(range => range[0] <= last && first <= range[1]))) continue;
+        ranges.push([first, last]);
       }
     });
-    for (const [first, last] of found.sort((a, b) => a[0] - b[0])) hits.push(elements.slice(first, last + 1));
+    for (const [first, last] of ranges.sort((a, b) => a[0] - b[0])) hits.push(elements.slice(first, last + 1));
   }
   for (const element of hits.flat()) element.classList.add('hit');
   if (hits.length) go(from ? Math.max(0, hits.findIndex(([word]) => startOf(word) >= from)) : 0, isStill); else showHitCount();
@@ -372,7 +372,7 @@ const nudge = (times, by) => {
   if (times.length) seek(times[Math.min(Math.max(0, at), times.length - 1)]);
 };
 const keys = {
-  ' ': toggle, 'k': toggle, '/': toSearch, '?': () => byId('help').showModal(),
+  ' ': toggle, 'k': toggle, '/': focusSearch, '?': () => byId('help').showModal(),
   'ArrowLeft': event => event.shiftKey ? nudge(starts(), -1) : seek(now() - 3000),
   'ArrowRight': event => event.shiftKey ? nudge(starts(), 1) : seek(now() + 3000),
   'ArrowUp': () => { nudge(segmentStarts, -1); bringIntoView(segments[segment]); },
@@ -392,23 +392,23 @@ addEventListener('keydown', event => {
   action(event);
 });
 
-// Links into the recording: #t=12.5 is a time, #q=words is a search, and #t=12.5&hit=words is the words' hit in the line at that time.
+// Links into the recording: #t=12.5 is a time, #q=words is a search, and #t=12.5&hit=words is a hit in the line at that time.
 function followLink() {
-  const wanted = new URLSearchParams(location.hash.slice(1)), words = wanted.get('hit') || wanted.get('q');
+  const parameters = new URLSearchParams(location.hash.slice(1)), words = parameters.get('hit') || parameters.get('q');
   if (words) { find.value = words; search(); }
-  if (wanted.get('t') && Number(wanted.get('t')) >= 0) {
-    const time = Number(wanted.get('t')) * 1000, line = segments[indexAt(segmentStarts, time + 1)];
-    const there = wanted.get('hit') ? hits.findIndex(([word]) => word.closest('.s') === line) : -1;
-    if (there >= 0) {
-      go(there);
-      seek(startOf(hits[there][0]));
-      return hits[there][0];
+  if (parameters.get('t') && Number(parameters.get('t')) >= 0) {
+    const time = Number(parameters.get('t')) * 1000, line = segments[indexAt(segmentStarts, time + 1)];
+    const hitInLine = parameters.get('hit') ? hits.findIndex(([word]) => word.closest('.s') === line) : -1;
+    if (hitInLine >= 0) {
+      go(hitInLine);
+      seek(startOf(hits[hitInLine][0]));
+      return hits[hitInLine][0];
     }
     seek(time);
     bringIntoView(segments[segment]);
     return segments[segment];
   }
-  // Playback begins at the hit.
+  // Playback will start at the hit.
   if (hits.length) seek(startOf(hits[hit][0]));
   return hits[hit]?.[0];
 }

@@ -9,8 +9,8 @@ function layOut() {
 }
 let hasScrolled = false;
 for (const name of ['wheel', 'touchmove', 'keydown']) addEventListener(name, () => { hasScrolled = true; }, { passive: true, once: true });
-const idle = window.requestIdleCallback ?? (act => setTimeout(act, 50));
-if (document.readyState === 'complete') idle(layOut); else addEventListener('load', () => idle(layOut));
+const whenIdle = window.requestIdleCallback ?? (callback => setTimeout(callback, 50));
+if (document.readyState === 'complete') whenIdle(layOut); else addEventListener('load', () => whenIdle(layOut));
 
 // Removes links while printing: they are useless on paper, and browsers search all printed text for each link's target.
 const hrefs = new Map();

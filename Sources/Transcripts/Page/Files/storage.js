@@ -1,30 +1,30 @@
 
 // Stores corrections: immediately in this browser, under the sound's digest, and, when the user saves, beside the page or on the server.
 const storageKey = identity && 'fieldscribe:' + identity.sound, server = data.server ?? null;
-let isUnsaved = false, draftTimer = 0, changes = 0, seen = server?.reading;
+let isUnsaved = false, draftTimer = 0, changeCount = 0, seenTranscript = server?.reading;
 // Corrections have the server's time, because the later one counts if two people correct the same line.
 const clockOffset = server ? server.now - Date.now() / 1000 : 0, serverTime = () => Date.now() / 1000 + clockOffset;
 const notSaved = 'Kept in this browser only; not saved' + (server ? '' : ' beside the page') + ' yet';
 // A message disappears at the user's next action, but stays for at least four seconds.
-const kept = byId('kept');
+const statusLine = byId('status');
 let statusShownAt = 0, hideTimer = 0;
 function showStatus(text, isKnown) {
   byId('save').classList.toggle('due', isUnsaved);
-  if (isKnown && kept.textContent === text) return;
-  kept.textContent = text;
-  kept.classList.remove('past');
+  if (isKnown && statusLine.textContent === text) return;
+  statusLine.textContent = text;
+  statusLine.classList.remove('past');
   statusShownAt = Date.now();
   clearTimeout(hideTimer);
 }
 for (const name of ['pointerdown', 'keydown', 'wheel', 'touchmove']) addEventListener(name, () => {
   clearTimeout(hideTimer);
-  hideTimer = setTimeout(() => kept.classList.add('past'), statusShownAt + 4000 - Date.now());
+  hideTimer = setTimeout(() => statusLine.classList.add('past'), statusShownAt + 4000 - Date.now());
 }, { capture: true, passive: true });
-function document_() {
-  const isLater = state.turns || [...state.edits.values()].some(edit => edit.breaks || edit.joined);
+function correctionsDocument() {
+  const needsVersion2 = state.turns || [...state.edits.values()].some(edit => edit.breaks || edit.joined);
   return {
     // Version 2 adds split and joined lines, and turns. Older programs read only version 1.
-    format: 'fieldscribe-corrections', version: isLater ? 2 : 1,
+    format: 'fieldscribe-corrections', version: needsVersion2 ? 2 : 1,
     recording: { id: identity.id, sound: identity.sound, ...(identity.pass ? { pass: identity.pass } : {}) },
     editor: { name: state.name, saved: state.saved },
     details: state.details,
@@ -40,12 +40,12 @@ function allTurns() {
   const all = labels();
   const more = (data.alongside ?? []).flatMap(([from, to, speaker]) => state.turns.map(turn => ({
     start: Math.max(turn.start, from / 1000), end: Math.min(turn.end, to / 1000), speaker: String.fromCharCode(65 + speaker), during: turn.speaker
-  })).filter(one => one.start < one.end && one.speaker !== one.during && all.includes(one.speaker))).map(({ start, end, speaker }) => ({ start, end, speaker }));
+  })).filter(turn => turn.start < turn.end && turn.speaker !== turn.during && all.includes(turn.speaker))).map(({ start, end, speaker }) => ({ start, end, speaker }));
   return [...state.turns, ...more];
 }
 function changed() {
   isUnsaved = true;
-  changes++;
+  changeCount++;
   state.saved = serverTime();
   storeDraft();
 }
@@ -53,7 +53,7 @@ function storeDraft() {
   clearTimeout(draftTimer);
   draftTimer = 0;
   if (!identity || !isUnsaved && !open) return;
-  const draft = { ...document_(), isUnsaved, lines: order.length };
+  const draft = { ...correctionsDocument(), isUnsaved, lines: segmentIds.length };
   if (open && normal(field.value) !== open.text) draft.open = { id: open.id, from: open.from, was: open.text, text: field.value };
   try {
     localStorage.setItem(storageKey, JSON.stringify(withUndo(draft)));
@@ -64,7 +64,7 @@ function storeDraft() {
 function withUndo(draft) {
   const latest = steps => {
     let remaining = 300000;
-    return steps.slice(steps.findLastIndex(one => (remaining -= JSON.stringify(one).length) < 0) + 1);
+    return steps.slice(steps.findLastIndex(step => (remaining -= JSON.stringify(step).length) < 0) + 1);
   };
   return { ...draft, past: latest(past), future: latest(future) };
 }
@@ -82,25 +82,25 @@ function parseCorrections(text) {
   const json = JSON.parse(text);
   if (json?.format !== 'fieldscribe-corrections' || ![1, 2].includes(json.version)) throw new Error('This is not a corrections file.');
   if (json.recording?.sound !== identity.sound) throw new Error('These corrections belong to another recording.');
-  const list = (value, isGood) => {
+  const list = (value, isValid) => {
     if (value === undefined) return [];
-    if (!Array.isArray(value) || value.length > 100000 || !value.every(isGood)) throw new Error('This file is damaged.');
+    if (!Array.isArray(value) || value.length > 100000 || !value.every(isValid)) throw new Error('This file is damaged.');
     return value;
   };
-  const place = one => isTime(one?.time) && isText(one.text);
-  const quotation = one => isTime(one?.start) && isTime(one.end) && [one.text, one.word, one.colour].every(isText);
-  const turn = one => isTime(one?.start) && isTime(one.end) && /^[A-Z]$/.test(one.speaker);
-  const numbers = value => value === undefined || Array.isArray(value) && value.every(Number.isInteger);
-  const change = one => isText(one?.was) && isText(one.text) && numbers(one.confirmed) && numbers(one.breaks);
-  const step = one => Array.isArray(one?.changes) && one.changes.every(({ id, before, after }) =>
-    indexOfId.has(id) && [before, after].every(edit => edit === null || change(edit) && edit.was === was(original(id))))
-    && Array.isArray(one.parts) && one.parts.every(({ name, from, back, before, after }) => {
-      const isItem = { notes: place, marks: place, quotations: quotation, turns: turn }[name];
-      const isGood = value => isItem ? value === null || Array.isArray(value) && value.every(isItem)
+  const isMark = value => isTime(value?.time) && isText(value.text);
+  const isQuotation = value => isTime(value?.start) && isTime(value.end) && [value.text, value.word, value.colour].every(isText);
+  const isTurn = value => isTime(value?.start) && isTime(value.end) && /^[A-Z]$/.test(value.speaker);
+  const areIntegers = value => value === undefined || Array.isArray(value) && value.every(Number.isInteger);
+  const isEdit = value => isText(value?.was) && isText(value.text) && areIntegers(value.confirmed) && areIntegers(value.breaks);
+  const isStep = value => Array.isArray(value?.changes) && value.changes.every(({ id, before, after }) =>
+    indexOfId.has(id) && [before, after].every(edit => edit === null || isEdit(edit) && edit.was === originalText(original(id))))
+    && Array.isArray(value.parts) && value.parts.every(({ name, from, back, before, after }) => {
+      const isItem = { notes: isMark, marks: isMark, quotations: isQuotation, turns: isTurn }[name];
+      const isValid = value => isItem ? value === null || Array.isArray(value) && value.every(isItem)
         : ['details', 'speakers'].includes(name) && Object.values(value ?? 0).every(isText);
-      return numbers([from ?? 0, back ?? 0]) && isGood(before) && isGood(after);
+      return areIntegers([from ?? 0, back ?? 0]) && isValid(before) && isValid(after);
     });
-  const steps = value => Array.isArray(value) && value.every(step) ? value : [];
+  const steps = value => Array.isArray(value) && value.every(isStep) ? value : [];
   const details = {};
   for (const name of ['title', 'people', 'place', 'note', 'consent']) {
     if (isText(json.details?.[name])) details[name] = json.details[name];
@@ -110,11 +110,11 @@ function parseCorrections(text) {
     if (/^[A-Z]$/.test(label) && isText(name)) speakers[label] = normal(name);
   }
   return {
-    edits: list(json.segments, one => Number.isInteger(one?.id) && change(one)),
-    turns: json.turns === undefined ? null : withoutOverlaps(list(json.turns, turn)), past: steps(json.past), future: steps(json.future),
-    details, speakers, notes: list(json.notes, place).map(({ time, text }) => ({ time, text })),
-    marks: json.marks === undefined ? null : list(json.marks, place).map(({ time, text }) => ({ time, text })),
-    quotations: list(json.quotations, quotation)
+    edits: list(json.segments, value => Number.isInteger(value?.id) && isEdit(value)),
+    turns: json.turns === undefined ? null : withoutOverlaps(list(json.turns, isTurn)), past: steps(json.past), future: steps(json.future),
+    details, speakers, notes: list(json.notes, isMark).map(({ time, text }) => ({ time, text })),
+    marks: json.marks === undefined ? null : list(json.marks, isMark).map(({ time, text }) => ({ time, text })),
+    quotations: list(json.quotations, isQuotation)
       .map(({ start, end, text, word, colour }) => ({ start, end, text, word, colour })),
     name: isText(json.editor?.name) ? json.editor.name : '', saved: isTime(json.editor?.saved) ? json.editor.saved : 0,
     pass: json.recording.pass, isUnsaved: json.isUnsaved === true, lines: json.lines, open: isText(json.open?.text) && isText(json.open?.was) ? json.open : null
@@ -129,7 +129,7 @@ function withoutOverlaps(turns) {
 // Whether this transcript already contains corrections that were made to an earlier version of it.
 function isImported(corrections) {
   if (server || corrections.isUnsaved || !corrections.edits.length || corrections.pass === undefined || !(corrections.pass < identity.pass)) return false;
-  const whole = ' ' + order.map(id => was(original(id))).join(' ') + ' ';
+  const whole = ' ' + segmentIds.map(id => originalText(original(id))).join(' ') + ' ';
   return corrections.edits.every(edit => whole.includes(' ' + normal(edit.text) + ' ') || !normal(edit.text));
 }
 // Replaces the corrections with those from a draft or file. Keeps only those that match this transcript.
@@ -139,23 +139,23 @@ function adopt(corrections) {
     try { localStorage.removeItem(storageKey); } catch { /* Without storage, there is no draft. */ }
     return showStatus('The recorder has imported the corrections: this transcript contains them');
   }
-  const ids = [...state.edits.keys()];
+  const oldIds = [...state.edits.keys()];
   state.edits.clear();
   let mismatches = 0;
   for (const { id, was: before, text, confirmed, breaks, joined } of corrections.edits) {
     const segment = indexOfId.has(id) ? original(id) : null;
-    if (segment && was(segment) === before) {
+    if (segment && originalText(segment) === before) {
       const inner = (breaks ?? []).filter(at => at > 0 && at < split(text).length).sort((a, b) => a - b);
       state.edits.set(id, { was: before, text: normal(text), confirmed: confirmed ?? [], ...(inner.length ? { breaks: inner } : {}),
         ...(joined === true && indexOfId.get(id) ? { joined } : {}) });
-    } else if (server && corrections.isUnsaved && corrections.lines === order.length && segment && was(segment) !== normal(text)) {
+    } else if (server && corrections.isUnsaved && corrections.lines === segmentIds.length && segment && originalText(segment) !== normal(text)) {
       // Somebody else has saved this line in the meantime; the unsaved change here takes precedence.
-      state.edits.set(id, { was: was(segment), text: normal(text), confirmed: [] });
-    } else if (!segment || was(segment) !== normal(text)) mismatches++;
+      state.edits.set(id, { was: originalText(segment), text: normal(text), confirmed: [] });
+    } else if (!segment || originalText(segment) !== normal(text)) mismatches++;
   }
   const { details, speakers, turns, notes, marks, quotations } = corrections, hadTurns = state.turns;
   Object.assign(state, { details, speakers, turns, notes, marks, quotations });
-  for (const id of new Set([...ids, ...state.edits.keys()])) render(id);
+  for (const id of new Set([...oldIds, ...state.edits.keys()])) render(id);
   if (hadTurns || turns) renderTurns();
   arrange();
   if (corrections.name) state.name = corrections.name;
@@ -175,14 +175,14 @@ const fileName = identity && ['corrections', (data.recorder ?? '').replace(/[^\p
 const fileNames = identity ? [fileName, 'corrections.html', ...[1, 2].flatMap(i => [' (' + i + ')', '(' + i + ')']).map(tail => fileName.replace('.html', tail + '.html'))] : [];
 // The folder that the user chose for this recording. After a restart, browsers ask again for write permission.
 let savedFolder = null;
-function folders(mode, act) {
+function withFolderStore(mode, action) {
   return new Promise((done, fail) => {
     const request = indexedDB.open('fieldscribe', 1);
     request.onupgradeneeded = () => request.result.createObjectStore('folders');
     request.onerror = () => fail(request.error);
     request.onsuccess = () => {
       try {
-        const answer = act(request.result.transaction('folders', mode).objectStore('folders'));
+        const answer = action(request.result.transaction('folders', mode).objectStore('folders'));
         answer.onsuccess = () => done(answer.result);
         answer.onerror = () => fail(answer.error);
       } catch (error) { fail(error); }
@@ -191,18 +191,18 @@ function folders(mode, act) {
   });
 }
 async function chosenFolder() {
-  try { savedFolder ??= await folders('readonly', store => store.get(identity.sound)) ?? null; } catch { /* The user chooses a folder instead. */ }
+  try { savedFolder ??= await withFolderStore('readonly', store => store.get(identity.sound)) ?? null; } catch { /* The user chooses a folder instead. */ }
   if (!savedFolder) return null;
   try {
     const options = { mode: 'readwrite' };
     const answer = await savedFolder.queryPermission?.(options) ?? 'granted';
-    if (answer === 'granted' || await savedFolder.requestPermission(options) === 'granted') return await isHere(savedFolder) ? savedFolder : null;
+    if (answer === 'granted' || await savedFolder.requestPermission(options) === 'granted') return await isRecordingFolder(savedFolder) ? savedFolder : null;
   } catch { /* The folder is gone. */ }
   return null;
 }
-const isHere = async folder => (await (await (await folder.getFileHandle('index.html')).getFile()).text()).includes(identity.sound);
-function page() {
-  const json = JSON.stringify(document_()).replace(/[<>&\u2028\u2029]/g, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
+const isRecordingFolder = async folder => (await (await (await folder.getFileHandle('index.html')).getFile()).text()).includes(identity.sound);
+function correctionsPage() {
+  const json = JSON.stringify(correctionsDocument()).replace(/[<>&\u2028\u2029]/g, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
   const plain = text => text.replace(/[&<>]/g, c => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[c]);
   const list = [...state.edits].filter(([, edit]) => edit.text !== edit.was)
     .map(([, edit]) => `<li><del>${plain(edit.was)}</del> <ins>${plain(edit.text)}</ins></li>`).join('\n');
@@ -231,18 +231,18 @@ async function send() {
     byId('about-name').focus();
     return showStatus('Enter your name under “Corrected by” first; then save again');
   }
-  const sent = changes, text = JSON.stringify(document_());
+  const sentCount = changeCount, text = JSON.stringify(correctionsDocument());
   showStatus('Saving …');
   let answer;
   try {
-    const response = await fetch(server.save + '?reading=' + server.reading + '&seen=' + seen,
+    const response = await fetch(server.save + '?reading=' + server.reading + '&seen=' + seenTranscript,
       { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: text });
     answer = await response.json();
     if (!response.ok) return showStatus('Not saved, but kept in this browser: ' + answer.told);
   } catch { return showStatus('Not saved, but kept in this browser: the server does not answer'); }
-  // If others have saved corrections, this page does not have them, so `seen` stays.
-  if (!answer.others) seen = answer.reading;
-  if (sent === changes && !open) {
+  // If others have saved corrections, this page does not have them, so `seenTranscript` stays.
+  if (!answer.others) seenTranscript = answer.reading;
+  if (sentCount === changeCount && !open) {
     isUnsaved = false;
     try { localStorage.removeItem(storageKey); } catch { /* Without storage, there is no draft. */ }
   }
@@ -264,18 +264,18 @@ async function save() {
       let folder = await chosenFolder();
       if (!folder) {
         folder = await showDirectoryPicker({ mode: 'readwrite', id: 'fieldscribe' });
-        if (!await isHere(folder)) throw new Error('That is another recording’s folder.');
+        if (!await isRecordingFolder(folder)) throw new Error('That is another recording’s folder.');
         savedFolder = folder;
-        try { await folders('readwrite', store => store.put(folder, identity.sound)); } catch { /* The user chooses it again the next time. */ }
+        try { await withFolderStore('readwrite', store => store.put(folder, identity.sound)); } catch { /* The user chooses it again the next time. */ }
       }
-      for (const [name, text] of [[fileName, page()], ['corrections.json', JSON.stringify(document_()) + '\n']]) {
+      for (const [name, text] of [[fileName, correctionsPage()], ['corrections.json', JSON.stringify(correctionsDocument()) + '\n']]) {
         const writer = await (await folder.getFileHandle(name, { create: true })).createWritable();
         await writer.write(text);
         await writer.close();
       }
       message = 'Saved beside this page' + (folder.name ? ', in ' + folder.name : '') + '. ' + importHint;
     } else {
-      download(fileName, 'text/html', page());
+      download(fileName, 'text/html', correctionsPage());
       message = 'Saved as ' + fileName + ' in your downloads. Move it into this page’s folder, and the page shows the corrections';
     }
   } catch (error) {
@@ -283,16 +283,16 @@ async function save() {
     if (error.name !== 'NotFoundError' && error.name !== 'SecurityError' && error.name !== 'NotAllowedError') {
       return showStatus(error.message);
     }
-    download(fileName, 'text/html', page());
+    download(fileName, 'text/html', correctionsPage());
     message = 'Saved as ' + fileName + ' in your downloads. Move it into this page’s folder, and the page shows the corrections';
   }
   isUnsaved = false;
-  try { localStorage.setItem(storageKey, JSON.stringify(withUndo({ ...document_(), isUnsaved }))); } catch { /* The file has the corrections. */ }
+  try { localStorage.setItem(storageKey, JSON.stringify(withUndo({ ...correctionsDocument(), isUnsaved }))); } catch { /* The file has the corrections. */ }
   showStatus(message);
 }
 // Shows corrections from a file. If this browser has a different draft, the user chooses between them.
 function offer(corrections) {
-  const mine = JSON.stringify(document_()), draft = { ...state, edits: new Map(state.edits) };
+  const mine = JSON.stringify(correctionsDocument()), draft = { ...state, edits: new Map(state.edits) };
   if (!isUnsaved && (corrections.saved >= state.saved || !draft.edits.size)) return adopt(corrections);
   if (Math.abs(corrections.saved - state.saved) < 1e-3 || mine === JSON.stringify(corrections)) return;
   const bar = byId('choice');
@@ -307,8 +307,8 @@ function loadBeside() {
   let latest = -1;
   for (const name of fileNames) {
     const frame = make('iframe', { sandbox: 'allow-scripts', hidden: '', title: 'corrections' });
-    const done = () => { frame.remove(); removeEventListener('message', hear); };
-    const hear = event => {
+    const done = () => { frame.remove(); removeEventListener('message', receive); };
+    const receive = event => {
       if (event.source !== frame.contentWindow || typeof event.data !== 'string' || event.data.length > 32e6) return;
       done();
       try {
@@ -316,7 +316,7 @@ function loadBeside() {
         if (corrections.saved > latest) { latest = corrections.saved; offer(corrections); }
       } catch (error) { showStatus(name + ': ' + error.message); }
     };
-    addEventListener('message', hear);
+    addEventListener('message', receive);
     frame.src = './' + encodeURIComponent(name);
     document.body.append(frame);
     setTimeout(done, 2000);

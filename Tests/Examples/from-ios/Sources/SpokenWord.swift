@@ -1,7 +1,7 @@
 import Foundation
 import Speech
 
-/// Recognizes live speech like an app: a button starts and stops, and a text view shows the speech.
+/// Recognizes live speech as an app does: a button starts and stops the recording, and a text view shows the text.
 ///
 /// Only the lines marked with `audio` differ from an iOS app, which would install a tap on an `AVAudioEngine`.
 @MainActor final class SpokenWord: SFSpeechRecognizerDelegate {
@@ -11,7 +11,7 @@ import Speech
     private let microphone: Microphone  // audio
     private var recording: Task<Void, any Error>?  // audio
 
-    /// The content of the text view.
+    /// Replaces the app's text view: each change is printed.
     private(set) var text = "" {
         didSet { if text != oldValue { FileHandle.standardOutput.write(Data("\(text)\n".utf8)) } }
     }

@@ -1,7 +1,7 @@
 import Core
 
-/// An archive for code that only reads, with the recordings that a test adds.
-package actor CopiedArchive: ArchiveReading {
+/// A read-only archive in memory, with the recordings that a test adds.
+package actor InMemoryArchive: ArchiveReading {
     private var entries: [(summary: RecordingSummary, timeline: Timeline)]
 
     package init(_ entries: [(summary: RecordingSummary, timeline: Timeline)]) { self.entries = entries }
@@ -14,7 +14,7 @@ package actor CopiedArchive: ArchiveReading {
 
     private var pending: (summary: RecordingSummary, timeline: Timeline)?
 
-    /// Adds or replaces a recording after the next call of `recordings()`.
+    /// Adds or replaces a recording after the next call to `recordings()`.
     package func putAfterNextList(_ summary: RecordingSummary, _ timeline: Timeline) { pending = (summary, timeline) }
 
     package func recordings() -> [RecordingSummary] {
@@ -29,18 +29,18 @@ package actor CopiedArchive: ArchiveReading {
         entries.first { $0.summary.id == recording }.map { ($0.summary, $0.timeline) }
     }
 
-    /// The ordinal of each recording's last pass, and whether that pass is complete.
-    private var reading = (number: 3, isComplete: true)
+    /// The ordinal of the last pass in every recording, and whether that pass is complete.
+    private var lastPass = (ordinal: 3, isComplete: true)
 
-    package func read(_ number: Int, isComplete: Bool) { reading = (number, isComplete) }
+    package func setLastPass(_ ordinal: Int, isComplete: Bool) { lastPass = (ordinal, isComplete) }
 
-    /// Returns the last pass. By default, each recording has three passes.
+    /// Returns the last pass, which is the third by default.
     package func shownPass(of recording: Int) -> PassSummary? {
         entries.first { $0.summary.id == recording }.map {
             PassSummary(
-                id: reading.number * recording, recording: recording,
+                id: lastPass.ordinal * recording, recording: recording,
                 engine: EngineDescription(name: "stand-in", version: "1", model: "none"), profile: "final",
-                isComplete: reading.isComplete,
+                isComplete: lastPass.isComplete,
                 lastSegment: $0.timeline.segments.count, committedUpTo: $0.summary.length)
         }
     }
@@ -48,14 +48,14 @@ package actor CopiedArchive: ArchiveReading {
     package func passes(of recording: Int) -> [PassSummary] { shownPass(of: recording).map { [$0] } ?? [] }
 
     package func transcript(of recording: Int, pass: Int) -> (RecordingSummary, Timeline)? {
-        pass == reading.number * recording ? transcript(of: recording) : nil
+        pass == lastPass.ordinal * recording ? transcript(of: recording) : nil
     }
 
     package func search(_ words: String, limit: Int) -> [SearchHit] { [] }
 
     private var lines: [HistoryLine] = []
 
-    package func enter(_ line: HistoryLine) { lines.append(line) }
+    package func addToHistory(_ line: HistoryLine) { lines.append(line) }
 
     package func history(of recording: Int?) -> [HistoryLine] {
         lines.filter { recording == nil || $0.entry.recording == recording }

@@ -1,23 +1,23 @@
 import Synchronization
 import System
 
-/// Transcribes sound files one after the other, and keeps the results.
-final class SoundAdditions: Sendable {
+/// Transcribes audio files one after the other, and keeps the results.
+final class TranscriptionQueue: Sendable {
     enum State: Sendable {
         case waiting
         case done(DroppedFiles.Outcome)
     }
 
-    /// The maximum number of results to keep.
-    private static let maximumResults = 1_000
+    /// The maximum number of files whose states are kept.
+    private static let maximumStates = 1_000
 
     private let states = Mutex<[(key: String, state: State)]>([])
     private let thread = WorkThread(named: "sounds", niceness: 1)
 
-    /// Runs `body` on another thread after all earlier ones.
+    /// Runs `body` on another thread after all earlier files.
     func start(_ key: String, _ body: @escaping @Sendable () -> DroppedFiles.Outcome) {
         states.withLock { states in
-            if states.count >= Self.maximumResults { states.removeFirst() }
+            if states.count >= Self.maximumStates { states.removeFirst() }
             states.append((key, .waiting))
         }
         thread.start { [weak self] in
@@ -29,6 +29,6 @@ final class SoundAdditions: Sendable {
         }
     }
 
-    /// Returns the state of a sound file; nil for an unknown key.
+    /// Returns the state of an audio file; nil for an unknown key.
     func state(of key: String) -> State? { states.withLock { $0.first { $0.key == key }?.state } }
 }
