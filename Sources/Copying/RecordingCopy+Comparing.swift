@@ -10,14 +10,19 @@ extension RecordingCopy {
 
     /// Returns whether the texts of a copy are current, without reading any sound.
     ///
-    /// Compares one text (`textDigest`). If there are corrections, which appear only in some formats, also compares every
-    /// format that contains no identity, and the pass in the identity of one that contains it.
+    /// Compares one text (`textDigest`), or the page if it is the only one. If there are corrections, which appear only
+    /// in some formats, also compares every format that contains no identity, and the pass in the identity of one that
+    /// contains it.
     ///
     /// - Parameter text: the result of `textDigest`.
     func hasTexts(
         _ manifest: Manifest, in folder: Folder, text: (name: String, digest: String)?
     ) throws(DeviceError) -> Bool {
-        guard text.map({ manifest.digests[$0.name] == $0.digest }) ?? true else { return false }
+        if let text {
+            guard manifest.digests[text.name] == text.digest else { return false }
+        } else if settings.formats.contains(.html) {
+            return try hasPage(manifest, in: folder)
+        }
         guard timeline.annotations != nil else { return true }
         let formats = settings.formats.filter { manifest.digests[$0.fileName] != nil }
         for format in formats where !format.holdsIdentity {
@@ -29,6 +34,23 @@ extension RecordingCopy {
         }
         let identity = RecordingIdentity(in: try Self.beginning(of: format.fileName, in: folder))
         return identity?.pass == timeline.pass
+    }
+
+    /// Returns whether the page equals one made now with the old page's waveform, which is costly to compute, and with
+    /// the copy's own history, whose changes do not cause a new copy.
+    private func hasPage(_ manifest: Manifest, in folder: Folder) throws(DeviceError) -> Bool {
+        let name = TranscriptFormat.html.fileName
+        let page = try Self.beginning(of: name, in: folder)
+        guard let parsed = try? ParsedPage(Array(page.utf8), name: name), let identity = parsed.identity else {
+            return false
+        }
+        var details = details(peaks: parsed.peaks, samplesDigest: identity.sound)
+        if manifest.digests[historyFileName] != nil {
+            let text = try Self.beginning(of: historyFileName, in: folder)
+            guard let lines = historyLines(in: text) else { return false }
+            details.history = lines.map(\.entry)
+        }
+        return manifest.digests[name] == Digest.of(try render(.html, details))
     }
 
     private static func beginning(of name: String, in folder: Folder) throws(DeviceError) -> String {

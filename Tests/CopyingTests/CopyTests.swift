@@ -236,6 +236,19 @@ import TestKit
         #expect(try text("\(setup.exportFolder)/\(Setup.name(1))_2/transcript.txt") == "one two three four\n")
     }
 
+    @Test("a newer text replaces the older one if the page is the only format")
+    func newerPage() async throws {
+        var setup = try await Setup(recordings: 2)
+        setup.formats = [.html]
+        try await setup.copy()
+        #expect(try await setup.copy().copied.isEmpty)
+        await setup.put(1, text: "one two three")
+        #expect(try await setup.copy().copied.map(\.recording) == [1])
+        #expect(setup.copies.count == 2 && setup.hasIntactCopies())
+        #expect(try text("\(setup.exportFolder)/\(Setup.name(1))/index.html").contains("three"))
+        #expect(try await setup.copy().copied.isEmpty)
+    }
+
     @Test("a format added to export.formats is added to a copy, unless a person's file has its name")
     func addedFormat() async throws {
         var setup = try await Setup(recordings: 2)

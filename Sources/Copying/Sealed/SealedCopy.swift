@@ -27,9 +27,13 @@ struct SealedCopy {
     ///
     /// - Parameter samplesDigest: the digest of the samples; nil if it is not known yet.
     func contentDigest(samplesDigest: String? = nil) throws(DeviceError) -> String {
-        let text = try copy.textDigest(samplesDigest: samplesDigest)
+        var text = try copy.textDigest(samplesDigest: samplesDigest)?.digest
+        // The page cannot be compared, because it contains the waveform and the history.
+        if text == nil, copy.settings.formats.contains(.html) {
+            text = Digest.of(try copy.render(.text, copy.details(peaks: [])))
+        }
         var fields = [
-            folderName, "\(copy.length.samples)", copy.names.sorted().joined(separator: " "), text?.digest ?? "",
+            folderName, "\(copy.length.samples)", copy.names.sorted().joined(separator: " "), text ?? "",
         ]
         // Corrections are not in every text, but each creates a new pass.
         if copy.timeline.annotations != nil, let pass = copy.timeline.pass { fields.append("pass \(pass)") }
