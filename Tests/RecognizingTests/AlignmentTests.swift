@@ -53,6 +53,19 @@ import TestKit
         #expect(ranges[Speech.amiableWords.count - 1].end.seconds <= end + 0.1)
     }
 
+    @Test("a word whose pronunciation was cached keeps it when the cache is full and other words are new")
+    func fullCache() throws {
+        let pronunciations = try Pronunciations(model: PocketSphinxModel(folder: PocketSphinxModel.debian))
+        let first = try #require(pronunciations.pronunciations(of: ["zogbo"])["zogbo"])
+        #expect(!first.isEmpty)
+        let syllables = ["ba", "ko", "di", "fu", "gla", "mo", "pre", "sto"]
+        let invented = syllables.flatMap { one in
+            syllables.flatMap { two in syllables.flatMap { three in syllables.map { "zq\(one)\(two)\(three)\($0)" } } }
+        }
+        _ = pronunciations.pronunciations(of: Set(invented.prefix(Pronunciations.maxCached - 1)))
+        #expect(pronunciations.pronunciations(of: ["zogbo", "zogbi"])["zogbo"] == first)
+    }
+
     @Test("a model whose definition is a text file is used unchanged")
     func textDefinition() throws {
         let data = "/usr/share/pocketsphinx/test/data"

@@ -7,7 +7,7 @@ import System
 final class Pronunciations {
     /// The phone that matches any speech, for words without a pronunciation.
     private static let anySpeech = "+SPN+"
-    private static let maxCached = 4_096
+    static let maxCached = 4_096
 
     private let dictionary: MappedFile
     private let sounds: Set<String>
@@ -38,19 +38,21 @@ final class Pronunciations {
     /// matches any speech, if the model has it.
     func pronunciations(of words: Set<String>) -> [String: [String]] {
         lookUp(words)
-        pronounce(words.filter { fromDictionary[$0]?.isEmpty != false && fromEspeak[$0] == nil }.sorted())
+        pronounce(words.filter { fromDictionary[$0]?.isEmpty != false })
         return words.reduce(into: [:]) { result, word in
             let phones = fromDictionary[word].flatMap { $0.isEmpty ? fromEspeak[word] : $0 } ?? []
             result[word] = phones.isEmpty && sounds.contains(Self.anySpeech) ? [Self.anySpeech] : phones
         }
     }
 
-    private func pronounce(_ words: [String]) {
-        guard !words.isEmpty else { return }
+    /// Pronounces words that are not cached.
+    private func pronounce(_ words: Set<String>) {
         if fromEspeak.count + words.count > Self.maxCached { fromEspeak = [:] }
+        let new = words.filter { fromEspeak[$0] == nil }.sorted()
+        guard !new.isEmpty else { return }
         // eSpeak NG would parse a word that begins with a dash as an option.
-        let pronounceable = words.filter { $0.contains(where: \.isLetter) && $0.first != "-" }
-        for word in words { fromEspeak[word] = [] }
+        let pronounceable = new.filter { $0.contains(where: \.isLetter) && $0.first != "-" }
+        for word in new { fromEspeak[word] = [] }
         for (word, pronunciations) in zip(pronounceable, voice.pronunciations(of: pronounceable)) {
             fromEspeak[word] = pronunciations.filter { $0.allSatisfy(sounds.contains) }
                 .map { $0.joined(separator: " ") }
