@@ -11,9 +11,12 @@ import Testing
 
     @Test("a request with an ill-formed key is refused, and the program continues", arguments: illFormedKeys)
     func illFormedKey(_ key: [UInt8]) {
-        let line = Array(#"{"do":"status",""#.utf8) + key + Array(#"":1}"#.utf8)
-        #expect(!JSONStrings.areWellFormed(in: line))
-        #expect(throws: (any Error).self) { try ControlLine.decode(ControlRequest.self, from: line) }
+        func line(_ key: [UInt8]) -> [UInt8] {
+            Array(#"{"command":"status",""#.utf8) + key + Array(#"":1}"#.utf8)
+        }
+        #expect(throws: Never.self) { try ControlLine.decode(ControlRequest.self, from: line(Array("unknown".utf8))) }
+        #expect(!JSONStrings.areWellFormed(in: line(key)))
+        #expect(throws: (any Error).self) { try ControlLine.decode(ControlRequest.self, from: line(key)) }
     }
 
     static let wellFormedTexts = [

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import System
@@ -11,5 +12,5 @@ import Testing
     func isSet(maximumError: Int, isSet: Bool) { #expect(MonotonicClock.isSet(maximumError: maximumError) == isSet) }
 
     @Test("the kernel answers the query, unless this process may not make it")
-    func query() { #expect(MonotonicClock.canQueryKernel || !MonotonicClock.isSet(maximumError: -1)) }
+    func query() { #expect(MonotonicClock.canQueryKernel || [EPERM, ENOSYS].contains(errno)) }
 }
