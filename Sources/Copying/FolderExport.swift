@@ -109,7 +109,7 @@ package struct FolderExport: Sendable {
         if !isAll { texts = try await self.texts(of: all, session.known) }
         var plottedPasses: [PlottedPass] = []
         do {
-            for summary in texts.corrected.sorted(by: { $0.id < $1.id }) {
+            for summary in texts.corrected.values.sorted(by: { $0.id < $1.id }) {
                 let title = texts.entries[summary.id]?.title ?? ""
                 plottedPasses += try await accuracies(summary.id, title.isEmpty ? CopyName(summary).title : title)
             }

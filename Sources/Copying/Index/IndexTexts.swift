@@ -10,8 +10,8 @@ struct IndexTexts {
 
     private(set) var entries: [Int: (title: String, facts: [String], text: String)] = [:]
 
-    /// The corrected recordings, in order of addition.
-    private(set) var corrected: [RecordingSummary] = []
+    /// The corrected recordings, by ID.
+    private(set) var corrected: [Int: RecordingSummary] = [:]
     /// The IDs of the recordings whose text is not truncated, in order of addition.
     private var untruncated: [Int] = []
     private var bytes = 0
@@ -26,7 +26,7 @@ struct IndexTexts {
         if !timeline.marks.isEmpty { facts.append(counted(timeline.marks.count, "bookmark", "bookmarks")) }
         let text = timeline.segments.map(\.text).filter { !$0.isEmpty }.joined(separator: " ")
         entries[summary.id] = (oneLine(timeline.title ?? ""), facts, text)
-        if timeline.annotations != nil { corrected.append(summary) }
+        corrected[summary.id] = timeline.annotations == nil ? nil : summary
         bytes += text.utf8.count
         untruncated.append(summary.id)
         var truncatedCount = 0
