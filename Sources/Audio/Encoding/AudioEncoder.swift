@@ -66,7 +66,10 @@ package final class AudioEncoder {
     }
 
     private func failure(_ operation: String) -> DeviceError {
-        target.failure ?? DeviceError(.failed, operation, "\(name): cannot be encoded; try export.audio = wav")
+        target.failure
+            ?? DeviceError(
+                .failed, operation, on: name, "cannot be encoded",
+                remedy: "set export.audio to the other format, flac or wav")
     }
 }
 
