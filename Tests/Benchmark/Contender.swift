@@ -27,12 +27,14 @@ struct Contender {
         Contender(name: "moonshine-live", kind: .moonshine, profile: "live"),
         Contender(name: "moonshine-fast", kind: .moonshine, profile: "fast"),
     ]
+    /// Reads single groups like `moonshine-live`.
+    static let moonshineFinal = Contender(name: "moonshine-final", kind: .moonshine, profile: "final")
     static let small = Contender(name: "moonshine-small", kind: .moonshine, profile: "fast", isSmallBoard: true)
     static let whisper = Contender(name: "whisper", kind: .whisper, profile: "live")
     static let peers = [
         Contender(name: continuous, kind: .continuous), Contender(name: wheel, kind: .wheel),
     ]
-    static let all = pocketSphinx + moonshine + [small, whisper] + peers
+    static let all = pocketSphinx + moonshine + [moonshineFinal, small, whisper] + peers
 
     /// PocketSphinx with the profile `live`.
     static let live = Contender(name: "live", kind: .pocketSphinx, profile: "live")

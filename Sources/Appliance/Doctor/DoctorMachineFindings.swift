@@ -119,7 +119,7 @@ extension DoctorFacts {
         let recognizer = configuration.recognizer
         let pace =
             plan.keepsPace == true ? "transcription keeps up with speech" : "transcription finishes after the recording"
-        let isBest = plan.profile == "live" && !configuration.engine.cost(in: configuration).finalIsMoreAccurate
+        let isBest = plan.profile == "live" && !configuration.engine.cost(in: configuration).repeatsLive
         let secondPass = isBest ? "no second pass needed" : plan.secondPass ? "a second pass" : "no second pass"
         let message =
             "suits this board: \(counted(plan.workers, "worker", "workers")), \(secondPass); "

@@ -171,9 +171,10 @@ package final class LiveRecording: Sendable {
             // Loading the workers takes seconds, so they are not loaded for a recording that fails at once.
             guard await observer.reaches(SamplePosition(1)) else { return nil }
             let engine = try await pool.prepare()
-            let pass = try await archive.beginPass(recording: id, engine: engine, profile: await pool.profile)
+            let profile = await pool.profile
+            let pass = try await archive.beginPass(recording: id, engine: engine, profile: profile)
             await hub.publish(engineErrorOf: pool)
-            var settings = configuration.transcriberSettings(for: engine)
+            var settings = configuration.transcriberSettings(for: engine, profile: profile)
             settings.alternatives = alternatives
             settings.decodesDuringSpeech = true
             let statistics = try await Transcriber(pool: pool, settings: settings).run(

@@ -4,10 +4,14 @@ package struct GroupSettings: Hashable, Sendable {
     package var maximumSeconds: Int
     /// The maximum pause between two utterances in a group, in seconds. The default is 3.
     package var maximumGapSeconds: Int
+    /// The maximum length in seconds of a group and the audio before it. A group with low confidence is decoded again
+    /// together with that audio. If 0 (the default), each group is decoded once.
+    package var maximumJoinedSeconds: Int
 
-    package init(maximumSeconds: Int = 0, maximumGapSeconds: Int = 3) {
+    package init(maximumSeconds: Int = 0, maximumGapSeconds: Int = 3, maximumJoinedSeconds: Int = 0) {
         self.maximumSeconds = maximumSeconds
         self.maximumGapSeconds = maximumGapSeconds
+        self.maximumJoinedSeconds = maximumJoinedSeconds
     }
 }
 

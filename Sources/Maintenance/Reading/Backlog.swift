@@ -43,7 +43,7 @@ package struct Backlog: Sendable {
         guard !waiting.isEmpty else { return [] }
         let engine = try await pool.prepare()
         await hub.publish(engineErrorOf: pool)
-        var settings = configuration.transcriberSettings(for: engine)
+        var settings = configuration.transcriberSettings(for: engine, profile: await pool.profile)
         settings.alternatives = 3
         let transcriber = Transcriber(pool: pool, settings: settings)
         let storage = configuration.storage.directory

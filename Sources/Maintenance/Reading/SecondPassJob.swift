@@ -105,7 +105,7 @@ package struct SecondPassJob: Sendable {
         continuing interrupted: PassSummary? = nil
     ) async throws {
         let gaps = try await archive.transcript(of: recording.id)?.1.gaps ?? []
-        let settings = configuration.transcriberSettings(for: engine)
+        let settings = configuration.transcriberSettings(for: engine, profile: SecondPass.profile)
         _ = try await SecondPass(pool: pool, settings: settings).run(
             { RecordedAudio(of: recording, at: path, gaps: gaps) },
             into: UnreportedSink(

@@ -21,7 +21,8 @@ package struct MoonshineProfile: Hashable, Sendable {
 
     package static let live = MoonshineProfile(name: "live", width: 4)
 
-    /// For a second pass over recordings transcribed with `fast`.
+    /// For files, and for a second pass over recordings transcribed with `fast`. The search is that of `live`; groups with
+    /// low confidence are decoded twice (`UtteranceCutter.Cut.context`).
     static let final = MoonshineProfile(name: "final", width: 4)
 
     /// All profiles, in the order in which commands list them.

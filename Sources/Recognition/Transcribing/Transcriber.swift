@@ -167,12 +167,32 @@ package struct Transcriber: Sendable {
         let (pool, alternatives) = (pool, settings.alternatives)
         group.addTask {
             let decoded = await Result.of {
-                try await pool.finish(
+                let decoded = try await pool.finish(
                     session, job.cut.samples, adaptation: job.adaptation, alternatives: alternatives,
                     parts: parts(of: job))
+                return try await decodedWithContext(job, decoded)
             }
             return .finished(job, decoded)
         }
+    }
+
+    /// Decodes a group with low confidence again, together with the audio before it, and merges both results.
+    private func decodedWithContext(
+        _ job: Transcription.Job, _ decoded: WorkerPool.Decoded
+    ) async throws -> WorkerPool.Decoded {
+        let context = job.cut.context
+        guard !context.isEmpty, decoded.hypothesis.hasLowConfidence else { return decoded }
+        let samples = context + job.cut.samples
+        let offset = Int64(context.count)
+        let parts =
+            [SampleRange(.zero, SamplePosition(offset))]
+            + job.cut.group.parts.map { SampleRange($0.start + offset, $0.end + offset) }
+        do {
+            let session = try await pool.begin(samples, adaptation: job.adaptation, alternatives: 0, parts: parts)
+            let joined = try await pool.finish(
+                session, samples, adaptation: job.adaptation, alternatives: 0, parts: parts)
+            return decoded.merged(with: joined, from: offset)
+        } catch let error as DeviceError where error.concernsOneUtterance { return decoded }
     }
 
     /// Returns the ranges with speech for an engine that decodes several utterances as one; none for other engines.

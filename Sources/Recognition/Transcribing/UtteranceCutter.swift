@@ -5,9 +5,16 @@ struct UtteranceCutter {
     struct Cut: Sendable {
         var group: UtteranceGroup
         var samples: [Int16]
+        /// The end of the previous group's audio; empty if there is none nearby, or if each group is decoded once.
+        var context: [Int16]
 
         var utterance: Utterance { group.whole }
     }
+
+    /// The maximum pause between a group and its context, in samples: 8 s.
+    private static let maximumContextGap = Int64(8 * SamplePosition.rate)
+    /// The minimum length of a context: 1 s.
+    private static let minimumContext = SamplePosition.rate
 
     /// One or more utterances that are not in a complete group yet.
     struct Open {
@@ -22,6 +29,10 @@ struct UtteranceCutter {
     private var levels = FrameLevels()
     private var buffer: [Int16] = []
     private var bufferStart: SamplePosition
+    /// The maximum length of a group and its context, in samples; 0 for no contexts.
+    private let maximumJoined: Int64
+    /// The previous group, for the next group's context.
+    private var previous: Cut?
 
     /// The ID and the start of the audio of the utterance that is being spoken.
     private(set) var speaking: (id: Int, start: SamplePosition)?
@@ -30,6 +41,7 @@ struct UtteranceCutter {
         settings: SpeechSettings, groups: GroupSettings = GroupSettings(), start: SamplePosition, firstID: Int
     ) {
         grouping = Grouping(groups)
+        maximumJoined = Int64(groups.maximumJoinedSeconds * SamplePosition.rate)
         segmenter = Segmenter(settings: settings, start: start, firstID: firstID)
         bufferStart = start
     }
@@ -71,6 +83,7 @@ struct UtteranceCutter {
             let cuts = cuts(segmenter.handle(gap: gap.range), isInterrupted: true)
             buffer.removeAll(keepingCapacity: true)
             bufferStart = gap.range.end
+            previous = nil
             return cuts
         }
     }
@@ -92,7 +105,11 @@ struct UtteranceCutter {
             ? grouping.close()
             : grouping.advance(toSpeech: segmenter.earliestSpeech, earliestEnd: segmenter.certainWatermark)
         if let last { complete.append(last) }
-        let cuts = complete.map { Cut(group: $0, samples: samples(of: $0.whole.audio)) }
+        let cuts = complete.map { group in
+            let cut = Cut(group: group, samples: samples(of: group.whole.audio), context: context(of: group))
+            if maximumJoined > 0 { previous = cut }
+            return cut
+        }
         forget(before: min(grouping.open?.first.audio.start ?? segmenter.neededFrom, segmenter.neededFrom))
         return cuts
     }
@@ -100,6 +117,15 @@ struct UtteranceCutter {
     func samples(of range: SampleRange) -> [Int16] {
         guard let range = range.intersection(SampleRange(bufferStart, end)) else { return [] }
         return Array(buffer[Int(range.start - bufferStart)..<Int(range.end - bufferStart)])
+    }
+
+    private func context(of group: UtteranceGroup) -> [Int16] {
+        let audio = group.whole.audio
+        guard let previous, audio.start - previous.utterance.audio.end <= Self.maximumContextGap else { return [] }
+        // The audio of two groups can overlap.
+        let overlap = max(0, previous.utterance.audio.end - audio.start)
+        let context = previous.samples.dropLast(Int(overlap)).suffix(Int(max(0, maximumJoined - audio.count)))
+        return context.count < Self.minimumContext ? [] : Array(context)
     }
 
     /// Drops audio in large steps, so that the remaining samples are rarely moved.

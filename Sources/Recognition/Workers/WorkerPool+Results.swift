@@ -11,6 +11,23 @@ extension WorkerPool {
         var cpuSeconds: Double
         /// The number of sessions: more than one if a worker died and the utterance was decoded again.
         var attempts: Int
+
+        /// Returns this result merged with the result for longer audio that ends with the same samples.
+        ///
+        /// - Parameter offset: the position of the same samples in the longer audio.
+        func merged(with other: Decoded, from offset: Int64) -> Decoded {
+            var merged = self
+            merged.cpuSeconds += other.cpuSeconds
+            merged.attempts += other.attempts
+            guard other.engine == engine else { return merged }
+            var words = other.hypothesis.words.filter { $0.range.middle.samples >= offset }
+            for index in words.indices {
+                let range = words[index].range
+                words[index].range = SampleRange(max(.zero, range.start - offset), range.end - offset)
+            }
+            merged.hypothesis.words = HypothesisVote.merged(hypothesis.words, words)
+            return merged
+        }
     }
 
     /// An engine's current adaptation to a recording.

@@ -34,6 +34,10 @@ package protocol EngineEntry: Sendable {
     /// The maximum length of a group of utterances in seconds; 0 for no groups.
     var maximumGroupSeconds: Int { get }
 
+    /// The maximum length in seconds of a group and the audio before it, which the profile `final` decodes together if
+    /// its confidence is low; 0 if it does not.
+    var maximumJoinedSeconds: Int { get }
+
     /// Whether a second pass gives a better transcript.
     var usesSecondPass: Bool { get }
 
@@ -91,6 +95,7 @@ extension EngineEntry {
     var makesCopies: Bool { false }
     var writesPunctuation: Bool { false }
     var maximumGroupSeconds: Int { 0 }
+    var maximumJoinedSeconds: Int { 0 }
     var usesSecondPass: Bool { false }
 
     func isNamed(by value: String) -> Bool { value == name }
@@ -130,8 +135,8 @@ package struct EngineCost: Hashable, Sendable {
     /// The ratio of the times that `final` and `live` take.
     var finalRatio = 4.0
 
-    /// Whether `final` is more accurate than `live`.
-    package var finalIsMoreAccurate = true
+    /// Whether recordings that were transcribed with `live` get a second pass.
+    package var repeatsLive = true
 
     /// The memory below which a board uses one worker, the faster profile and no second pass; 0 if there is no limit.
     var smallBoardMegabytes = 0

@@ -47,11 +47,14 @@ extension Configuration {
     }
 
     /// Returns the settings with which recordings are segmented and decoded for an engine.
-    package func transcriberSettings(for description: EngineDescription) -> Transcriber.Settings {
+    package func transcriberSettings(for description: EngineDescription, profile: String) -> Transcriber.Settings {
         var settings = Transcriber.Settings()
         settings.speech = speech
-        settings.groups = GroupSettings(
-            maximumSeconds: EngineRegistry.all.first { $0.name == description.name }?.maximumGroupSeconds ?? 0)
+        if let engine = EngineRegistry.all.first(where: { $0.name == description.name }) {
+            settings.groups = GroupSettings(
+                maximumSeconds: engine.maximumGroupSeconds,
+                maximumJoinedSeconds: profile == SecondPass.profile ? engine.maximumJoinedSeconds : 0)
+        }
         return settings
     }
 }
